@@ -1,0 +1,72 @@
+# Two commands do all the set-up on a machine with Python 3.11+, git and make:
+#   make demo   makes .venv, installs distml, checks examples/ and shows the findings
+#   make test   installs what the tests need, then lint, types, floors and all tests
+#
+# DISTML_VENV puts the environment elsewhere, for instance in a cache that outlives the checkout.
+
+DISTML_VENV ?= .venv
+VENV := $(DISTML_VENV)
+BIN := $(VENV)/bin
+JOBS ?= 2
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SOURCES := $(wildcard checker transforms tests)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types floors unit docs cases format clean
+
+help: ## List the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 10
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "distml needs Python 3.11 or newer; set PYTHON=/path/to/python" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# The editable install points at this checkout: a cached environment made for another one is installed anew.
+$(VENV)/.installed: pyproject.toml $(BIN)/python
+	$(PIP) install --editable .
+	@pwd > $@
+
+$(VENV)/.tested: pyproject.toml $(BIN)/python
+	$(PIP) install --editable '.[test]'
+	@pwd > $@ && cp $@ $(VENV)/.installed
+
+.PHONY: same-checkout
+same-checkout:
+	@for stamp in $(VENV)/.installed $(VENV)/.tested; do \
+		if [ -f $$stamp ] && [ "$$(cat $$stamp)" != "$$(pwd)" ]; then rm $$stamp; fi; done
+
+demo: same-checkout ## Make .venv, install, check examples/ and show the findings
+	@$(MAKE) --no-print-directory $(VENV)/.installed
+	$(BIN)/distml check examples --exit-zero
+
+test: same-checkout ## Install what the tests need; lint, types, floors, all tests
+	@$(MAKE) --no-print-directory $(VENV)/.tested
+	@$(MAKE) --no-print-directory lint types floors unit
+
+lint: ## Style, with ruff
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+
+types: ## Strict types, with mypy
+	$(BIN)/mypy
+
+floors: ## Imports between the rooms, with import-linter
+	$(BIN)/lint-imports --no-cache
+
+unit: ## The tests alone
+	$(BIN)/python -m pytest -n $(JOBS) -q
+
+docs: ## Write docs/rules anew from the rules' docstrings
+	$(BIN)/python -m pytest -q tests/docs --update-docs
+
+cases: ## Write the expectations of tests/cases anew
+	$(BIN)/python -m pytest -q tests/cases --update-cases
+
+format: ## Format the source
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+clean: ## Remove caches and builds
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The rules themselves, one module for each hundred codes of a family; found by `distml.diagnostics.registry`."""

@@ -1,0 +1,191 @@
+"""Shapes, third hundred: rank, indexing, assignment and unpacking."""
+
+from distml.diagnostics.rule import Rule
+
+
+class RankMismatch(Rule):
+    """An operation is given a tensor with a number of axes that it does not take.
+
+    ## What it finds
+    Layers and functions that need a certain rank (`Conv2d` 3 or 4, `bmm` 3, `mm` 2, `np.trace` at least 2) and get
+    another.
+
+    ## Why it matters
+    The program stops at that line: `Expected 3D (unbatched) or 4D (batched) input`. A forgotten `unsqueeze(0)` or a
+    `squeeze()` too many is the usual cause.
+
+    ## Example
+    ```py
+    import torch
+    from torch import nn
+
+    layer = nn.Conv2d(3, 16, kernel_size=3)
+    features = layer(torch.randn(32, 3 * 28 * 28))
+    ```
+
+    ## Instead
+    ```py
+    import torch
+    from torch import nn
+
+    layer = nn.Conv2d(3, 16, kernel_size=3)
+    features = layer(torch.randn(32, 3, 28, 28))
+    ```
+    """
+
+    code = "SHP301"
+    name = "rank-mismatch"
+
+
+class IndexOutOfBounds(Rule):
+    """An integer index outside the size of its axis.
+
+    ## What it finds
+    `x[i]`, `select`, `take`, `x.shape[i]` with an index that is known and lies outside `-size ... size - 1`.
+
+    ## Why it matters
+    The program stops at that line with an `IndexError`.
+
+    ## Example
+    ```py
+    import numpy as np
+
+    scores = np.zeros((5, 3))
+    last = scores[:, 3]
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+
+    scores = np.zeros((5, 3))
+    last = scores[:, -1]
+    ```
+    """
+
+    code = "SHP302"
+    name = "index-out-of-bounds"
+
+
+class TooManyIndices(Rule):
+    """More indices than the tensor has axes.
+
+    ## What it finds
+    `x[i, j, k]` on a tensor of rank 2. `None` and `...` take no axis; a Boolean mask takes as many as its rank.
+
+    ## Why it matters
+    The program stops at that line: `too many indices for array`.
+
+    ## Example
+    ```py
+    import numpy as np
+
+    gray = np.zeros((28, 28))
+    red = gray[:, :, 0]
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+
+    color = np.zeros((28, 28, 3))
+    red = color[:, :, 0]
+    ```
+    """
+
+    code = "SHP303"
+    name = "too-many-indices"
+
+
+class MaskMismatch(Rule):
+    """A Boolean mask whose shape is not that of the axes it selects from.
+
+    ## What it finds
+    `x[mask]`, `masked_fill`, `masked_select` and attention masks whose sizes differ from those they mask.
+
+    ## Why it matters
+    The program stops at that line: `boolean index did not match indexed array`, `The shape of the mask [...] does not
+    match the shape of the indexed tensor`.
+
+    ## Example
+    ```py
+    import numpy as np
+
+    points = np.zeros((100, 3))
+    heights = np.zeros(50)
+    high = points[heights > 0]
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+
+    points = np.zeros((100, 3))
+    heights = points[:, 2]
+    high = points[heights > 0]
+    ```
+    """
+
+    code = "SHP304"
+    name = "mask-mismatch"
+
+
+class AssignmentMismatch(Rule):
+    """A value that does not fit into the place it is written to.
+
+    ## What it finds
+    `x[...] = y`, in-place operations such as `x += y` and `x.add_(y)`, `copy_` and `out=`, where the value does not
+    broadcast to the shape of the target, which cannot grow.
+
+    ## Why it matters
+    The program stops at that line: `could not broadcast input array from shape ... into shape ...`.
+
+    ## Example
+    ```py
+    import numpy as np
+
+    batch = np.zeros((16, 10))
+    batch[0] = np.ones(12)
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+
+    batch = np.zeros((16, 12))
+    batch[0] = np.ones(12)
+    ```
+    """
+
+    code = "SHP305"
+    name = "assignment-mismatch"
+
+
+class UnpackMismatch(Rule):
+    """Unpacking a shape or a tensor into another number of names than it has.
+
+    ## What it finds
+    `b, c = x.shape` where `x` has rank 3, or `a, b = x` where the first axis of `x` has size 3.
+
+    ## Why it matters
+    The program stops at that line: `too many values to unpack`.
+
+    ## Example
+    ```py
+    import torch
+
+    tokens = torch.randn(8, 20, 64)
+    batch, features = tokens.shape
+    ```
+
+    ## Instead
+    ```py
+    import torch
+
+    tokens = torch.randn(8, 20, 64)
+    batch, length, features = tokens.shape
+    ```
+    """
+
+    code = "SHP306"
+    name = "unpack-mismatch"

@@ -1,0 +1,118 @@
+"""Source, first hundred: files that could not be checked, or not to their end."""
+
+from distml.diagnostics.rule import Rule
+
+
+class InvalidSyntax(Rule):
+    """A file that is not Python.
+
+    ## What it finds
+    Source that the parser of the Python running distml rejects. Syntax newer than that Python counts: run distml with
+    the newest Python your code is written for.
+
+    ## Why it matters
+    Nothing else in the file was checked.
+
+    ## Example
+    ```py
+    import torch
+
+    weights = torch.zeros(3, 4
+    ```
+
+    ## Instead
+    ```py
+    import torch
+
+    weights = torch.zeros(3, 4)
+    ```
+    """
+
+    code = "SRC101"
+    name = "syntax-error"
+
+
+class UndecodableSource(Rule):
+    """A file whose bytes are not text in the encoding it declares.
+
+    ## What it finds
+    Bytes that are not UTF-8 in a file without an encoding declaration, an unknown encoding in
+    `# -*- coding: ... -*-`, or a NUL byte.
+
+    ## Why it matters
+    Python cannot read such a file either. Nothing in it was checked. The remedy is to save the file as UTF-8.
+    """
+
+    code = "SRC102"
+    name = "undecodable-source"
+
+
+class FileTooLarge(Rule):
+    """A file larger than distml reads.
+
+    ## What it finds
+    Files above `max-file-size` (2 MiB unless configured). They are generated as a rule.
+
+    ## Why it matters
+    Nothing in the file was checked. Exclude it, or raise `max-file-size` in `[tool.distml]`.
+    """
+
+    code = "SRC103"
+    name = "file-too-large"
+
+
+class NestingTooDeep(Rule):
+    """Source nested deeper than the parser of Python goes.
+
+    ## What it finds
+    Expressions or blocks, generated as a rule, on which Python's own parser gives up.
+
+    ## Why it matters
+    Nothing in the file was checked. Python cannot compile such a file either.
+    """
+
+    code = "SRC104"
+    name = "nesting-too-deep"
+
+
+class TimeLimit(Rule):
+    """A file that took longer to check than allowed.
+
+    ## What it finds
+    Files whose check was stopped at `time-limit` (10 seconds unless configured).
+
+    ## Why it matters
+    Findings in the rest of the file may be missing. Raise the limit with `--time-limit`, and please report the file: a
+    check is meant to take time in proportion to the length of the code.
+    """
+
+    code = "SRC105"
+    name = "time-limit"
+
+
+class MemoryLimit(Rule):
+    """A file that took more memory to check than allowed.
+
+    ## What it finds
+    Files whose check was stopped at `memory-limit` (2048 MiB unless configured).
+
+    ## Why it matters
+    Nothing in the file was checked. Please report the file.
+    """
+
+    code = "SRC106"
+    name = "memory-limit"
+
+
+class UnreadablePath(Rule):
+    """A file or folder that could not be read.
+
+    ## What it finds
+    Missing permission, broken links, cycles of links, devices that do not answer.
+
+    ## Why it matters
+    Nothing there was checked.
+    """
+
+    code = "SRC107"
+    name = "unreadable-path"
