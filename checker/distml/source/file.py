@@ -1,0 +1,84 @@
+"""One source file: its text, its syntax tree when somebody asks for it, and places in it.
+
+Parsing is Python's own `ast.parse`; the file is never imported or run.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from functools import cached_property
+from hashlib import blake2b
+from sys import version_info
+
+from distml.diagnostics.model import Span
+from distml.source.reading import UnreadableError, decode, split_lines, unreadable
+
+
+def content_hash(data: bytes) -> str:
+    """What identifies the content of a file in the cache."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+class SourceFile:
+    """A file as it was read.
+
+    `path` is how the file is shown in messages; `location` is its real absolute path and its identity. `module` is its
+    dotted name as its project imports it. A namespace package is a file without text whose location is the folder.
+    """
+
+    def __init__(self, path: str, location: str, data: bytes, *, module: str, is_package: bool) -> None:
+        """Raises `UnreadableError` (SRC102) where the bytes are not text."""
+        self.path = path
+        self.location = location
+        self.module = module
+        self.is_package = is_package
+        self.digest = content_hash(data)
+        self.text = decode(data, path)
+
+    def __repr__(self) -> str:
+        return f"SourceFile({self.path!r})"
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends; `lines[0]` is line 1."""
+        return split_lines(self.text)
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree. Raises `UnreadableError`: SRC101 for a syntax error, SRC104 where the parser gives up."""
+        try:
+            return _parse(self.text)
+        except SyntaxError as error:
+            raise self._syntax_error(error) from None
+        except (RecursionError, MemoryError):
+            raise unreadable("SRC104", self.path, "nested too deeply for Python's parser") from None
+        except ValueError as error:
+            raise unreadable("SRC102", self.path, f"not text: {error}") from None
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler) -> Span:
+        """Where a node stands, with columns in characters (`ast` counts bytes)."""
+        end_line = node.end_lineno or node.lineno
+        end = node.col_offset if node.end_col_offset is None else node.end_col_offset
+        return Span(
+            self.path, node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end)
+        )
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        if not text.isascii():
+            offset = len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore"))
+        return offset + 1
+
+    def _syntax_error(self, error: SyntaxError) -> UnreadableError:
+        message = error.msg
+        if "too many" in message and ("nested" in message or "indentation" in message):
+            return unreadable("SRC104", self.path, message, error.lineno or 1, error.offset or 1)
+        message += f" (read as Python {version_info.major}.{version_info.minor})"
+        return unreadable("SRC101", self.path, message, error.lineno or 1, max(error.offset or 1, 1))
+
+
+def _parse(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes and the like are not ours to report
+        return ast.parse(text, type_comments=False)

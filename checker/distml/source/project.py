@@ -1,0 +1,193 @@
+"""The files of a project and the imports between them.
+
+`Project` finds the file behind an import the way Python would, among the files of the project only: third-party modules
+and the standard library are unknown (`None`). It remembers which paths decided each answer, the absent ones too, so that
+a cached result can be told to be stale when one of them changes. One `Project` serves any number of checked files.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+
+from distml.source.file import SourceFile
+from distml.source.libraries import TENSOR_LIBRARIES
+from distml.source.reading import DEFAULT_MAX_FILE_SIZE, UnreadableError, read_bytes
+from distml.source.roots import Layout, layout
+
+
+class Project:
+    """Opens files and resolves imports.
+
+    `sources` are additional source roots; `overlay` holds contents that replace those on disk, by real path (an editor's
+    unsaved buffer). All paths shown in messages are relative to `folder` where they lie below it.
+    """
+
+    def __init__(
+        self,
+        folder: str | None = None,
+        *,
+        sources: Iterable[str] = (),
+        max_file_size: int = DEFAULT_MAX_FILE_SIZE,
+        overlay: Mapping[str, bytes] | None = None,
+    ) -> None:
+        self.folder = os.path.realpath(folder or os.getcwd())
+        self._sources = tuple(os.path.realpath(os.path.join(self.folder, source)) for source in sources)
+        self._limit = max_file_size
+        self._overlay = dict(overlay or {})
+        self._files: dict[str, SourceFile | None] = {}
+        self._layouts: dict[str, tuple[Layout, frozenset[str]]] = {}
+        self._answers: dict[tuple[str, str, int], SourceFile | None] = {}
+        self._probed: dict[str, set[str]] = {}
+        self._uses: dict[str, set[str]] = {}
+        self._probing: set[str] = set()
+
+    def open(self, path: str) -> SourceFile:
+        """The file to check at `path`, shown as given. Raises `UnreadableError` where it is not readable text."""
+        location = os.path.realpath(os.path.join(self.folder, path))
+        known = self._files.get(location)
+        if known is None or known.path != path:
+            known = self._load(location, path)
+            self._files[location] = known
+        return known
+
+    def resolve(self, importer: SourceFile, module: str, level: int = 0) -> SourceFile | None:
+        """The file that `import module` (or `from ..module import`, with `level` dots) means in `importer`.
+
+        `None` where that is no file of the project, or one that cannot be read. A namespace package, which has no file,
+        is answered with an empty `SourceFile` whose location is its folder.
+        """
+        key = (importer.location, module, level)
+        if key not in self._answers:
+            self._probing = self._probed.setdefault(importer.location, set())
+            found = self._relative(importer, module, level) if level else self._absolute(importer, module)
+            self._answers[key] = found
+            if found is not None:
+                self._uses.setdefault(importer.location, set()).add(found.location)
+        return self._answers[key]
+
+    def submodule(self, source: SourceFile, name: str) -> SourceFile | None:
+        """The module `name` inside the package `source`; `None` where `source` is no package or has no such module."""
+        return self.resolve(source, name, level=1) if source.is_package else None
+
+    def consulted(self, source: SourceFile) -> frozenset[str]:
+        """The paths on which what is known of `source` depends besides itself: those found and those found absent.
+
+        Holds for `source` and all files reached from it through imports resolved so far.
+        """
+        seen: set[str] = set()
+        waiting = [source.location]
+        paths: set[str] = set()
+        while waiting:
+            location = waiting.pop()
+            if location not in seen:
+                seen.add(location)
+                paths |= self._probed.get(location, set())
+                waiting.extend(self._uses.get(location, ()))
+        return frozenset(paths | seen) - {source.location}
+
+    def _absolute(self, importer: SourceFile, module: str) -> SourceFile | None:
+        parts = module.split(".")
+        if not all(part.isidentifier() for part in parts) or parts[0] in sys.builtin_module_names:
+            return None
+        place = self._layout(_folder(importer))
+        if place.only is not None and parts[0] != place.only:
+            return None
+        roots = place.roots
+        if parts[0] in sys.stdlib_module_names:
+            roots = roots[:1] if not place.package else ()
+        found = self._first_file(roots, parts)
+        if found is None and parts[0] not in TENSOR_LIBRARIES:
+            found = self._first_namespace(roots, parts)
+        return found
+
+    def _relative(self, importer: SourceFile, module: str, level: int) -> SourceFile | None:
+        folder = _folder(importer)
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        parts = module.split(".") if module else []
+        if not all(part.isidentifier() for part in parts):
+            return None
+        return self._first_file((folder,), parts) or self._first_namespace((folder,), parts)
+
+    def _first_file(self, roots: Iterable[str], parts: list[str]) -> SourceFile | None:
+        for root in roots:
+            base = os.path.join(root, *parts)
+            candidates = [os.path.join(base, "__init__.py")]
+            if parts:
+                candidates.append(base + ".py")
+            for candidate in candidates:
+                if self._is_file(candidate):
+                    return self._imported(candidate)
+        return None
+
+    def _first_namespace(self, roots: Iterable[str], parts: list[str]) -> SourceFile | None:
+        for root in roots:
+            base = os.path.join(root, *parts)
+            if self._holds_modules(base):
+                return self._imported(base)
+        return None
+
+    def _imported(self, path: str) -> SourceFile | None:
+        location = os.path.realpath(path)
+        if location not in self._files:
+            try:
+                self._files[location] = self._load(location, self._shown(location))
+            except UnreadableError:
+                self._files[location] = None
+        return self._files[location]
+
+    def _load(self, location: str, shown: str) -> SourceFile:
+        folder, name = os.path.split(location)
+        if location not in self._overlay and os.path.isdir(location):
+            return SourceFile(shown, location, b"", module=self._layout(location).package or name, is_package=True)
+        data = self._overlay.get(location)
+        if data is None:
+            data = read_bytes(location, shown, self._limit)
+        stem = name.removesuffix(".py").removesuffix(".pyi")
+        package = self._layout(folder).package
+        is_package = stem == "__init__"
+        module = package if is_package else ".".join(filter(None, (package, stem)))
+        return SourceFile(shown, location, data, module=module or stem, is_package=is_package)
+
+    def _shown(self, location: str) -> str:
+        inside = location.startswith(self.folder + os.sep)
+        return location[len(self.folder) + 1 :] if inside else location
+
+    def _layout(self, folder: str) -> Layout:
+        if folder not in self._layouts:
+            outer, self._probing = self._probing, set()
+            found = layout(folder, self._sources, self._exists)
+            self._layouts[folder] = (found, frozenset(self._probing))
+            self._probing = outer
+        found, probed = self._layouts[folder]
+        self._probing |= probed
+        return found
+
+    def _exists(self, path: str) -> bool:
+        self._probing.add(path)
+        return os.path.exists(path)
+
+    def _is_file(self, path: str) -> bool:
+        self._probing.add(path)
+        return path in self._overlay or os.path.isfile(path)
+
+    def _holds_modules(self, folder: str) -> bool:
+        """Whether a folder is a namespace package: it holds a module or a package, not only data."""
+        self._probing.add(folder)
+        try:
+            with os.scandir(folder) as entries:
+                return any(
+                    entry.name.endswith(".py") or os.path.isfile(os.path.join(entry.path, "__init__.py"))
+                    for entry in entries
+                )
+        except OSError:
+            return False
+
+
+def _folder(source: SourceFile) -> str:
+    """The folder relative imports of a file start from."""
+    if source.is_package and not source.location.endswith(("__init__.py", "__init__.pyi")):
+        return source.location
+    return os.path.dirname(source.location)
