@@ -1,0 +1,122 @@
+"""The shape of anything that can stand where an array is wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.shapes import Dim, Shape
+from distml.values import (
+    Const,
+    Expr,
+    ListRecord,
+    Many,
+    Num,
+    Opaque,
+    Prim,
+    Range,
+    Ref,
+    ShapeSeq,
+    Tensor,
+    Tup,
+    Union,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from distml.ops.call import Call
+
+MAX_NESTING = 32
+
+
+def shape_of(call: Call, value: Value, depth: int = 0) -> Shape:
+    """The shape an array-like value has once it is an array.
+
+    Numbers have rank 0; nested sequences stack their items; a value nothing is
+    known of gets an unknown shape that stays its own, so that what is learned of
+    it later reaches every use.
+    """
+    if isinstance(value, Tensor):
+        return call.facts.shape(value.shape)
+    if isinstance(value, Const | Num | Prim):
+        return Shape.of()
+    if isinstance(value, Opaque):
+        return _remembered(call, value)
+    if depth > MAX_NESTING:
+        return call.facts.unknown_shape()
+    if isinstance(value, Union):
+        return common(call, [shape_of(call, option, depth + 1) for option in value.options])
+    if isinstance(value, Expr):
+        return _expression(call, value, depth)
+    return _sequence(call, value, depth)
+
+
+def common(call: Call, shapes: Sequence[Shape]) -> Shape:
+    """The most precise shape that all of `shapes` are; new symbols where they differ."""
+    first = shapes[0]
+    if all(shape == first for shape in shapes):
+        return first
+    if first.rank is None or any(shape.rank != first.rank for shape in shapes):
+        return call.facts.unknown_shape()
+    columns = zip(*(shape.head for shape in shapes), strict=True)
+    return Shape(
+        tuple(
+            column[0] if all(d == column[0] for d in column) else call.symbol("size")
+            for column in columns
+        )
+    )
+
+
+def _remembered(call: Call, value: Opaque) -> Shape:
+    key = ("shape", value)
+    known = call.world.get(key)
+    if known is None:
+        known = call.facts.unknown_shape(value.name)
+        call.world.put(key, known)
+    return call.facts.shape(known)
+
+
+def _expression(call: Call, value: Expr, depth: int) -> Shape:
+    left, right = (shape_of(call, v, depth + 1) for v in (value.left, value.right))
+    if right.rank == 0:
+        return left
+    if left.rank == 0:
+        return right
+    return call.facts.unknown_shape()
+
+
+def _sequence(call: Call, value: Value, depth: int) -> Shape:
+    items = call.items(value)
+    if items is not None:
+        return _stacked(call, items, depth)
+    if isinstance(value, Range | ShapeSeq):
+        return Shape((call.symbol("length"),))
+    if isinstance(value, Many):
+        length = value.length if value.length is not None else call.symbol("length")
+        return _under(call, length, shape_of(call, value.item, depth + 1))
+    if isinstance(value, Ref):
+        record = call.world.record(value)
+        if isinstance(record, ListRecord):
+            length = record.length if record.length is not None else call.symbol("length")
+            if record.item is None:
+                return call.facts.unknown_shape()
+            return _under(call, length, shape_of(call, record.item, depth + 1))
+    return call.facts.unknown_shape()
+
+
+def _stacked(call: Call, items: tuple[Value, ...], depth: int) -> Shape:
+    if not items:
+        return Shape.of(0)
+    seen: dict[Value, Shape] = {}
+    for item in items:
+        if item not in seen:
+            seen[item] = shape_of(call, item, depth + 1)
+    return _under(call, Dim.of(len(items)), common(call, list(seen.values())))
+
+
+def _under(call: Call, length: Dim, item: Shape) -> Shape:
+    if item.rank is None:
+        shape = call.facts.unknown_shape()
+        return Shape((length, *item.head), shape.middle, item.tail, item.least + 1)
+    return Shape((length, *item.head))

@@ -1,0 +1,1 @@
+"""einops: rearrange, reduce, repeat and their layers."""

@@ -1,0 +1,1 @@
+"""NumPy: functions, array methods, linear algebra, random generators, FFT."""

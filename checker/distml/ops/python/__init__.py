@@ -1,0 +1,1 @@
+"""Python itself: built-in functions, methods of its types, the standard library."""

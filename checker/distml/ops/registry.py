@@ -1,0 +1,106 @@
+"""The table of ops, filled by walking the package of a library on first use.
+
+An op is one function, registered by the qualified names it answers to. It takes
+a `Call` and the abstract arguments, named as the library names them, and returns
+an abstract value or raises `ShapeError` through the call.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_OPS: dict[str, Callable[..., Any]] = {}
+_ATTRIBUTES: dict[str, Callable[..., Any]] = {}
+_LAYERS: dict[str, type] = {}
+_LOADED: set[str] = set()
+
+LIBRARIES = {
+    "numpy": "numpy",
+    "torch": "torch",
+    "einops": "einops",
+    **dict.fromkeys(
+        ("argparse", "builtins", "collections", "copy", "functools", "itertools", "math")
+        + ("operator", "os", "random", "types", "typing"),
+        "python",
+    ),
+}
+"""Top-level module name -> folder of ops."""
+
+
+def op(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as the op of `names`, such as "torch.cat" or "torch.Tensor.view"."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            if name in _OPS:
+                raise ValueError(f"two ops named {name}")
+            _OPS[name] = function
+        return function
+
+    return register
+
+
+def attribute(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function of (call, self) as an attribute such as "torch.Tensor.T"."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            if name in _ATTRIBUTES:
+                raise ValueError(f"two attributes named {name}")
+            _ATTRIBUTES[name] = function
+        return function
+
+    return register
+
+
+def layer(*names: str) -> Callable[[type], type]:
+    """Register a class as the rules of layer classes such as "torch.nn.Linear"."""
+
+    def register(cls: type) -> type:
+        for name in names:
+            if name in _LAYERS:
+                raise ValueError(f"two layers named {name}")
+            _LAYERS[name] = cls
+        return cls
+
+    return register
+
+
+def find_op(name: str) -> Callable[..., Any] | None:
+    """The op registered under a qualified name, None if there is none."""
+    _load(name)
+    return _OPS.get(name)
+
+
+def find_attribute(name: str) -> Callable[..., Any] | None:
+    """The attribute registered under a qualified name, None if there is none."""
+    _load(name)
+    return _ATTRIBUTES.get(name)
+
+
+def find_layer(name: str) -> type | None:
+    """The layer class registered under a qualified name, None if there is none."""
+    _load(name)
+    return _LAYERS.get(name)
+
+
+def names() -> tuple[list[str], list[str]]:
+    """All names of ops and of layers, sorted; loads every library."""
+    for library in LIBRARIES:
+        _load(library)
+    return sorted(_OPS), sorted(_LAYERS)
+
+
+def _load(name: str) -> None:
+    folder = LIBRARIES.get(name.partition(".")[0])
+    if folder is None or folder in _LOADED:
+        return
+    _LOADED.add(folder)
+    package = importlib.import_module(f"distml.ops.{folder}")
+    for found in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"distml.ops.{folder}.{found.name}")

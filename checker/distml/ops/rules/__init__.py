@@ -1,0 +1,1 @@
+"""Rules that several libraries share: what an operation does to shapes, whoever calls it."""

@@ -1,0 +1,1 @@
+"""PyTorch: functions, tensor methods, layers, data utilities."""

@@ -1,0 +1,13 @@
+"""Dimensions and shapes: the arithmetic everything else stands on.
+
+Pure values, no knowledge of any library or of Python source. A dimension is a
+normalised polynomial over symbols, with floor division as an extra kind of
+atom; a shape is a known sequence of dimensions, or one whose rank is unknown
+and of which only the ends are known. This room imports nothing of distml.
+"""
+
+from distml.shapes.dim import Dim, Origin, Quotient, Symbol
+from distml.shapes.facts import Facts, Store
+from distml.shapes.shape import Middle, Shape
+
+__all__ = ["Dim", "Facts", "Middle", "Origin", "Quotient", "Shape", "Store", "Symbol"]

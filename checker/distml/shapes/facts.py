@@ -1,0 +1,173 @@
+"""What is known about symbols and unknown ranks on the path that is followed.
+
+Facts are kept in a store that belongs to the caller, one entry a symbol (the
+dimension it must be) and one entry a middle (the most that is known of that
+shape), so that branching and joining a store branches and joins the facts.
+Equations that no symbol can be singled out of are not kept: forgetting is
+sound, an error is only ever found from what is known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from distml.shapes.dim import Dim, Origin, Symbol
+from distml.shapes.shape import Middle, Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+
+class Store(Protocol):
+    """Where facts live: the interpreter's state, or a plain mapping in tests."""
+
+    def get(self, key: Hashable) -> Any:
+        """The entry of `key`, None when there is none."""
+
+    def put(self, key: Hashable, value: Any) -> None:
+        """Set the entry of `key`."""
+
+    def serial(self) -> int:
+        """A number that was not given before."""
+
+
+class Facts:
+    """Reads and extends the facts of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def symbol(self, name: str, low: int | None = 0, origin: Origin | None = None) -> Dim:
+        """A new unknown dimension."""
+        return Dim.symbol(Symbol(name, self.store.serial(), low), origin)
+
+    def unknown_shape(self, name: str = "shape") -> Shape:
+        """A new shape nothing is known of."""
+        return Shape((), Middle(name, self.store.serial()))
+
+    def dim(self, dim: Dim) -> Dim:
+        """The dimension with every known symbol replaced by what it is."""
+        terms = dim.terms
+        if not terms or (len(terms) == 1 and not terms[0][0]):
+            return dim
+        for _ in range(8):
+            known: dict[Symbol, Dim] = {}
+            for symbol in dim.symbols():
+                value = self.store.get(symbol)
+                if value is not None:
+                    known[symbol] = value
+            if not known:
+                return dim
+            replaced = dim.substitute(known)
+            if replaced.origin is None or len(dim.terms) == 1:
+                source = next(iter(known.values())).origin
+                replaced = replaced.at(source or replaced.origin)
+            dim = replaced
+        return dim
+
+    def shape(self, shape: Shape) -> Shape:
+        """The most that is known of `shape`, dimensions resolved."""
+        if shape.middle is not None:
+            known = self.store.get(shape.middle)
+            if known is not None:
+                shape = known
+        dims = shape.head + shape.tail
+        resolved = tuple(self.dim(d) for d in dims)
+        if all(a is b for a, b in zip(dims, resolved, strict=True)):
+            return shape
+        return shape.map(resolved)
+
+    def equate(self, left: Dim, right: Dim) -> bool:
+        """Learn that two dimensions are equal; False if they cannot be."""
+        left, right = self.dim(left), self.dim(right)
+        difference = left - right
+        if not difference.terms:
+            return True
+        if difference.is_nonzero:
+            return False
+        solved = difference.solve()
+        if solved is None:
+            return True
+        symbol, value = solved
+        if symbol.low is not None:
+            high = (-(value - symbol.low)).low
+            if high is not None and high > 0:
+                return False
+        if any(s is symbol for s in value.symbols()):
+            return True
+        source = left.origin if right.terms and value == left else right.origin
+        self.store.put(symbol, value.at(source or left.origin))
+        return True
+
+    def at_least(self, shape: Shape, rank: int) -> Shape | None:
+        """Learn that `shape` has at least `rank` axes; None if it cannot."""
+        shape = self.shape(shape)
+        if shape.middle is None:
+            return shape if len(shape.head) >= rank else None
+        if shape.least >= rank:
+            return shape
+        return self._refine(shape, shape.head, shape.tail, rank)
+
+    def of_rank(self, shape: Shape, rank: int, names: tuple[str, ...] = ()) -> Shape | None:
+        """Learn that `shape` has exactly `rank` axes; None if it cannot."""
+        shape = self.shape(shape)
+        if shape.middle is None:
+            return shape if len(shape.head) == rank else None
+        if shape.least > rank:
+            return None
+        dims: list[Dim | None] = [None] * rank
+        for axis, dim in enumerate(shape.head):
+            dims[axis] = dim
+        offset = rank - len(shape.tail)
+        for axis, dim in enumerate(shape.tail, offset):
+            known = dims[axis]
+            if known is None:
+                dims[axis] = dim
+            elif not self.equate(known, dim):
+                return None
+        middle = shape.middle
+        full = tuple(
+            d if d is not None else self.symbol(names[i] if i < len(names) else f"{middle.name}{i}")
+            for i, d in enumerate(dims)
+        )
+        known_shape = Shape(full)
+        self.store.put(middle, known_shape)
+        return self.shape(known_shape)
+
+    def axis(self, shape: Shape, axis: int, name: str | None = None) -> Dim | None:
+        """The dimension at `axis`, made known if need be; None if out of range."""
+        shape = self.shape(shape)
+        if shape.middle is None:
+            rank = len(shape.head)
+            return shape.head[axis] if -rank <= axis < rank else None
+        found = shape.at(axis)
+        if found is not None:
+            return found
+        label = name or shape.middle.name
+        if axis >= 0:
+            extra = tuple(
+                self.symbol(f"{label}{i}") for i in range(len(shape.head), axis + 1)
+            )
+            shape = self._refine(shape, shape.head + extra, shape.tail, axis + 1)
+            return shape.head[axis]
+        count = -axis - len(shape.tail)
+        extra = tuple(self.symbol(f"{label}_{-axis - i}") for i in range(count))
+        shape = self._refine(shape, shape.head, extra + shape.tail, -axis)
+        return shape.tail[axis]
+
+    def tail(self, shape: Shape, count: int) -> tuple[Dim, ...] | None:
+        """The last `count` dimensions, made known if need be; None if too few."""
+        if count == 0:
+            return ()
+        if self.axis(shape, -count) is None:
+            return None
+        shape = self.shape(shape)
+        dims = shape.head if shape.middle is None else shape.tail
+        return dims[len(dims) - count :]
+
+    def _refine(
+        self, shape: Shape, head: tuple[Dim, ...], tail: tuple[Dim, ...], least: int
+    ) -> Shape:
+        refined = Shape(head, shape.middle, tail, max(least, shape.least))
+        self.store.put(shape.middle, refined)
+        return refined

@@ -1,0 +1,75 @@
+"""Abstract values: what a Python expression may evaluate to.
+
+Values are immutable and compare by content; whatever can change (lists, dicts,
+objects) is a `Ref` to a record on the heap, so aliases stay aliases. An `Opaque` is
+a value of which nothing is known but its identity: facts can be learned of it.
+May import `shapes` only.
+"""
+
+from distml.values.heap import (
+    DictRecord,
+    InstanceRecord,
+    IteratorRecord,
+    ListRecord,
+    Record,
+    SetRecord,
+)
+from distml.values.model import (
+    NONE,
+    Bound,
+    Class,
+    Const,
+    Expr,
+    Function,
+    Lib,
+    LibMethod,
+    Many,
+    Module,
+    Num,
+    Opaque,
+    Partial,
+    Prim,
+    Range,
+    Ref,
+    ShapeSeq,
+    Slice,
+    Tensor,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+    union,
+)
+
+__all__ = [
+    "NONE",
+    "Bound",
+    "Class",
+    "Const",
+    "DictRecord",
+    "Expr",
+    "Function",
+    "InstanceRecord",
+    "IteratorRecord",
+    "Lib",
+    "LibMethod",
+    "ListRecord",
+    "Many",
+    "Module",
+    "Num",
+    "Opaque",
+    "Partial",
+    "Prim",
+    "Range",
+    "Record",
+    "Ref",
+    "SetRecord",
+    "ShapeSeq",
+    "Slice",
+    "Tensor",
+    "Tup",
+    "Union",
+    "Value",
+    "alternatives",
+    "union",
+]

@@ -1,0 +1,68 @@
+"""Records: what a `Ref` points at. Immutable; a change makes a new record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distml.shapes import Dim
+    from distml.values.model import Const, Value
+
+
+class Record:
+    """Base of all heap records."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True)
+class ListRecord(Record):
+    """A list (or deque, ModuleList: see `cls`).
+
+    With `items` the list is known element by element; otherwise every element is
+    like `item` (None: nothing known of them) and `length` may be known.
+    """
+
+    items: tuple[Value, ...] | None
+    item: Value | None = None
+    length: Dim | None = None
+
+
+@dataclass(slots=True)
+class DictRecord(Record):
+    """A dict. `items` are the keys that are known; unless `exact`, there may be others,
+    each like `rest` (None: nothing known). `factory` is a defaultdict's."""
+
+    items: dict[Const, Value]
+    exact: bool = True
+    rest: Value | None = None
+    factory: Value | None = None
+
+
+@dataclass(slots=True)
+class SetRecord(Record):
+    """A set; `items` when known element by element."""
+
+    items: tuple[Value, ...] | None
+    item: Value | None = None
+
+
+@dataclass(slots=True)
+class InstanceRecord(Record):
+    """An object: its class (a `Class` or `Lib`), and its attributes.
+
+    Unless `exact`, there may be attributes that are not listed.
+    """
+
+    cls: Value
+    attrs: dict[str, Value] = field(default_factory=dict)
+    exact: bool = True
+
+
+@dataclass(slots=True)
+class IteratorRecord(Record):
+    """An iterator or generator: the items still to come, or `item` for unknown many."""
+
+    items: tuple[Value, ...] | None
+    item: Value | None = None

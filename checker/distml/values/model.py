@@ -1,0 +1,273 @@
+"""The kinds of abstract value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import ast
+
+    from distml.shapes import Dim, Origin, Shape
+
+MAX_ALTERNATIVES = 6
+"""How many alternatives a union keeps before they are joined into one value."""
+
+
+class Value:
+    """Base of all abstract values."""
+
+    __slots__ = ()
+
+
+class Const(Value):
+    """A known Python constant: int, float, complex, bool, str, bytes, None, Ellipsis.
+
+    `Const(1)`, `Const(True)` and `Const(1.0)` are three different values.
+    `origin` says where the number was written and is not compared.
+    """
+
+    __slots__ = ("origin", "value")
+
+    def __init__(self, value: Any, origin: Origin | None = None) -> None:
+        self.value = value
+        self.origin = origin
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Const) or type(other.value) is not type(self.value):
+            return False
+        # NaN is itself here: the same constant, not a comparison of floats.
+        return self.value == other.value or (self.value != self.value and other.value != other.value)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+NONE = Const(None)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Num(Value):
+    """An integer known as a polynomial that is no plain number (those are `Const`)."""
+
+    dim: Dim
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Prim(Value):
+    """Some value of a primitive type: "int", "float", "bool", "str", "bytes", "complex"."""
+
+    kind: str
+
+
+class Opaque(Value):
+    """A value nothing is known of but that it is this one; identity is the object's.
+
+    `name` is its source text where it has one (`cfg.hidden`), for messages.
+    """
+
+    __slots__ = ("name", "origin", "serial")
+
+    def __init__(self, name: str, serial: int, origin: Origin | None = None) -> None:
+        self.name = name
+        self.serial = serial
+        self.origin = origin
+
+    def __repr__(self) -> str:
+        return f"?{self.name}"
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Expr(Value):
+    """Arithmetic on values of unknown type: `x * 2` may be an integer or a tensor."""
+
+    op: str
+    left: Value
+    right: Value
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Tensor(Value):
+    """An array or tensor.
+
+    `lib` is "numpy", "torch" or "array" (an array of a library that is not
+    known); `dtype` is "float", "int", "bool", "complex" or None. `parameter`
+    marks what `nn.Parameter` made. `content` holds the values of small integer
+    arrays made from literals, flat, when known (they may become sizes).
+    `ident` tells aliases of one tensor object apart from equal ones: an in-place
+    change of shape reaches all of them; 0 where nothing changes it in place.
+    """
+
+    lib: str
+    shape: Shape
+    dtype: str | None = None
+    parameter: bool = False
+    content: tuple[Value, ...] | None = None
+    ident: int = 0
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Tup(Value):
+    """A tuple of known length. `kind` is "tuple", "size" (torch.Size) or a class name;
+    `fields` the names when it is a named tuple."""
+
+    items: tuple[Value, ...]
+    kind: str = "tuple"
+    fields: tuple[str, ...] = ()
+    cls: Value | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ShapeSeq(Value):
+    """`x.shape` of a tensor whose rank is not known."""
+
+    shape: Shape
+    lib: str = "array"
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Many(Value):
+    """An iterable of unknown length whose every item is like `item`.
+
+    `length` is the number of items when it is known as a dimension.
+    """
+
+    item: Value
+    kind: str = "iterable"
+    length: Dim | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Range(Value):
+    """`range(start, stop, step)`."""
+
+    start: Value
+    stop: Value
+    step: Value
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Slice(Value):
+    """`start:stop:step` inside an index."""
+
+    start: Value = NONE
+    stop: Value = NONE
+    step: Value = NONE
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Ref(Value):
+    """A reference to the record at `address` on the heap."""
+
+    address: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Lib(Value):
+    """A module, class, function or constant of a third-party library, by its name."""
+
+    name: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LibMethod(Value):
+    """A library's method taken from a receiver: `x.view`, `items.append`."""
+
+    name: str
+    receiver: Value
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Module(Value):
+    """A module of the checked project, by its dotted name."""
+
+    name: str
+
+
+@dataclass(slots=True)
+class Function(Value):
+    """A function written in the checked project.
+
+    `frame` is the frame it was defined in (its enclosing scope). `defaults` and
+    `kw_defaults` were evaluated at the definition. `owner` is the class whose
+    body defines it (for zero-argument `super`).
+    """
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    module: str
+    frame: int
+    name: str
+    defaults: tuple[Value, ...] = ()
+    kw_defaults: tuple[Value | None, ...] = ()
+    owner: int | None = None
+    kind: str = "function"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Function)
+            and self.node is other.node
+            and self.frame == other.frame
+            and self.kind == other.kind
+            and self.owner == other.owner
+            and self.defaults == other.defaults
+            and self.kw_defaults == other.kw_defaults
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.node), self.frame, self.kind))
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Bound(Value):
+    """A function with its first argument: `self.forward`."""
+
+    function: Value
+    receiver: Value
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Class(Value):
+    """A class written in the checked project, its record at `address`."""
+
+    address: int
+    name: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Partial(Value):
+    """`functools.partial(function, *args, **kwargs)`."""
+
+    function: Value
+    args: tuple[Value, ...] = ()
+    kwargs: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(slots=True)
+class Union(Value):
+    """One of several values. Make it with `union`, which keeps it flat."""
+
+    options: tuple[Value, ...] = field(default=())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Union) and set(self.options) == set(other.options)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.options))
+
+
+def alternatives(value: Value) -> tuple[Value, ...]:
+    """The values a value may be: a union's options, or just itself."""
+    return value.options if isinstance(value, Union) else (value,)
+
+
+def union(values: list[Value] | tuple[Value, ...]) -> Value:
+    """One of `values`, flat and without repetition, in order; never empty."""
+    flat: dict[Value, None] = {}
+    for value in values:
+        for option in alternatives(value):
+            flat.setdefault(option)
+    options = tuple(flat)
+    return options[0] if len(options) == 1 else Union(options)
