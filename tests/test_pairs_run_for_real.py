@@ -1,0 +1,136 @@
+"""Runs the programs of benchmarks/pairs for real, with NumPy and torch, and holds what their README promises:
+each bad one raises at its marked line (or, for a warning, ends with another result), each good one ends normally."""
+
+import ast
+import contextlib
+import difflib
+import io
+import re
+import runpy
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PAIRS = Path(__file__).parents[1] / "benchmarks" / "pairs"
+FOLDERS = sorted(path.parent for path in PAIRS.glob("*/bad.py"))
+LIBRARIES = ("einops", "numpy", "torch")
+EXPECTED = (RuntimeError, ValueError, IndexError, AssertionError, TypeError)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a program ended: what it printed, and the exception that stopped it, if one did."""
+
+    printed: str
+    raised: BaseException | None
+
+    def frames(self, folder: Path) -> list[tuple[str, int]]:
+        """The file names and lines of the traceback that lie in `folder`, outermost first."""
+        assert self.raised is not None
+        entries = traceback.extract_tb(self.raised.__traceback__)
+        return [(Path(e.filename).name, e.lineno or 0) for e in entries if Path(e.filename).parent == folder]
+
+
+def marked(path: Path, word: str) -> list[int]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [number for number, line in enumerate(lines, 1) if re.search(rf"  # {word}: \S", line)]
+
+
+def birth(folder: Path) -> tuple[str, int]:
+    """Where the exception of a bad program is born: its marked line, or the line that `layers.py` names."""
+    helper = folder / "layers.py"
+    lines = marked(helper, "raises") if helper.exists() else []
+    return ("layers.py", lines[0]) if lines else ("bad.py", marked(folder / "bad.py", "bug")[0])
+
+
+def libraries(folder: Path) -> tuple[str, ...]:
+    """The libraries that the programs of a folder import, read from their source."""
+    found = set()
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found |= {name.split(".")[0] for name in names}
+    return tuple(name for name in LIBRARIES if name in found)
+
+
+def every_pair() -> list[object]:
+    return [pytest.param(folder, id=folder.name, marks=pytest.mark.requires(*libraries(folder))) for folder in FOLDERS]
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Keeps a program's use of torch to one thread, and its seeds to itself."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with torch.random.fork_rng(devices=[]):
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
+
+
+def run(path: Path, monkeypatch: pytest.MonkeyPatch) -> Ending:
+    """Runs one program as a script would be run from its folder, without arguments."""
+    if "torch" in libraries(path.parent):
+        __import__("torch")
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    monkeypatch.syspath_prepend(str(path.parent))
+    monkeypatch.delitem(sys.modules, "layers", raising=False)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    printed = io.StringIO()
+    raised: BaseException | None = None
+    with one_thread(), warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+        warnings.simplefilter("ignore")
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except (Exception, SystemExit) as error:
+            raised = error
+    sys.modules.pop("layers", None)
+    return Ending(printed.getvalue(), raised)
+
+
+@pytest.mark.parametrize("folder", every_pair())
+def test_bad_raises_at_its_mark(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ending = run(folder / "bad.py", monkeypatch)
+    if marked(folder / "bad.py", "warning"):
+        assert ending.raised is None
+        assert ending.printed != run(folder / "good.py", monkeypatch).printed
+        return
+    assert isinstance(ending.raised, EXPECTED), f"{folder.name}: {ending.raised!r}"
+    frames = ending.frames(folder)
+    assert [line for name, line in frames if name == "bad.py"][-1:] == marked(folder / "bad.py", "bug")
+    assert frames[-1] == birth(folder)
+
+
+@pytest.mark.parametrize("folder", every_pair())
+def test_good_ends_normally(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ending = run(folder / "good.py", monkeypatch)
+    assert ending.raised is None, f"{folder.name}: {ending.raised!r}"
+    assert ending.printed
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_twins_differ_by_the_repair_alone(folder: Path) -> None:
+    bad, good = folder / "bad.py", folder / "good.py"
+    assert len(marked(bad, "bug") + marked(bad, "warning")) == 1
+    assert not marked(good, "bug") + marked(good, "warning")
+    unmarked = re.sub(r"  # (bug|warning): .*", "", bad.read_text(encoding="utf-8")).splitlines()
+    repaired = good.read_text(encoding="utf-8").splitlines()
+    changed = [line for line in difflib.ndiff(unmarked, repaired) if line[0] in "+-"]
+    assert 0 < len(changed) <= 10, "\n".join(changed)
+
+
+def test_readme_lists_every_pair() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (PAIRS / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(rows) == [folder.name for folder in FOLDERS]
+    assert len(rows) >= 44
