@@ -48,9 +48,14 @@ class Project:
         location = os.path.realpath(os.path.join(self.folder, path))
         known = self._files.get(location)
         if known is None or known.path != path:
+            self._probing = self._probed.setdefault(location, set())
             known = self._load(location, path)
             self._files[location] = known
         return known
+
+    def shown_as(self, path: str) -> SourceFile | None:
+        """The file opened or imported so far that messages show as `path`."""
+        return self._files.get(os.path.realpath(os.path.join(self.folder, path)))
 
     def resolve(self, importer: SourceFile, module: str, level: int = 0) -> SourceFile | None:
         """The file that `import module` (or `from ..module import`, with `level` dots) means in `importer`.
@@ -94,12 +99,12 @@ class Project:
         place = self._layout(_folder(importer))
         if place.only is not None and parts[0] != place.only:
             return None
-        roots = place.roots
         if parts[0] in sys.stdlib_module_names:
-            roots = roots[:1] if not place.package else ()
-        found = self._first_file(roots, parts)
+            # Only a script's own folder comes before the standard library.
+            return None if place.package else self._first_file(place.roots[:1], parts)
+        found = self._first_file(place.roots, parts)
         if found is None and parts[0] not in TENSOR_LIBRARIES:
-            found = self._first_namespace(roots, parts)
+            found = self._first_namespace(place.roots, parts)
         return found
 
     def _relative(self, importer: SourceFile, module: str, level: int) -> SourceFile | None:

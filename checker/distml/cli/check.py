@@ -1,0 +1,135 @@
+"""`distml check`: find the errors and report them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from distml.engine.config import Config, ConfigError, load
+from distml.engine.run import run as run_checks
+
+if TYPE_CHECKING:
+    from distml.engine.cache import Cache
+    from distml.engine.results import Report
+    from distml.report.progress import Progress
+
+SUMMARY = "Find tensor-shape errors in files and folders."
+FORMATS = ("text", "concise", "json", "sarif", "github")
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments of `distml check`."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: the working folder)")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="form of the report (default: text)")
+    parser.add_argument("--select", type=_codes, action="extend", metavar="CODES", help="report only these rules")
+    parser.add_argument("--ignore", type=_codes, action="extend", metavar="CODES", help="do not report these rules")
+    parser.add_argument("--config", metavar="FILE", help="read [tool.distml] from this file")
+    parser.add_argument("--jobs", type=_count, metavar="N", help="worker processes; 0 checks in this process")
+    parser.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="for each file (default: 10)")
+    parser.add_argument("--no-cache", action="store_true", help="neither use nor write remembered results")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with 0 although there are findings")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="check standard input as if it were this file")
+    parser.add_argument("--verbose", action="store_true", help="say where tracking of shapes was lost, and why")
+    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="color the report")
+
+
+def run(options: Namespace) -> int:
+    """Check; 0, 1 or 2."""
+    config = configuration(options)
+    if options.stdin_filename is not None:
+        if options.paths not in ([], ["-"]) or options.watch:
+            raise ConfigError("--stdin-filename takes no PATH and no --watch")
+        path = os.path.normpath(options.stdin_filename)
+        overlay = {os.path.realpath(path): sys.stdin.buffer.read()}
+        return show(run_checks([path], config, overlay=overlay), options)
+    paths = options.paths or [os.curdir]
+    for path in paths:
+        if not os.path.lexists(path):
+            raise ConfigError(f"no such file or folder: {path}")
+    if options.watch:
+        from distml.cli.watch import watch
+
+        return watch(paths, config, options)
+    return check(paths, config, options)
+
+
+def configuration(options: Namespace) -> Config:
+    """The configuration file with what the command line says instead."""
+    config = load(options.config, os.curdir)
+    given = {
+        "select": tuple(options.select) if options.select else None,
+        "ignore": (*config.ignore, *options.ignore) if options.ignore else None,
+        "jobs": options.jobs,
+        "time_limit": options.time_limit,
+    }
+    return replace(config, **{name: value for name, value in given.items() if value is not None})
+
+
+def check(paths: list[str], config: Config, options: Namespace) -> int:
+    """One run over `paths`, reported; the exit code."""
+    progress = _progress()
+    try:
+        report = run_checks(paths, config, cache=_cache(config, options), progress=progress)
+    finally:
+        if progress is not None:
+            progress.clear()
+    return show(report, options)
+
+
+def show(report: Report, options: Namespace) -> int:
+    """Print a report; the exit code."""
+    from distml.report.context import Context
+    from distml.report.forms import form
+
+    context = Context(color=_color(options.color), verbose=options.verbose, overlay=report.overlay)
+    for line in form(options.format)(report, context):
+        sys.stdout.write(line + "\n")
+    if report.failed:
+        return 2
+    return int(bool(report.diagnostics) and not options.exit_zero)
+
+
+def _cache(config: Config, options: Namespace) -> Cache | None:
+    if options.no_cache:
+        return None
+    from distml.engine.cache import Cache, default_folder
+
+    return Cache(default_folder(), config)
+
+
+def _progress() -> Progress | None:
+    if not sys.stderr.isatty():
+        return None
+    from distml.report.progress import Progress
+
+    return Progress(sys.stderr)
+
+
+def _color(wanted: str) -> bool:
+    if wanted == "auto":
+        return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted == "always"
+
+
+def _codes(text: str) -> list[str]:
+    return [code for part in text.split(",") if (code := part.strip())]
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"must be a whole number, 0 or more, not {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e6:
+        raise ArgumentTypeError(f"must be a number of seconds above 0, not {text!r}")
+    return seconds

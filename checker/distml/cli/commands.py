@@ -1,0 +1,50 @@
+"""The commands of `distml`, one module each.
+
+A command module has `SUMMARY`, `configure(parser)` and `run(options) -> exit code`. Other parts of the distribution
+register theirs as entry points in the group `distml.commands`.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from importlib import import_module
+from typing import Protocol, cast
+
+GROUP = "distml.commands"
+
+OWN = {
+    "check": "distml.cli.check",
+    "explain": "distml.cli.explain",
+    "rules": "distml.cli.rules",
+}
+
+
+class Command(Protocol):
+    """What a command module offers."""
+
+    SUMMARY: str
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+
+    def run(self, options: Namespace) -> int:
+        """Do it; the exit code."""
+
+
+def find(name: str) -> Command | None:
+    """The command `name`; entry points are looked at only for names that are not our own."""
+    if name in OWN:
+        return cast(Command, import_module(OWN[name]))
+    return registered().get(name)
+
+
+def registered() -> dict[str, Command]:
+    """The commands that came by entry point."""
+    from importlib.metadata import entry_points
+
+    return {point.name: cast(Command, point.load()) for point in entry_points(group=GROUP)}
+
+
+def every() -> dict[str, Command]:
+    """All commands, our own first."""
+    return {**{name: cast(Command, import_module(path)) for name, path in OWN.items()}, **registered()}

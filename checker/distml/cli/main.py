@@ -1,0 +1,76 @@
+"""The entry point: picks the command, and sees to broken pipes and Ctrl-C.
+
+Exit codes: 0 nothing found, 1 findings, 2 wrong use or a failure of distml.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+from distml.cli import commands
+from distml.diagnostics.version import VERSION
+from distml.engine.config import ConfigError
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run `distml` with `arguments`, by default those of the process; the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    _never_fail_to_print()
+    try:
+        code = _dispatch(given)
+        sys.stdout.flush()
+    except ConfigError as error:
+        print(f"distml: error: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    except BrokenPipeError:
+        # Whoever read our output has left; keep Python from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        print(file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    return code
+
+
+def _dispatch(arguments: list[str]) -> int:
+    name = arguments[0] if arguments else ""
+    command = commands.find(name) if name and not name.startswith("-") else None
+    if command is None:
+        return _top_level(arguments)
+    parser = ArgumentParser(prog=f"distml {name}", description=command.SUMMARY, allow_abbrev=False)
+    command.configure(parser)
+    return command.run(parser.parse_args(arguments[1:]))
+
+
+def _top_level(arguments: list[str]) -> int:
+    """`distml --help`, `--version` and everything that is no command."""
+    listed = commands.every()
+    width = max(map(len, listed))
+    lines = [f"  {name.ljust(width)}  {command.SUMMARY}" for name, command in listed.items()]
+    parser = ArgumentParser(
+        prog="distml",
+        description="Finds tensor-shape errors in Python source without importing or running it.",
+        epilog="\n".join(["commands:", *lines, "", "`distml COMMAND --help` describes a command."]),
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"distml {VERSION}")
+    parser.add_argument("command", metavar="COMMAND", choices=tuple(listed), help=f"one of {', '.join(listed)}")
+    parser.parse_args(arguments[:1])
+    return 2
+
+
+def _never_fail_to_print() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

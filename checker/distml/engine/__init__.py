@@ -1,0 +1,1 @@
+"""Runs checks over files: finding them, remembering results, sharing work, keeping limits. May import all rooms below."""

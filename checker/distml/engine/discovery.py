@@ -1,0 +1,99 @@
+"""From the paths given to the files to check, in a fixed order.
+
+Folders are walked; links to folders are followed once, so that cycles end. Files given by name are taken whatever they
+are called. What the configuration excludes is never taken.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from distml.diagnostics.model import Diagnostic
+from distml.engine.config import DEFAULT_EXCLUDES, Config
+from distml.engine.patterns import matches
+from distml.source.reading import unreadable
+
+SUFFIXES = (".py", ".pyi")
+
+
+@dataclass(slots=True)
+class Found:
+    """Files as they will be shown, and what could not be looked into."""
+
+    files: list[str] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
+
+
+def discover(paths: Iterable[str], config: Config) -> Found:
+    """The files to check under `paths`, each once, sorted within each folder."""
+    found = Found()
+    seen: set[str] = set()
+    for path in paths:
+        for file in _walk(path, config, found) if os.path.isdir(path) else _single(path, config):
+            real = os.path.realpath(file)
+            if real not in seen:
+                seen.add(real)
+                found.files.append(file)
+    if config.respect_gitignore:
+        ignored = _git_ignored(found.files)
+        found.files = [file for file in found.files if file not in ignored]
+    return found
+
+
+def _single(path: str, config: Config) -> list[str]:
+    return [] if _excluded(path, config) else [os.path.normpath(path)]
+
+
+def _walk(top: str, config: Config, found: Found) -> Iterator[str]:
+    waiting = [os.path.normpath(top)]
+    entered: set[str] = set()
+    while waiting:
+        folder = waiting.pop()
+        real = os.path.realpath(folder)
+        if real in entered:
+            continue
+        entered.add(real)
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError as error:
+            found.problems.append(_problem(folder, error))
+            continue
+        inner = []
+        for name in names:
+            path = name if folder == os.curdir else os.path.join(folder, name)
+            if _skipped(name) or _excluded(path, config):
+                continue
+            if os.path.isdir(path):
+                inner.append(path)
+            elif name.endswith(SUFFIXES):
+                yield path
+        waiting += reversed(inner)
+
+
+def _problem(folder: str, error: OSError) -> Diagnostic:
+    return unreadable("SRC107", folder, f"the folder cannot be read: {error.strerror or error}").diagnostic
+
+
+def _skipped(name: str) -> bool:
+    """Whether a name is one of those that are left out of every walk."""
+    return name.startswith(".") or name in DEFAULT_EXCLUDES or name.endswith(".egg-info")
+
+
+def _excluded(path: str, config: Config) -> bool:
+    return any(matches(path, pattern, config.folder) for pattern in config.exclude)
+
+
+def _git_ignored(files: list[str]) -> frozenset[str]:
+    """Those of `files` that git ignores; none where there is no git or no repository."""
+    if not files:
+        return frozenset()
+    import subprocess
+
+    given = "\0".join(files).encode("utf-8", "surrogateescape")
+    try:
+        done = subprocess.run(["git", "check-ignore", "-z", "--stdin"], input=given, capture_output=True, check=False)
+    except OSError:
+        return frozenset()
+    return frozenset(done.stdout.decode("utf-8", "surrogateescape").split("\0"))

@@ -1,0 +1,65 @@
+"""Identities that decide whether a remembered result still holds."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from hashlib import blake2b
+
+from distml.diagnostics.version import VERSION
+from distml.engine.config import Config
+
+FORMAT = "1"
+
+
+def run_fingerprint(config: Config, folder: str) -> str:
+    """What a result depends on besides files: distml, Python, settings that change results, the working folder."""
+    settings = (*config.src, str(config.max_file_size), folder)
+    parts = (FORMAT, VERSION, sys.version, *own_files(), *settings)
+    return digest("\0".join(parts).encode("utf-8", "surrogateescape"))
+
+
+def own_files() -> Iterator[str]:
+    """Name, size and time of change of distml's own modules, so that working on distml never shows old results."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    waiting = [here]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    yield f"{entry.name}:{status.st_size}:{status.st_mtime_ns}"
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                    waiting.append(entry.path)
+
+
+def digest(data: bytes) -> str:
+    """A short content hash."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+class States:
+    """The states of paths, each looked at once a run: the hash of a file's content, `folder`, or `absent`."""
+
+    def __init__(self, max_file_size: int) -> None:
+        self._limit = max_file_size
+        self._known: dict[str, str] = {}
+
+    def __getitem__(self, path: str) -> str:
+        if path not in self._known:
+            self._known[path] = self._look(path)
+        return self._known[path]
+
+    def _look(self, path: str) -> str:
+        try:
+            status = os.stat(path)
+            if stat.S_ISDIR(status.st_mode):
+                return "folder"
+            if not stat.S_ISREG(status.st_mode) or status.st_size > self._limit:
+                return f"other:{status.st_size}:{status.st_mtime_ns}"
+            with open(path, "rb") as file:
+                return digest(file.read())
+        except (OSError, ValueError):
+            return "absent"

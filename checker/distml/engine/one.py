@@ -1,0 +1,107 @@
+"""Checks one file and turns everything that can go wrong into findings for that file.
+
+The interpreter is imported here, when the first file that needs it comes up.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from distml.diagnostics.model import Diagnostic, Span
+from distml.engine.config import Config
+from distml.engine.limits import GRACE, OutOfTimeError, alarm
+from distml.engine.results import Checker, FileResult, LostPlace
+from distml.source.file import SourceFile
+from distml.source.project import Project
+from distml.source.reach import reaches_tensor_library
+from distml.source.reading import UnreadableError
+from distml.source.suppressions import apply, ignores_file
+
+
+def check_one(path: str, project: Project, config: Config, checker: Checker | None = None) -> FileResult:
+    """The result for one file; raises nothing but `KeyboardInterrupt` and `SystemExit`."""
+    try:
+        with alarm(config.time_limit + GRACE):
+            return _check(path, project, config, checker)
+    except OutOfTimeError:
+        return failure("SRC105", path, out_of_time(config))
+    except MemoryError:
+        return failure("SRC106", path, out_of_memory(config))
+    except Exception as error:  # whatever goes wrong on this file must not stop the others
+        return failure("SRC201", path, f"distml failed on this file: {describe(error)}")
+
+
+def failure(code: str, path: str, message: str) -> FileResult:
+    """A result that says why there is none."""
+    return FileResult((Diagnostic(code, message, Span(path, 1, 1, 1, 2)),), lasting=False)
+
+
+def out_of_time(config: Config) -> str:
+    """The message of SRC105."""
+    return f"the check was stopped after {config.time_limit:g} s (time-limit); findings may be missing"
+
+
+def out_of_memory(config: Config) -> str:
+    """The message of SRC106."""
+    return f"the check was stopped at {config.memory_limit} MiB of memory (memory-limit)"
+
+
+def describe(error: BaseException) -> str:
+    """An exception on one line, with the innermost place it passed."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        place = f" at {'/'.join(code.co_filename.split('/')[-2:])}:{trace.tb_lineno} in {code.co_name}"
+        trace = trace.tb_next
+    try:
+        text = " ".join(str(error).split())[:200]
+    except Exception:  # an exception may fail to say what it is
+        text = ""
+    return f"{type(error).__name__}{': ' + text if text else ''}{place}"
+
+
+def _check(path: str, project: Project, config: Config, checker: Checker | None) -> FileResult:
+    deadline = time.monotonic() + config.time_limit
+    try:
+        source = project.open(path)
+        if ignores_file(source):
+            return FileResult(skipped=True)
+        _ = source.tree  # a file that cannot be parsed is reported whether or not it holds tensors
+    except UnreadableError as error:
+        return FileResult((error.diagnostic,), lasting=error.diagnostic.code != "SRC107")
+    if not reaches_tensor_library(source, project):
+        return FileResult(apply(source, ()), skipped=True, consulted=_consulted(source, project))
+    checked = (checker or _interpreter())(source, project, deadline)
+    found = list(checked.diagnostics)
+    timed_out = getattr(checked, "timed_out", False)
+    if timed_out:
+        found.append(failure("SRC105", path, out_of_time(config)).diagnostics[0])
+    return FileResult(
+        _unsuppressed(source, found, project),
+        tuple(LostPlace(place.span, place.reason) for place in checked.lost),
+        consulted=_consulted(source, project),
+        lasting=not timed_out,
+    )
+
+
+def _unsuppressed(source: SourceFile, found: list[Diagnostic], project: Project) -> tuple[Diagnostic, ...]:
+    """Without what comments suppress, also in other files that the check led into."""
+    own = [finding for finding in found if finding.span.path == source.path]
+    kept = list(apply(source, own))
+    for path in dict.fromkeys(finding.span.path for finding in found if finding.span.path != source.path):
+        other = project.shown_as(path)
+        there = [finding for finding in found if finding.span.path == path]
+        left = there if other is None else () if ignores_file(other) else apply(other, there)
+        kept += [finding for finding in left if finding in there]
+    return tuple(kept)
+
+
+def _consulted(source: SourceFile, project: Project) -> tuple[str, ...]:
+    return tuple(sorted(project.consulted(source)))
+
+
+def _interpreter() -> Any:
+    from importlib import import_module
+
+    return import_module("distml.interp.check").check_file

@@ -1,0 +1,136 @@
+"""What comes out of checking one file, of a whole run, and what a checker has to return.
+
+`encode` and `decode` turn the result of a file into plain lists and back, for the cache and for worker processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from distml.diagnostics.model import Diagnostic, Edit, Fix, Related, Span
+
+if TYPE_CHECKING:
+    from distml.source.file import SourceFile
+    from distml.source.project import Project
+
+Plain = Any  # JSON: numbers, strings, None, and lists of them
+
+
+class Lost(Protocol):
+    """A place where tracking was lost, and why."""
+
+    @property
+    def span(self) -> Span: ...
+    @property
+    def reason(self) -> str: ...
+
+
+class Checked(Protocol):
+    """The result of a checker for one file. `timed_out` says that the deadline ended it early."""
+
+    @property
+    def diagnostics(self) -> Sequence[Diagnostic]: ...
+    @property
+    def lost(self) -> Sequence[Lost]: ...
+
+
+Checker = Callable[["SourceFile", "Project", float | None], Checked]
+
+
+@dataclass(frozen=True, slots=True)
+class LostPlace:
+    """Where tracking was lost, as reports show it."""
+
+    span: Span
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """The result for one file.
+
+    `skipped`: no tensor library is reachable from it. `consulted`: the paths the result depends on besides the file.
+    `lasting`: the result depends on nothing else, such as the speed of the machine, and may be remembered.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    lost: tuple[LostPlace, ...] = ()
+    skipped: bool = False
+    consulted: tuple[str, ...] = ()
+    lasting: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of a run: what to report in order of place, and the figures of the summary line."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    lost: tuple[LostPlace, ...] = ()
+    files: int = 0
+    skipped: int = 0
+    cached: int = 0
+    seconds: float = 0.0
+    overlay: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """Whether distml itself failed on a file."""
+        return any(finding.code == "SRC201" for finding in self.diagnostics)
+
+
+def encode(result: FileResult) -> Plain:
+    """A `FileResult` as plain lists."""
+    return [
+        [_encode_finding(finding) for finding in result.diagnostics],
+        [[_encode_span(place.span), place.reason] for place in result.lost],
+        result.skipped,
+        list(result.consulted),
+        result.lasting,
+    ]
+
+
+def decode(plain: Plain) -> FileResult:
+    """The `FileResult` that was encoded. Raises `TypeError` or `ValueError` for anything else."""
+    diagnostics, lost, skipped, consulted, lasting = plain
+    return FileResult(
+        tuple(_decode_finding(each) for each in diagnostics),
+        tuple(LostPlace(_decode_span(span), str(reason)) for span, reason in lost),
+        bool(skipped),
+        tuple(map(str, consulted)),
+        bool(lasting),
+    )
+
+
+def _encode_span(span: Span) -> Plain:
+    return [span.path, span.line, span.column, span.end_line, span.end_column]
+
+
+def _decode_span(plain: Plain) -> Span:
+    path, *numbers = plain
+    return Span(str(path), *map(int, numbers))
+
+
+def _encode_finding(finding: Diagnostic) -> Plain:
+    fix = finding.fix
+    return [
+        finding.code,
+        finding.message,
+        _encode_span(finding.span),
+        [[each.message, _encode_span(each.span)] for each in finding.related],
+        finding.hint,
+        fix and [fix.description, [[_encode_span(edit.span), edit.replacement] for edit in fix.edits]],
+    ]
+
+
+def _decode_finding(plain: Plain) -> Diagnostic:
+    code, message, span, related, hint, fix = plain
+    return Diagnostic(
+        str(code),
+        str(message),
+        _decode_span(span),
+        tuple(Related(str(text), _decode_span(where)) for text, where in related),
+        None if hint is None else str(hint),
+        fix and Fix(str(fix[0]), tuple(Edit(_decode_span(where), str(text)) for where, text in fix[1])),
+    )

@@ -1,0 +1,100 @@
+"""A run: discover, answer from the cache, check the rest, select, sort."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from distml.diagnostics.model import Diagnostic
+from distml.engine.config import Config
+from distml.engine.discovery import discover
+from distml.engine.results import Checker, FileResult, Report
+from distml.engine.selection import selector
+
+if TYPE_CHECKING:
+    from distml.engine.cache import Cache
+
+Progress = Callable[[int, int], None]
+FILES_A_WORKER = 4  # fewer are not worth another process
+
+
+def run(
+    paths: Iterable[str],
+    config: Config,
+    *,
+    cache: Cache | None = None,
+    checker: Checker | None = None,
+    overlay: dict[str, bytes] | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Check the files under `paths`.
+
+    `overlay` replaces contents on disk, by real path. `checker` stands in for the interpreter. `progress` is told the
+    number of files done and of all. Raises `ConfigError` for a selection of rules that do not exist.
+    """
+    started = time.monotonic()
+    wanted = selector(config)
+    found = discover(paths, config)
+    results = _remembered(found.files, cache)
+    cached = len(results)
+    missing = [path for path in found.files if path not in results]
+    for done, (path, result) in enumerate(_check(missing, config, checker, overlay), cached + 1):
+        results[path] = result
+        if cache is not None:
+            cache.put(path, result)
+        if progress is not None:
+            progress(done, len(found.files))
+    in_order = [results[path] for path in found.files]
+    findings = {*found.problems, *(finding for result in in_order for finding in result.diagnostics)}
+    position = {path: index for index, path in enumerate(found.files)}
+    return Report(
+        tuple(sorted(filter(wanted, findings), key=lambda finding: _order(finding, position))),
+        tuple(place for result in in_order for place in result.lost),
+        files=len(in_order),
+        skipped=sum(result.skipped for result in in_order),
+        cached=cached,
+        seconds=time.monotonic() - started,
+        overlay=overlay or {},
+    )
+
+
+def _remembered(paths: Sequence[str], cache: Cache | None) -> dict[str, FileResult]:
+    found = {path: cache.get(path) for path in paths} if cache is not None else {}
+    return {path: result for path, result in found.items() if result is not None}
+
+
+def _check(
+    paths: Sequence[str], config: Config, checker: Checker | None, overlay: dict[str, bytes] | None
+) -> Iterator[tuple[str, FileResult]]:
+    """Check the files that have to be, in this process or in workers."""
+    if not paths:
+        return
+    from distml.engine.one import check_one
+    from distml.engine.workers import can_fork, check_all
+    from distml.source.project import Project
+
+    sources = [os.path.join(os.path.abspath(config.folder), source) for source in config.src]
+    project = Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay)
+
+    def check(path: str) -> FileResult:
+        return check_one(path, project, config, checker)
+
+    jobs = workers(config.jobs, len(paths))
+    if jobs == 0 or not can_fork():
+        yield from ((path, check(path)) for path in paths)
+    else:
+        yield from ((paths[index], result) for index, result in check_all(paths, check, config, jobs))
+
+
+def workers(jobs: int | None, files: int) -> int:
+    """How many processes to use for so many files; 0 stands for this process alone."""
+    if jobs is not None:
+        return jobs
+    return max(1, min(os.cpu_count() or 1, files // FILES_A_WORKER))
+
+
+def _order(finding: Diagnostic, position: dict[str, int]) -> tuple[int, str, int, int, str, str]:
+    span = finding.span
+    return position.get(span.path, len(position)), span.path, span.line, span.column, finding.code, finding.message

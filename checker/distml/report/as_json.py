@@ -1,0 +1,48 @@
+"""The report for programs: one JSON array of objects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from distml.diagnostics.model import Diagnostic, Fix, Span
+from distml.diagnostics.registry import rule
+from distml.engine.results import Report
+from distml.report.context import Context
+
+
+def render(report: Report, _context: Context) -> Iterator[str]:
+    """A JSON array with an object for each finding."""
+    yield json.dumps([finding_object(finding) for finding in report.diagnostics], indent=2)
+
+
+def finding_object(finding: Diagnostic) -> dict[str, Any]:
+    """The object for one finding; columns count from 1, `end_column` is one past the last character."""
+    kind = rule(finding.code)
+    found: dict[str, Any] = {
+        "code": finding.code,
+        "name": kind.name,
+        "severity": kind.severity.value,
+        "message": finding.message,
+        **_place(finding.span),
+        "related": [{"message": each.message, **_start(each.span)} for each in finding.related],
+    }
+    if finding.hint is not None:
+        found["hint"] = finding.hint
+    if finding.fix is not None:
+        found["fix"] = _fix(finding.fix)
+    return found
+
+
+def _start(span: Span) -> dict[str, Any]:
+    return {"path": span.path, "line": span.line, "column": span.column}
+
+
+def _place(span: Span) -> dict[str, Any]:
+    return {**_start(span), "end_line": span.end_line, "end_column": span.end_column}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    edits = [{**_place(edit.span), "replacement": edit.replacement} for edit in fix.edits]
+    return {"description": fix.description, "edits": edits}

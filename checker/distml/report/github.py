@@ -1,0 +1,38 @@
+"""The report as workflow commands of GitHub Actions, which become annotations on the lines of a change.
+
+https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from distml.diagnostics.registry import rule
+from distml.engine.results import Report
+from distml.report.context import Context
+
+
+def render(report: Report, _context: Context) -> Iterator[str]:
+    """One command for each finding; whatever a message holds, it stays one command."""
+    for finding in report.diagnostics:
+        kind, span = rule(finding.code), finding.span
+        properties = {
+            "file": span.path,
+            "line": span.line,
+            "endLine": span.end_line,
+            "col": span.column,
+            "endColumn": span.end_column,
+            "title": f"{kind.code} {kind.name}",
+        }
+        listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+        notes = [f"{each.message} ({each.span.path}:{each.span.line})" for each in finding.related]
+        help_line = [f"help: {finding.hint}"] if finding.hint else []
+        yield f"::{kind.severity.value} {listed}::{_data(chr(10).join([finding.message, *notes, *help_line]))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,102 @@
+"""The report as SARIF 2.1.0, for code scanning and other collectors of findings.
+
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from distml.diagnostics.model import Diagnostic, Fix, Span
+from distml.diagnostics.registry import all_rules
+from distml.diagnostics.rule import Rule
+from distml.diagnostics.version import VERSION
+from distml.engine.results import Report
+from distml.report.context import Context
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def render(report: Report, _context: Context) -> Iterator[str]:
+    """One SARIF log with one run, and all rules with their help."""
+    rules = all_rules()
+    index = {rule.code: position for position, rule in enumerate(rules)}
+    driver = {
+        "name": "distml",
+        "version": VERSION,
+        "semanticVersion": VERSION,
+        "rules": [_rule(rule) for rule in rules],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(finding, index[finding.code], rules) for finding in report.diagnostics],
+    }
+    yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": " ".join(rule.section("What it finds").split()) or rule.summary},
+        "help": {"text": rule.documentation, "markdown": f"# {rule.code} {rule.name}\n\n{rule.documentation}"},
+        "defaultConfiguration": {"level": rule.severity.value},
+    }
+
+
+def _result(finding: Diagnostic, index: int, rules: tuple[Rule, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": rules[index].severity.value,
+        "message": {"text": finding.message if not finding.hint else f"{finding.message}\n{finding.hint}"},
+        "locations": [{"physicalLocation": _physical(finding.span)}],
+    }
+    if finding.related:
+        found["relatedLocations"] = [
+            {"id": number, "message": {"text": each.message}, "physicalLocation": _physical(each.span)}
+            for number, each in enumerate(finding.related)
+        ]
+    if finding.fix is not None:
+        found["fixes"] = [_fix(finding.fix)]
+    return found
+
+
+def _physical(span: Span) -> dict[str, Any]:
+    return {"artifactLocation": _artifact(span.path), "region": _region(span)}
+
+
+def _artifact(path: str) -> dict[str, Any]:
+    prefix = "file://" if os.path.isabs(path) else ""
+    return {"uri": prefix + quote(path.replace(os.sep, "/").encode("utf-8", "surrogateescape"))}
+
+
+def _region(span: Span) -> dict[str, Any]:
+    return {
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    paths = dict.fromkeys(edit.span.path for edit in fix.edits)
+    changes = [
+        {
+            "artifactLocation": _artifact(path),
+            "replacements": [
+                {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.replacement}}
+                for edit in fix.edits
+                if edit.span.path == path
+            ],
+        }
+        for path in paths
+    ]
+    return {"description": {"text": fix.description}, "artifactChanges": changes}

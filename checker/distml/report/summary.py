@@ -1,0 +1,34 @@
+"""The last line of a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from distml.diagnostics.registry import rule
+from distml.diagnostics.rule import Severity
+from distml.engine.results import Report
+from distml.report.style import Style
+
+
+def summary(report: Report, style: Style) -> str:
+    """`Found 2 errors and 1 warning in 3 files (0.41 s)`."""
+    counts = Counter(rule(finding.code).severity for finding in report.diagnostics)
+    errors, warnings = counts[Severity.ERROR], counts[Severity.WARNING]
+    parts = [count(errors, "error")] if errors else []
+    parts += [count(warnings, "warning")] if warnings else []
+    done = f"{count(report.files, 'file')} checked"
+    notes = [
+        f"{number} {what}"
+        for number, what in ((report.skipped, "without tensors"), (report.cached, "cached"))
+        if number
+    ]
+    timing = ", ".join([*notes, f"{report.seconds:.2f} s"])
+    if not parts:
+        return f"{style.green('No problems found')}; {done} ({timing})"
+    paint = style.red if errors else style.yellow
+    return f"{paint('Found ' + ' and '.join(parts))}; {done} ({timing})"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,123 @@
+"""The report for people: each finding with its source line, the places that explain it, and what may help.
+
+model.py:12:16: error[SHP101] matmul-mismatch: ...
+   12 |         return self.head(features)
+      |                ^^^^^^^^^^^^^^^^^^^
+  note: 128 is set here
+    --> model.py:7:21
+    7 |         self.head = nn.Linear(128, 10)
+      |                               ^^^
+  = help: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from distml.diagnostics.model import Diagnostic, Related, Span
+from distml.diagnostics.registry import rule
+from distml.engine.results import Report
+from distml.report.context import Context, place, safe
+from distml.report.style import Style
+from distml.report.summary import summary
+
+_TAB = 4
+
+
+def render(report: Report, context: Context) -> Iterator[str]:
+    """The findings, where tracking was lost if asked for, and the summary line."""
+    style = Style(context.color)
+    for finding in report.diagnostics:
+        yield from _finding(finding, context, style)
+        yield ""
+    if context.verbose:
+        for lost in report.lost:
+            yield f"{place(lost.span.path, lost.span.line, lost.span.column)}: {style.dim('lost track')}: {safe(lost.reason)}"
+        if report.lost:
+            yield ""
+    yield summary(report, style)
+
+
+def _finding(finding: Diagnostic, context: Context, style: Style) -> Iterator[str]:
+    kind = rule(finding.code)
+    where = place(finding.span.path, finding.span.line, finding.span.column)
+    level = style.severity(kind.severity, f"{kind.severity.value}[{kind.code}]")
+    first, *more = safe_lines(finding.message)
+    yield f"{style.bold(where)}: {level} {kind.name}: {style.bold(first)}"
+    yield from (f"  {line}" for line in more)
+    width = max(len(str(span.end_line)) for span in (finding.span, *(each.span for each in finding.related)))
+    if not _whole_file(finding):
+        yield from _excerpt(finding.span, context, style, width, lambda text: style.severity(kind.severity, text))
+    for related in finding.related:
+        yield from _related(related, finding, context, style, width)
+    if finding.hint:
+        first, *more = safe_lines(finding.hint)
+        yield f"  {style.blue('=')} {style.bold('help')}: {first}"
+        yield from (f"    {line}" for line in more)
+
+
+def _whole_file(finding: Diagnostic) -> bool:
+    """Whether a finding is about a file and merely has to stand somewhere."""
+    span = finding.span
+    return finding.code.startswith("SRC") and (span.line, span.column, span.end_line, span.end_column) == (1, 1, 1, 2)
+
+
+def _related(related: Related, finding: Diagnostic, context: Context, style: Style, width: int) -> Iterator[str]:
+    span = related.span
+    yield f"  {style.blue('note')}: {'; '.join(safe_lines(related.message))}"
+    if span.path != finding.span.path:
+        yield f"  {' ' * width}{style.blue('-->')} {place(span.path, span.line, span.column)}"
+    yield from _excerpt(span, context, style, width, style.blue)
+
+
+def _excerpt(span: Span, context: Context, style: Style, width: int, paint: Style.Paint) -> Iterator[str]:
+    """The first line of a span with carets under it."""
+    source = context.line(span.path, span.line)
+    if source is None or not source.strip():
+        return
+    end = span.end_column if span.end_line == span.line else len(source) + 1
+    end = min(max(end, span.column + 1), max(len(source) + 1, span.column + 1))
+    shown, start, stop = _window(_show(source), *_columns(source, span.column - 1, end - 1))
+    more = " ..." if span.end_line > span.line else ""
+    bar = style.blue("|")
+    yield f"  {style.blue(str(span.line).rjust(width))} {bar} {shown}"
+    yield f"  {' ' * width} {bar} {' ' * start}{paint('^' * max(stop - start, 1) + more)}"
+
+
+def _show(source: str) -> str:
+    return safe(source).replace("\t", " " * _TAB)
+
+
+def _columns(source: str, start: int, end: int) -> tuple[int, int]:
+    """Character columns -> columns on the screen, where a character may take none, two or more."""
+    before, inside = _show(source[:start]), _show(source[start:end])
+    left = _screen_width(before)
+    return left, left + _screen_width(inside)
+
+
+def _screen_width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
+    widths = (
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+    return sum(widths)
+
+
+def _window(shown: str, start: int, stop: int) -> tuple[str, int, int]:
+    """Cut a very long line down to the part around the carets."""
+    room = 160
+    if len(shown) <= room:
+        return shown, start, stop
+    left = max(0, start - room // 4)
+    stop = min(stop, left + room)
+    cut = ("..." if left else "") + shown[left : left + room] + ("..." if left + room < len(shown) else "")
+    shift = left - (3 if left else 0)
+    return cut, start - shift, stop - shift
+
+
+def safe_lines(text: str) -> list[str]:
+    """The lines of a message, safe to print; at least one."""
+    return [safe(line) for line in text.splitlines()] or [""]
