@@ -343,7 +343,8 @@ class Call:
             return
         left, right = self.facts.dim(left), self.facts.dim(right)
         if not self.facts.equate(left, right):
-            text = message.format(left=left, right=right)
+            # Not `format`: the caller's own text may hold braces.
+            text = message.replace("{left}", str(left)).replace("{right}", str(right))
             self.fail(code, text, *self.notes(left, right), hint=hint)
 
     def require_divisible(self, dim: Dim | None, by: Dim | None, code: str, message: str) -> None:
@@ -351,14 +352,15 @@ class Call:
         if dim is None or by is None or by.constant == 0:
             return
         if (self.facts.dim(dim) % self.facts.dim(by)).is_nonzero:
-            self.fail(code, message.format(dim=dim, by=by), *self.notes(dim, by))
+            text = message.replace("{dim}", str(dim)).replace("{by}", str(by))
+            self.fail(code, text, *self.notes(dim, by))
 
     def require_positive(self, dim: Dim, code: str, message: str, least: int = 1) -> None:
         """Require a computed size to be at least `least`; `message` may say `{dim}`."""
         dim = self.facts.dim(dim)
         below = (-dim).low
         if below is not None and below > -least:
-            self.fail(code, message.format(dim=dim), *self.notes(dim))
+            self.fail(code, message.replace("{dim}", str(dim)), *self.notes(dim))
 
     def broadcast(self, *shapes: Shape, code: str = "SHP102", message: str | None = None) -> Shape:
         """The broadcast shape (NumPy's rule, which is torch's); fails where it has none."""

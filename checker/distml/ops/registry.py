@@ -102,5 +102,5 @@ def _load(name: str) -> None:
         return
     _LOADED.add(folder)
     package = importlib.import_module(f"distml.ops.{folder}")
-    for found in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"distml.ops.{folder}.{found.name}")
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(found.name)

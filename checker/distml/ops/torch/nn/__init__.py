@@ -1,0 +1,1 @@
+"""torch.nn: layers, torch.nn.functional, containers and their utilities."""
