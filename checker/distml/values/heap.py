@@ -21,12 +21,14 @@ class ListRecord(Record):
     """A list (or deque, ModuleList: see `cls`).
 
     With `items` the list is known element by element; otherwise every element is
-    like `item` (None: nothing known of them) and `length` may be known.
+    like `item` (None: nothing known of them) and `length` may be known. With
+    `same` every element is `item` itself, as in `[width] * n`.
     """
 
     items: tuple[Value, ...] | None
     item: Value | None = None
     length: Dim | None = None
+    same: bool = False
 
 
 @dataclass(slots=True)
@@ -62,7 +64,14 @@ class InstanceRecord(Record):
 
 @dataclass(slots=True)
 class IteratorRecord(Record):
-    """An iterator or generator: the items still to come, or `item` for unknown many."""
+    """An iterator or generator: the items still to come, or `item` for unknown many.
+
+    `length` is how many are to come when it is known as a dimension; `endless` says
+    that there is no end. With `same` every one is `item` itself.
+    """
 
     items: tuple[Value, ...] | None
     item: Value | None = None
+    length: Dim | None = None
+    endless: bool = False
+    same: bool = False

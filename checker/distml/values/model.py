@@ -63,6 +63,14 @@ class Prim(Value):
     kind: str
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Ratio(Prim):
+    """A float known as the quotient of two integers: `n / 2`, so that `int(n / 2)` is `n // 2`."""
+
+    numerator: Dim
+    denominator: Dim
+
+
 class Opaque(Value):
     """A value nothing is known of but that it is this one; identity is the object's.
 
@@ -132,12 +140,14 @@ class ShapeSeq(Value):
 class Many(Value):
     """An iterable of unknown length whose every item is like `item`.
 
-    `length` is the number of items when it is known as a dimension.
+    `length` is the number of items when it is known as a dimension; the kind
+    "endless" says that there is no end. With `same` every item is `item` itself.
     """
 
     item: Value
     kind: str = "iterable"
     length: Dim | None = None
+    same: bool = False
 
 
 @dataclass(slots=True, unsafe_hash=True)
