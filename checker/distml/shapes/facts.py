@@ -99,6 +99,19 @@ class Facts:
         self.store.put(symbol, value.at(source or left.origin))
         return True
 
+    def nonnegative(self, dim: Dim) -> Dim:
+        """Learn that a number is a size: the symbol it is may have been negative before."""
+        dim = self.dim(dim)
+        if dim.low is not None or len(dim.terms) != 1:
+            return dim
+        monomial, coefficient = dim.terms[0]
+        atom, power = monomial[0]
+        if coefficient != 1 or len(monomial) != 1 or power != 1 or not isinstance(atom, Symbol):
+            return dim
+        known = self.symbol(atom.name, 0, dim.origin)
+        self.store.put(atom, known)
+        return known
+
     def at_least(self, shape: Shape, rank: int) -> Shape | None:
         """Learn that `shape` has at least `rank` axes; None if it cannot."""
         shape = self.shape(shape)
