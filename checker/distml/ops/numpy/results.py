@@ -1,0 +1,68 @@
+"""numpy: what the ops here have in common: `out=`, and asking for shapes of array-likes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.call import Call
+from distml.shapes import Dim, Shape
+from distml.values import Tensor, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def array(call: Call, shape: Shape | Sequence[Dim | int | None], dtype: str | None = None) -> Tensor:
+    """An array of NumPy."""
+    return call.tensor(shape, dtype, "numpy")
+
+
+def vector(call: Call, dtype: str | None = None, name: str = "count") -> Tensor:
+    """A vector of a length that depends on the data."""
+    return Tensor("numpy", Shape((call.symbol(name),)), dtype)
+
+
+def into(call: Call, result: Tensor, out: Value) -> Value:
+    """`out=` of ops that need exactly the result's shape; the result where there is none."""
+    if call.is_none(out):
+        return result
+    target = out.items[0] if isinstance(out, Tup) and len(out.items) == 1 else out
+    if not isinstance(target, Tensor):
+        return target if call.is_none(target) is False else result
+    wanted, given = call.facts.shape(result.shape), call.shape(target)
+    if not may_equal(wanted, given):
+        call.fail(
+            "SHP305",
+            f"{call.text}: the result {wanted!r} does not fit into out, which is {given!r}",
+            *call.notes(*given.head, *wanted.head),
+        )
+    return target
+
+
+def may_equal(left: Shape, right: Shape) -> bool:
+    """Whether two shapes may be the same."""
+    if left.dims is not None and right.dims is not None:
+        if len(left.dims) != len(right.dims):
+            return False
+        return not any(a.differs(b) for a, b in zip(left.dims, right.dims, strict=True))
+    known, other = (left, right) if left.dims is not None else (right, left)
+    return known.dims is None or len(known.dims) >= other.least
+
+
+def fits_into(call: Call, value: Shape, target: Shape, code: str = "SHP305") -> None:
+    """Require that `value` broadcasts to `target` without changing it."""
+    value, target = call.facts.shape(value), call.facts.shape(target)
+    # Assigning drops leading axes of size 1 that the target lacks.
+    if value.dims is None or target.dims is None:
+        return
+    dims = list(value.dims)
+    while len(dims) > len(target.dims) and dims[0] == 1:
+        dims.pop(0)
+    extra = len(dims) - len(target.dims)
+    pairs = zip(dims[max(extra, 0) :], target.dims[max(-extra, 0) :], strict=True)
+    if any(dim.differs(1) for dim in dims[: max(extra, 0)]) or any(a.differs(b) and a.differs(1) for a, b in pairs):
+        call.fail(
+            code,
+            f"{call.text}: {value!r} cannot be broadcast into {target!r}",
+            *call.notes(*value.dims, *target.dims),
+        )
