@@ -1,0 +1,87 @@
+"""Options of the test run, and tests that need tools.
+
+A test that needs something that may be absent says so, `@pytest.mark.requires("torch", "git")`: modules or programs.
+Where one is absent the test is skipped and listed by name at the end as not run. With `DISTML_REQUIRE=all`, as in CI,
+every skipped test is a failure instead.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+NOT_RUN = "not run: needs "
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("distml")
+    group.addoption("--update-cases", action="store_true", help="write the expectations of tests/cases anew")
+    group.addoption("--update-docs", action="store_true", help="write docs/rules anew")
+
+
+def present(tool: str) -> bool:
+    """Whether a module can be imported or a program is on the path."""
+    try:
+        return find_spec(tool) is not None or shutil.which(tool) is not None
+    except ModuleNotFoundError:
+        return shutil.which(tool) is not None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    wanted = [tool for mark in item.iter_markers("requires") for tool in mark.args]
+    absent = [tool for tool in wanted if not present(tool)]
+    if absent:
+        pytest.skip(NOT_RUN + ", ".join(absent))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    if os.environ.get("DISTML_REQUIRE") == "all" and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{reason(report)} (DISTML_REQUIRE=all)"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    report = yield
+    if os.environ.get("DISTML_REQUIRE") == "all" and report.skipped:
+        report.outcome = "failed"
+        report.longrepr = f"{reason(report)} (DISTML_REQUIRE=all)"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    if skipped:
+        terminalreporter.section("not run")
+        for report in skipped:
+            terminalreporter.write_line(f"not run: {report.nodeid}: {reason(report).removeprefix('not run: ')}")
+
+
+def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why a test was skipped."""
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return text.removeprefix("Skipped: ")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test touches the cache of whoever runs it."""
+    monkeypatch.setenv("DISTML_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder that is a project of its own."""
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -1,0 +1,97 @@
+"""The layout keeps to its own rules: source roots, rooms, sizes, floors."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE_ROOTS = [root for root in (ROOT / "checker" / "distml", ROOT / "transforms" / "distml") if root.is_dir()]
+MODULES = sorted(path for root in SOURCE_ROOTS for path in root.rglob("*.py"))
+ALL = sorted([*MODULES, *(ROOT / "tests").rglob("*.py")])
+ROOMS = sorted(
+    {path for root in SOURCE_ROOTS for path in root.iterdir() if path.is_dir() and path.name != "__pycache__"}
+)
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("root", SOURCE_ROOTS, ids=relative)
+def test_the_namespace_has_no_modules_of_its_own(root: Path) -> None:
+    assert [path.name for path in root.iterdir() if path.is_file()] == []
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=relative)
+def test_a_room_is_a_typed_package(room: Path) -> None:
+    assert (room / "__init__.py").is_file()
+    assert (room / "py.typed").is_file()
+
+
+def test_folders_with_modules_are_packages() -> None:
+    folders = {path.parent for path in MODULES}
+    assert [relative(folder) for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
+def test_no_file_is_longer_than_500_lines() -> None:
+    lengths = {relative(path): len(path.read_text("utf-8").splitlines()) for path in ALL}
+    assert {path: length for path, length in lengths.items() if length > 500} == {}
+
+
+def test_no_function_is_longer_than_60_lines() -> None:
+    long = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
+                length = node.end_lineno - node.lineno + 1
+                if length > 60:
+                    long[f"{relative(path)}:{node.name}"] = length
+    assert long == {}
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [relative(path) for path in MODULES if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
+    assert silent == []
+
+
+def test_every_room_has_a_floor() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    known = {package.removeprefix("distml.") for package in settings["root_packages"]}
+    assert {room.name for room in ROOMS} <= known
+
+
+def test_start_up_imports_nothing_heavy() -> None:
+    heavy = [
+        "torch",
+        "numpy",
+        "ast",
+        "tomllib",
+        "asyncio",
+        "subprocess",
+        "multiprocessing",
+        "distml.interp",
+        "distml.ops",
+    ]
+    program = (
+        "import sys, distml.cli.main, distml.cli.check, distml.engine.cache, distml.report.text\n"
+        f"print([name for name in {heavy} if name in sys.modules and name != 'ast'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _on_path(program)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def _on_path(program: str) -> str:
+    return f"import sys; sys.path[:0] = {[str(root.parent) for root in SOURCE_ROOTS]}\n{program}"
+
+
+def test_there_are_no_run_time_dependencies() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["dependencies"] == []
