@@ -1,0 +1,70 @@
+"""Comments hide findings; those that hide nothing are findings themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from distml.diagnostics.model import Diagnostic, Span
+from distml.source.file import SourceFile
+from distml.source.suppressions import apply, ignores_file
+
+
+def left(text: str, *found: tuple[str, int, int]) -> list[tuple[str, int]]:
+    source = SourceFile("a.py", "/a.py", text.encode(), module="a", is_package=False)
+    findings = [Diagnostic(code, "", Span("a.py", line, 1, end, 2)) for code, line, end in found]
+    return [(finding.code, finding.span.line) for finding in apply(source, findings)]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# distml: ignore",
+        "# distml: ignore[SHP101]",
+        "#distml:ignore[SHP102, SHP101]",
+        "# why # distml: ignore[SHP101]  # more",
+    ],
+)
+def test_a_comment_hides_what_it_names(comment: str) -> None:
+    assert ("SHP101", 1) not in left(f"x @ y  {comment}\n", ("SHP101", 1, 1), ("SHP102", 1, 1))
+
+
+def test_other_codes_and_lines_stay() -> None:
+    text = "x @ y  # distml: ignore[SHP101]\nx @ y\n"
+    assert left(text, ("SHP101", 1, 1), ("SHP102", 1, 1), ("SHP101", 2, 2)) == [("SHP102", 1), ("SHP101", 2)]
+
+
+def test_any_line_of_a_finding_may_carry_the_comment() -> None:
+    assert left("f(\n  x,\n)  # distml: ignore[SHP101]\n", ("SHP101", 1, 3)) == []
+
+
+def test_alone_on_its_line_it_speaks_for_the_next_code() -> None:
+    assert left("# distml: ignore[SHP101]\n# more\n\nx @ y\n", ("SHP101", 4, 4)) == []
+
+
+def test_a_comment_that_hides_nothing_is_reported() -> None:
+    assert left("x  # distml: ignore\n") == [("SRC301", 1)]
+    assert left("x  # distml: ignore[SHP101, SHP102]\n", ("SHP101", 1, 1)) == [("SRC301", 1)]
+    assert left("x  # distml: ignore[nonsense]\n", ("SHP101", 1, 1)) == [("SHP101", 1), ("SRC301", 1)]
+
+
+@pytest.mark.parametrize(
+    "text", ["x = '# distml: ignore'\n", '"""\n# distml: ignore\n"""\n', "# distml: ignored\n", "# distml ignore\n"]
+)
+def test_only_comments_that_say_so_count(text: str) -> None:
+    assert left(text, ("SHP101", 1, 1)) == [("SHP101", 1)]
+
+
+def test_columns_of_the_comment() -> None:
+    source = SourceFile("a.py", "/a.py", "é  # distml: ignore[SHP101]  # x\n".encode(), module="a", is_package=False)
+    (unused,) = apply(source, ())
+    assert (unused.span.column, unused.span.end_column) == (4, 28)
+
+
+def test_a_whole_file() -> None:
+    def ignored(text: str) -> bool:
+        return ignores_file(SourceFile("a.py", "/a.py", text.encode(), module="a", is_package=False))
+
+    assert ignored("import os\n# distml: ignore-file\n")
+    assert not ignored("x = '# distml: ignore-file'\n")
+    assert not ignored("# distml: ignore-files\n")
+    assert ignored("# distml: ignore-file\nx = (\n"), "also where the file does not parse"
