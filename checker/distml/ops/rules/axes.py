@@ -94,14 +94,16 @@ def unsqueeze(call: Call, shape: Shape, axis: Value) -> Shape:
     start = at if at >= 0 else at + 1
     if start < 0 or at >= 0:
         return replace_axes(call, shape, start, 0, (Dim.of(1),))
-    return _append(call, shape)
+    return append_axis(call, shape, Dim.of(1))
 
 
-def _append(call: Call, shape: Shape) -> Shape:
+def append_axis(call: Call, shape: Shape, size: Dim) -> Shape:
+    """One more axis behind the last."""
+    shape = call.facts.shape(shape)
     if shape.dims is not None:
-        return Shape((*shape.dims, Dim.of(1)))
+        return Shape((*shape.dims, size))
     middle = call.facts.unknown_shape().middle
-    return Shape(shape.head, middle, (*shape.tail, Dim.of(1)), shape.least + 1)
+    return Shape(shape.head, middle, (*shape.tail, size), shape.least + 1)
 
 
 def expand_dims(call: Call, shape: Shape, axes: Value) -> Shape:
@@ -179,9 +181,7 @@ def _drop_ones(call: Call, shape: Shape, named: Sequence[int] | None) -> Shape:
     doubtful: list[int] = []
     kept: list[tuple[int, Dim]] = []
     for axis, dim in enumerate(shape.dims):
-        if named is not None and axis not in named:
-            kept.append((axis, dim))
-        elif dim != 1 and dim.differs(1):
+        if dim.differs(1) or (named is not None and axis not in named):
             kept.append((axis, dim))
         elif dim != 1:
             doubtful.append(axis)

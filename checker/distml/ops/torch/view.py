@@ -1,0 +1,148 @@
+"""torch: the same elements under another shape.
+
+https://docs.pytorch.org/docs/stable/tensors.html and the functions of the same names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.call import MINUS_ONE, NONE, ZERO, Call
+from distml.ops.registry import op
+from distml.ops.rules import view as rules
+from distml.ops.rules.axes import append_axis, drop_axis, replace_axis
+from distml.shapes import Dim, Shape
+from distml.values import Lib, Opaque, ShapeSeq, Value
+
+if TYPE_CHECKING:
+    from distml.values import Tensor
+
+FAMILIES = {"float": "float", "bfloat": "float", "int": "int", "uint": "int", "complex": "complex", "bool": "bool"}
+"""What the names of dtypes begin with, and the kind that is."""
+
+
+def like(call: Call, source: Value, shape: Shape) -> Tensor:
+    """A tensor of the element kind of `source`."""
+    return call.tensor(shape, call.dtype(source))
+
+
+def sizes_of(call: Call, sizes: tuple[Value, ...]) -> rules.Sizes | None:
+    """`view(2, 3)`, `view((2, 3))` or `view([2, 3])`."""
+    return call.var_sizes(sizes)
+
+
+def shape_asked(sizes: tuple[Value, ...]) -> Shape | None:
+    """The shape itself in `view(y.shape)` where the rank of `y` is not known."""
+    if len(sizes) == 1 and isinstance(sizes[0], ShapeSeq):
+        return sizes[0].shape
+    return None
+
+
+@op("torch.Tensor.reshape")
+def reshape_method(call: Call, self: Value, *shape: Value, **named: Value) -> Value:
+    """torch.Tensor.reshape(*shape)"""
+    given = (named["shape"],) if "shape" in named else shape
+    return like(call, self, _reshaped(call, self, given))
+
+
+@op("torch.reshape")
+def reshape(call: Call, input: Value, shape: Value) -> Value:
+    """torch.reshape(input, shape)"""
+    return like(call, input, _reshaped(call, input, (shape,)))
+
+
+def _reshaped(call: Call, tensor: Value, given: tuple[Value, ...]) -> Shape:
+    whole = shape_asked(given)
+    if whole is not None and call.sizes(given[0]) is None:
+        return call.facts.shape(whole)
+    return rules.reshape(call, call.shape(tensor), sizes_of(call, given))
+
+
+@op("torch.Tensor.view")
+def view(call: Call, self: Value, *shape: Value, **named: Value) -> Value:
+    """torch.Tensor.view(*shape), torch.Tensor.view(dtype)"""
+    given = tuple(named.values()) or shape
+    if len(given) == 1 and isinstance(given[0], Lib):
+        return _viewed_as(call, self, given[0])
+    if len(given) == 1 and isinstance(given[0], Opaque):
+        # It may be a dtype as well as a shape.
+        return call.unranked()
+    return like(call, self, _reshaped(call, self, given))
+
+
+def _viewed_as(call: Call, tensor: Value, dtype: Lib) -> Value:
+    """Elements read as another type: as many axes, the last one by the ratio of their widths."""
+    name = dtype.name.rpartition(".")[2]
+    kind = next((kind for prefix, kind in FAMILIES.items() if name.startswith(prefix)), None)
+    shape = call.shape(tensor)
+    if shape.rank == 0 or (shape.rank is None and shape.least == 0):
+        return call.tensor(shape if shape.rank == 0 else call.facts.unknown_shape(), kind)
+    return call.tensor(replace_axis(call, shape, -1, None), kind)
+
+
+@op("torch.Tensor.view_as", "torch.Tensor.reshape_as")
+def view_as(call: Call, self: Value, other: Value) -> Value:
+    """torch.Tensor.view_as(other), torch.Tensor.reshape_as(other)"""
+    target = call.shape(other)
+    if target.dims is None:
+        return like(call, self, target)
+    return like(call, self, rules.reshape(call, call.shape(self), target.dims))
+
+
+@op("torch.Tensor.resize_", "torch.Tensor.resize")
+def resize(call: Call, self: Value, *sizes: Value, memory_format: Value = NONE) -> Value:
+    """torch.Tensor.resize_(*sizes): any number of elements"""
+    asked = call.var_sizes(sizes)
+    return like(call, self, call.facts.unknown_shape()) if asked is None else call.tensor(asked, call.dtype(self))
+
+
+@op("torch.flatten", "torch.Tensor.flatten")
+def flatten(call: Call, input: Value, start_dim: Value = ZERO, end_dim: Value = MINUS_ONE) -> Value:
+    """torch.flatten(input, start_dim=0, end_dim=-1)"""
+    return like(call, input, rules.flatten(call, call.shape(input), start_dim, end_dim))
+
+
+@op("torch.ravel", "torch.Tensor.ravel")
+def ravel(call: Call, input: Value) -> Value:
+    """torch.ravel(input)"""
+    return like(call, input, rules.ravel(call, call.shape(input)))
+
+
+@op("torch.unflatten")
+def unflatten(call: Call, input: Value, dim: Value, sizes: Value) -> Value:
+    """torch.unflatten(input, dim, sizes)"""
+    return like(call, input, rules.unflatten(call, call.shape(input), dim, call.sizes(sizes)))
+
+
+@op("torch.Tensor.unflatten")
+def unflatten_method(call: Call, self: Value, dim: Value, *sizes: Value, **named: Value) -> Value:
+    """torch.Tensor.unflatten(dim, sizes)"""
+    given = (named["sizes"],) if "sizes" in named else sizes
+    return like(call, self, rules.unflatten(call, call.shape(self), dim, call.var_sizes(given)))
+
+
+@op("torch.as_strided", "torch.Tensor.as_strided", "torch.as_strided_copy")
+def as_strided(call: Call, input: Value, size: Value, stride: Value, storage_offset: Value = NONE) -> Value:
+    """torch.as_strided(input, size, stride)"""
+    asked = call.sizes(size)
+    return like(call, input, call.facts.unknown_shape()) if asked is None else call.tensor(asked, call.dtype(input))
+
+
+@op("torch.view_as_real", "torch.view_as_real_copy")
+def view_as_real(call: Call, input: Value) -> Value:
+    """torch.view_as_real(input): one more axis of size 2"""
+    shape = append_axis(call, call.shape(input), Dim.of(2))
+    return call.tensor(shape, "float")
+
+
+@op("torch.view_as_complex", "torch.view_as_complex_copy")
+def view_as_complex(call: Call, input: Value) -> Value:
+    """torch.view_as_complex(input): the last axis, of size 2, goes"""
+    shape = call.shape(input)
+    call.require_equal(
+        call.facts.axis(shape, -1),
+        Dim.of(2),
+        "SHP301",
+        f"{call.text} needs a last axis of size 2, gets {{left}} ({call.show(shape)})",
+    )
+    return call.tensor(drop_axis(call, shape, -1) if shape.rank != 0 else shape, "complex")
