@@ -1,0 +1,90 @@
+"""Pointwise operations: operands broadcast, a result that is written in place cannot grow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.shapes import Shape
+
+if TYPE_CHECKING:
+    from distml.ops.call import Call
+    from distml.shapes import Dim
+    from distml.values import Value
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}
+_SIGNS |= {"and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "matmul": "@"}
+_SIGNS |= {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def title(call: Call) -> str:
+    """What to call the operation in a message: `+` for `__add__`, else the call's own text."""
+    name = call.text.rpartition(".")[2]
+    if not (name.startswith("__") and name.endswith("__")):
+        return call.text
+    bare = name.strip("_")
+    for candidate, suffix in ((bare, ""), (bare[1:], "=" if bare[:1] == "i" else "")):
+        if candidate in _SIGNS:
+            return f"`{_SIGNS[candidate]}{suffix}`"
+    return call.text
+
+
+def elementwise(call: Call, *values: Value) -> Shape:
+    """The shape of an operation on elements of all `values`, which broadcast."""
+    return call.broadcast(*(call.shape(value) for value in values), message=title(call))
+
+
+def fits_into(
+    call: Call, value: Shape, target: Shape, drops_ones: bool = False, code: str = "SHP305", message: str | None = None
+) -> None:
+    """Require that `value` broadcasts to `target` without changing it.
+
+    `drops_ones` is the rule of `x[...] = value`: leading axes of size 1 that the
+    target lacks are dropped.
+    """
+    value, target = call.facts.shape(value), call.facts.shape(target)
+    if target.dims is None:
+        # Only axes that both are known to have, from the back, can contradict.
+        ends, sizes = target.tail, value.tail if value.dims is None else value.dims
+    else:
+        ends, sizes = target.dims, value.tail if value.dims is None else value.dims
+        surplus = (len(value.dims) if value.dims is not None else value.least) - len(ends)
+        if surplus > 0 and not (drops_ones and all(not d.differs(1) for d in sizes[: len(sizes) - len(ends)])):
+            _refuse(call, value, target, code, message)
+    pairs = zip(reversed(sizes), reversed(ends), strict=False)
+    if any(size.differs(end) and size.differs(1) for size, end in pairs):
+        _refuse(call, value, target, code, message)
+
+
+def _refuse(call: Call, value: Shape, target: Shape, code: str, message: str | None) -> None:
+    call.fail(
+        code,
+        message or f"{title(call)}: {value!r} does not broadcast into {target!r}, which cannot change its shape",
+        *call.notes(*value.head, *value.tail, *target.head, *target.tail),
+    )
+
+
+def warn_difference(call: Call, left: Shape, right: Shape) -> None:
+    """SHP504 for (N, 1) - (N,) that nothing in the source shows to be meant.
+
+    A column made with `[:, None]`, `unsqueeze` or `keepdim` has a 1 that was
+    written nowhere as a size; only a 1 that was (a layer with one output, an
+    array asked for with a column) makes a column that may be an oversight.
+    """
+    left, right = call.facts.shape(left), call.facts.shape(right)
+    column, row = (left, right) if len(left.head) > len(right.head) else (right, left)
+    if column.dims is None or row.dims is None or len(column.dims) != 2 or len(row.dims) != 1:
+        return
+    count, one = column.dims
+    if one != 1 or one.origin is None or row.dims[0] != count or count in (0, 1):
+        return
+    call.warn(
+        "SHP504",
+        f"{title(call)}: {left!r} and {right!r} broadcast to [{count}, {count}]: "
+        "every element of one meets every element of the other",
+        *call.notes(one, *_origins(count, row.dims[0])),
+        hint=f"make both [{count}], or write `[:, None]` where all pairs are wanted",
+    )
+
+
+def _origins(*dims: Dim) -> list[Dim]:
+    return [dim for dim in dims if dim.origin is not None]
