@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from distml.ops.call import NONE, UNKNOWN, ZERO, Call
 from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import element_kind, kind_of
-from distml.ops.numpy.results import array, fits_into
+from distml.ops.numpy.results import array
 from distml.ops.registry import op
+from distml.ops.rules.pointwise import fits_into
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
 from distml.shapes import Dim, Shape
 from distml.values import Const, Tup
@@ -29,7 +30,7 @@ def filled(call: Call, shape: Value, dtype: Value = NONE, *_: Value, **options: 
 def full(call: Call, shape: Value, fill_value: Value, dtype: Value = NONE, *_: Value, **options: Value) -> Value:
     """numpy.full(shape, fill_value): https://numpy.org/doc/stable/reference/generated/numpy.full.html"""
     wanted = shape_from(call, shape)
-    fits_into(call, call.shape(fill_value), wanted, "SHP102")
+    fits_into(call, call.shape(fill_value), wanted, drops_ones=True, code="SHP102")
     return array(call, wanted, kind_of(call, dtype, element_kind(call, fill_value)))
 
 
@@ -65,7 +66,7 @@ def full_like(
 ) -> Value:
     """numpy.full_like(a, fill_value): https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
     made: Value = like(call, a, dtype, order, subok, shape)
-    fits_into(call, call.shape(fill_value), call.shape(made), "SHP102")
+    fits_into(call, call.shape(fill_value), call.shape(made), drops_ones=True, code="SHP102")
     return made
 
 

@@ -6,17 +6,10 @@ fact, so that comparing it with `np.float32` stays undecided.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from distml.ops.call import NONE, UNKNOWN, Call
 from distml.ops.registry import attribute, op
+from distml.ops.rules.kinds import promote
 from distml.values import Const, Lib, ListRecord, Opaque, Ref, Tensor, Tup, Value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-RANKS = {"bool": 0, "int": 1, "float": 2, "complex": 3}
-"""NumPy's order of kinds: the higher one wins."""
 
 _FLOATS = ("float16", "float32", "float64", "float128", "longdouble", "half", "single", "double", "floating", "float_")
 _INTS = (
@@ -67,17 +60,6 @@ def may_be_object(call: Call, dtype: Value) -> bool:
     return call.is_none(dtype) is not True and kind_of(call, dtype, None) is None
 
 
-def promote(kinds: Iterable[str | None]) -> str | None:
-    """The kind that arithmetic on these kinds gives, None when one is unknown."""
-    highest = "bool"
-    for kind in kinds:
-        if kind is None:
-            return None
-        if RANKS[kind] > RANKS[highest]:
-            highest = kind
-    return highest
-
-
 def element_kind(call: Call, value: Value, depth: int = 0) -> str | None:
     """The kind of the array that `np.asarray(value)` makes."""
     if isinstance(value, Tensor | Const):
@@ -91,11 +73,6 @@ def element_kind(call: Call, value: Value, depth: int = 0) -> str | None:
     if items is None:
         return call.dtype(value)
     return promote(element_kind(call, item, depth + 1) for item in set(items)) if items else "float"
-
-
-def floating(kind: str | None) -> str | None:
-    """The kind of a result that is never an integer, such as a mean or a sine."""
-    return kind if kind in (None, "complex") else "float"
 
 
 @attribute("numpy.ndarray.dtype")

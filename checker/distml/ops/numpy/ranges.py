@@ -90,7 +90,7 @@ def _flat_size(call: Call, value: Value) -> Dim:
 
 
 @op("numpy.mgrid.__getitem__", "numpy.ogrid.__getitem__")
-def mgrid(call: Call, self: Value, key: Value) -> Value:
+def mgrid(call: Call, key: Value) -> Value:
     """numpy.mgrid[a:b, c:d]: https://numpy.org/doc/stable/reference/generated/numpy.mgrid.html"""
     if isinstance(key, Slice):
         return array(call, [_slice_length(call, key)], _slice_kind(call, key))

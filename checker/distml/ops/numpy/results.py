@@ -47,22 +47,3 @@ def may_equal(left: Shape, right: Shape) -> bool:
         return not any(a.differs(b) for a, b in zip(left.dims, right.dims, strict=True))
     known, other = (left, right) if left.dims is not None else (right, left)
     return known.dims is None or len(known.dims) >= other.least
-
-
-def fits_into(call: Call, value: Shape, target: Shape, code: str = "SHP305") -> None:
-    """Require that `value` broadcasts to `target` without changing it."""
-    value, target = call.facts.shape(value), call.facts.shape(target)
-    # Assigning drops leading axes of size 1 that the target lacks.
-    if value.dims is None or target.dims is None:
-        return
-    dims = list(value.dims)
-    while len(dims) > len(target.dims) and dims[0] == 1:
-        dims.pop(0)
-    extra = len(dims) - len(target.dims)
-    pairs = zip(dims[max(extra, 0) :], target.dims[max(-extra, 0) :], strict=True)
-    if any(dim.differs(1) for dim in dims[: max(extra, 0)]) or any(a.differs(b) and a.differs(1) for a, b in pairs):
-        call.fail(
-            code,
-            f"{call.text}: {value!r} cannot be broadcast into {target!r}",
-            *call.notes(*value.dims, *target.dims),
-        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.shapes import Dim, Shape, Symbol
+from distml.shapes import Dim, Shape
 from distml.values import Const, Opaque, ShapeSeq, Tensor, Tup, Value
 
 if TYPE_CHECKING:
@@ -53,22 +53,7 @@ def nonnegative(call: Call, dim: Dim | None, what: str = "a dimension") -> Dim:
     high = (-dim).low
     if high is not None and high > 0:
         call.fail("SHP603", f"{call.text}: {what} cannot be negative, gets {dim}", *call.notes(dim))
-    return _learned(call, dim)
-
-
-def _learned(call: Call, dim: Dim) -> Dim:
-    """A symbol that may be anything is replaced by one that may not be negative."""
-    if len(dim.terms) != 1 or dim.low is not None:
-        return call.small(dim)
-    monomial, coefficient = dim.terms[0]
-    if coefficient != 1 or len(monomial) != 1 or monomial[0][1] != 1:
-        return call.small(dim)
-    atom = monomial[0][0]
-    if not isinstance(atom, Symbol):
-        return dim
-    known = Dim.symbol(Symbol(atom.name, call.world.serial(), 0), dim.origin)
-    call.world.put(atom, known)
-    return known
+    return call.small(call.facts.nonnegative(dim))
 
 
 def _from_array(call: Call, value: Tensor) -> Shape:

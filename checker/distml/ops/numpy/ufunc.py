@@ -1,0 +1,288 @@
+"""numpy: universal functions: element by element, operands broadcast.
+
+(https://numpy.org/doc/stable/reference/ufuncs.html)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from distml.ops.call import FALSE, NONE, TRUE, ZERO, Call
+from distml.ops.numpy.array import shape_of_nested
+from distml.ops.numpy.dtypes import content_of, element_kind, kind_of
+from distml.ops.numpy.results import array, into
+from distml.ops.registry import op
+from distml.ops.rules.kinds import counted, floating, promote, real
+from distml.ops.rules.pointwise import fits_into, title, warn_difference
+from distml.ops.rules.reduce import reduced
+from distml.shapes import Dim, Shape
+from distml.values import Const, Tensor, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _table(names_by_kind: dict[str, str]) -> dict[str, str]:
+    return {name: kind for kind, names in names_by_kind.items() for name in names.split()}
+
+
+_UNARY = _table(
+    {
+        "floating": """sin cos tan arcsin arccos arctan asin acos atan sinh cosh tanh arcsinh arccosh arctanh asinh acosh
+            atanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt deg2rad rad2deg degrees radians rint fabs spacing i0 sinc""",
+        "same": "negative positive sign square reciprocal conj conjugate invert bitwise_not bitwise_invert",
+        "real": "absolute abs real imag",
+        "rounded": "floor ceil trunc fix",
+        "bool": "isfinite isinf isnan isnat signbit logical_not isneginf isposinf iscomplex isreal",
+        "int": "bitwise_count",
+    }
+)
+_BINARY = _table(
+    {
+        "same": "add subtract multiply maximum minimum fmax fmin bitwise_and bitwise_or bitwise_xor",
+        "counted": """floor_divide mod remainder fmod power pow gcd lcm left_shift right_shift bitwise_left_shift
+            bitwise_right_shift""",
+        "floating": """divide true_divide arctan2 atan2 hypot copysign nextafter logaddexp logaddexp2 heaviside
+            float_power ldexp""",
+        "bool": "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor",
+    }
+)
+BINARY = frozenset(_BINARY)
+
+_KINDS: dict[str, Callable[[str | None], str | None]] = {
+    "floating": floating,
+    "same": lambda kind: kind,
+    "real": real,
+    "counted": counted,
+    "rounded": lambda kind: None if kind == "bool" else kind,
+    "bool": lambda _: "bool",
+    "int": lambda _: "int",
+}
+
+_NUMBERS: dict[str, Callable[[float], float]] = {
+    "sqrt": math.sqrt,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "log2": math.log2,
+    "log": math.log,
+    "exp": math.exp,
+    "rint": round,
+    "trunc": math.trunc,
+    "absolute": abs,
+    "abs": abs,
+}
+"""Functions of one number that programs compute sizes with."""
+
+_SIZES: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "floor_divide": lambda a, b: a // b,
+}
+
+
+@op(*(f"numpy.{name}" for name in _UNARY))
+def unary(call: Call, x: Value, out: Value = NONE, *, where: Value = TRUE, **options: Value) -> Value:
+    """A function of one array: https://numpy.org/doc/stable/reference/ufuncs.html#available-ufuncs"""
+    x = options.pop("val", options.pop("z", x))
+    name = call.name.rpartition(".")[2]
+    kind = kind_of(call, options.get("dtype", NONE), _KINDS[_UNARY[name]](element_kind(call, x)))
+    content = _number(call, name, x)
+    result = Tensor("numpy", call.broadcast(shape_of_nested(call, x), call.shape(where)), kind, content=content)
+    return output(call, result, out)
+
+
+def _number(call: Call, name: str, x: Value) -> tuple[Value, ...] | None:
+    """The value of a function of a known number, which may become a size."""
+    if isinstance(x, Tensor) and x.content is not None and len(x.content) == 1 and x.shape.rank == 0:
+        x = x.content[0]
+    function = _NUMBERS.get(name)
+    if function is None or not isinstance(x, Const) or type(x.value) not in (int, float):
+        return None
+    try:
+        value = function(x.value)
+    except (ValueError, OverflowError):
+        return None
+    whole = type(x.value) is int and name in ("ceil", "floor", "trunc", "absolute", "abs")
+    return (Const(int(value) if whole else float(value)),)
+
+
+@op(*(f"numpy.{name}" for name in _BINARY))
+def binary(call: Call, x1: Value, x2: Value, out: Value = NONE, *, where: Value = TRUE, **options: Value) -> Value:
+    """A function of two arrays: https://numpy.org/doc/stable/reference/ufuncs.html#available-ufuncs"""
+    name = call.name.rpartition(".")[2]
+    result = combine(call, name, x1, x2, call.shape(where))
+    if not call.is_none(options.get("dtype", NONE)):
+        result = array(call, result.shape, kind_of(call, options["dtype"], None))
+    return output(call, result, out)
+
+
+def combine(call: Call, name: str, left: Value, right: Value, where: Shape | None = None) -> Tensor:
+    """The array that the ufunc `name` makes of two array-likes."""
+    a, b = shape_of_nested(call, left), shape_of_nested(call, right)
+    shape = call.broadcast(a, b, message=title(call))
+    if name == "subtract":
+        warn_difference(call, a, b)
+    if where is not None and where.rank != 0:
+        shape = call.broadcast(shape, where, message=f"{title(call)}: where")
+    kind = _KINDS[_BINARY[name]](promote((element_kind(call, left), element_kind(call, right))))
+    return Tensor(_library(left, right), shape, kind, content=_contents(call, name, left, right))
+
+
+def _library(*operands: Value) -> str:
+    """Tensors of another library win over arrays."""
+    others = [v.lib for v in operands if isinstance(v, Tensor) and v.lib != "numpy"]
+    return others[0] if others else "numpy"
+
+
+def _contents(call: Call, name: str, left: Value, right: Value) -> tuple[Value, ...] | None:
+    """Known integers combined: `np.array(x.shape) // 2` may become a size."""
+    function = _SIZES.get(name)
+    if function is None:
+        return None
+    a, b = _sizes_in(call, left), _sizes_in(call, right)
+    if a is None or b is None or (len(a) != len(b) and 1 not in (len(a), len(b))):
+        return None
+    if any(isinstance(v, Tensor) and (v.shape.rank or 0) > 1 for v in (left, right)):
+        return None
+    if name == "floor_divide" and any(d.constant == 0 for d in b):
+        return None
+    count = max(len(a), len(b))
+    pairs = zip(a * count if len(a) == 1 else a, b * count if len(b) == 1 else b, strict=False)
+    return tuple(call.number(function(x, y)) for x, y in pairs)
+
+
+def _sizes_in(call: Call, value: Value) -> list[Dim] | None:
+    content = content_of(value)
+    items = call.items(value) if content is None and isinstance(value, Tup) else content
+    if items is None:
+        # A number that is no constant may be a float.
+        single = call.dim(value) if call.dtype(value) == "int" and not isinstance(value, Tensor) else None
+        return None if single is None else [single]
+    sizes = [call.dim(item) for item in items if call.dtype(item) == "int"]
+    known = [size for size in sizes if size is not None]
+    return known if len(known) == len(items) else None
+
+
+def output(call: Call, result: Tensor, out: Value) -> Value:
+    """`out=` of a ufunc, which the result broadcasts into; the result where there is none."""
+    if call.is_none(out):
+        return result
+    target = out.items[0] if isinstance(out, Tup) and len(out.items) == 1 else out
+    if not isinstance(target, Tensor):
+        return result if call.is_none(target) else target
+    fits_into(call, result.shape, call.shape(target))
+    return target
+
+
+@op("numpy.modf", "numpy.frexp", "numpy.divmod")
+def two_results(call: Call, x: Value, *rest: Value, **options: Value) -> Value:
+    """numpy.divmod(x1, x2): https://numpy.org/doc/stable/reference/generated/numpy.divmod.html"""
+    if call.name == "numpy.divmod":
+        whole = combine(call, "floor_divide", x, rest[0])
+        return Tup((whole, combine(call, "mod", x, rest[0])))
+    shape = call.shape(x)
+    second = "int" if call.name == "numpy.frexp" else "float"
+    return Tup((array(call, shape, "float"), array(call, shape, second)))
+
+
+@op("numpy.isclose")
+def isclose(call: Call, a: Value, b: Value, rtol: Value = ZERO, atol: Value = ZERO, equal_nan: Value = FALSE) -> Value:
+    """numpy.isclose(a, b): https://numpy.org/doc/stable/reference/generated/numpy.isclose.html"""
+    return array(call, call.broadcast(call.shape(a), call.shape(b), message=call.text), "bool")
+
+
+@op("numpy.allclose")
+def allclose(call: Call, a: Value, b: Value, *_: Value, **options: Value) -> Value:
+    """numpy.allclose(a, b): https://numpy.org/doc/stable/reference/generated/numpy.allclose.html"""
+    call.broadcast(call.shape(a), call.shape(b), message=call.text)
+    return array(call, Shape.of(), "bool")
+
+
+@op("numpy.clip", "numpy.ndarray.clip")
+def clip(call: Call, a: Value, a_min: Value = NONE, a_max: Value = NONE, out: Value = NONE, **options: Value) -> Value:
+    """numpy.clip(a, a_min, a_max): https://numpy.org/doc/stable/reference/generated/numpy.clip.html"""
+    given = [a_min, a_max, options.get("min", NONE), options.get("max", NONE)]
+    bounds = [bound for bound in given if not call.is_none(bound)]
+    shape = call.broadcast(call.shape(a), *(call.shape(bound) for bound in bounds), message=call.text)
+    kind = promote([element_kind(call, a), *(element_kind(call, bound) for bound in bounds)])
+    return output(call, array(call, shape, kind), out)
+
+
+@op("numpy.nan_to_num", "numpy.round", "numpy.around", "numpy.round_", "numpy.ndarray.round", "numpy.real_if_close")
+@op("numpy.angle", "numpy.unwrap", "numpy.ndarray.conj", "numpy.ndarray.conjugate", "numpy.sort_complex")
+def same_shape(call: Call, a: Value, *_: Value, **options: Value) -> Value:
+    """numpy.round(a): https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
+    name = call.name.rpartition(".")[2]
+    kind = element_kind(call, options.pop("p", options.pop("x", a)))
+    if name in ("angle", "unwrap"):
+        kind = "float"
+    elif name in ("real_if_close", "sort_complex") or (name in ("round", "around") and kind == "bool"):
+        kind = None
+    result = array(call, call.shape(a), kind)
+    return into(call, result, options.get("out", NONE)) if name in ("round", "around") else result
+
+
+@op(*(f"numpy.{name}.outer" for name in _BINARY))
+def outer(call: Call, a: Value, b: Value, **options: Value) -> Value:
+    """ufunc.outer(a, b): https://numpy.org/doc/stable/reference/generated/numpy.ufunc.outer.html"""
+    left, right = call.shape(a), call.shape(b)
+    kind = _KINDS[_BINARY[call.name.split(".")[1]]](promote((element_kind(call, a), element_kind(call, b))))
+    if left.dims is None or right.dims is None:
+        return call.unranked(kind)
+    return array(call, Shape(left.dims + right.dims), kind)
+
+
+@op(*(f"numpy.{name}.reduce" for name in _BINARY))
+def reduce(
+    call: Call,
+    array: Value,
+    axis: Value = ZERO,
+    dtype: Value = NONE,
+    out: Value = NONE,
+    keepdims: Value = FALSE,
+    initial: Value = NONE,
+    where: Value = TRUE,
+) -> Value:
+    """ufunc.reduce(a, axis): https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduce.html"""
+    kind = kind_of(call, dtype, _own_kind(call, array))
+    shape = reduced(call, call.shape(array), axis, keepdims, empty_is_all=False)
+    return into(call, call.tensor(shape, kind, "numpy"), out)
+
+
+@op(*(f"numpy.{name}.accumulate" for name in _BINARY))
+def accumulate(call: Call, array: Value, axis: Value = ZERO, dtype: Value = NONE, out: Value = NONE) -> Value:
+    """ufunc.accumulate(a, axis): https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html"""
+    shape = call.shape(array)
+    if shape.rank == 0:
+        call.fail("SHP301", f"{call.text}: cannot accumulate on a scalar")
+    call.axis(axis, shape.rank)
+    return into(call, call.tensor(shape, kind_of(call, dtype, _own_kind(call, array)), "numpy"), out)
+
+
+@op(*(f"numpy.{name}.reduceat" for name in _BINARY))
+def reduceat(
+    call: Call, array: Value, indices: Value, axis: Value = ZERO, dtype: Value = NONE, out: Value = NONE
+) -> Value:
+    """ufunc.reduceat(a, indices): https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduceat.html"""
+    shape, places = call.shape(array), call.shape(indices)
+    kind = kind_of(call, dtype, _own_kind(call, array))
+    at = call.axis(axis, shape.rank)
+    if at is None or shape.dims is None or places.rank != 1:
+        return call.unranked(kind)
+    dims = [*shape.dims]
+    dims[at] = places.head[0]
+    return call.tensor(dims, kind, "numpy")
+
+
+@op(*(f"numpy.{name}.at" for name in _BINARY))
+def at(call: Call, a: Value, indices: Value, b: Value = NONE) -> Value:
+    """ufunc.at(a, indices, b), in place: https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html"""
+    return NONE
+
+
+def _own_kind(call: Call, value: Value) -> str | None:
+    rule = _BINARY[call.name.split(".")[1]]
+    kind = element_kind(call, value)
+    return kind if rule == "same" and kind != "bool" else None
