@@ -1,0 +1,61 @@
+"""Checkers that stand in for the interpreter: one finding for each line that says `boom`, and ways to misbehave."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import time
+from dataclasses import dataclass, field
+
+from distml.diagnostics.model import Diagnostic, Span
+from distml.engine.results import LostPlace
+from distml.source.file import SourceFile
+from distml.source.project import Project
+
+
+@dataclass
+class Checked:
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    lost: list[LostPlace] = field(default_factory=list)
+    timed_out: bool = False
+
+
+def fake(source: SourceFile, project: Project, deadline: float | None) -> Checked:
+    """Says SHP101 on lines with `boom`; does what else a line asks for."""
+    checked = Checked()
+    for number, line in enumerate(source.lines, 1):
+        span = Span(source.path, number, 1, number, len(line) + 1)
+        if "boom" in line:
+            checked.diagnostics.append(Diagnostic("SHP101", f"boom in {source.module}", span))
+        if "lost" in line:
+            checked.lost.append(LostPlace(span, "unknown call"))
+        if "follow" in line:
+            followed = project.resolve(source, line.split()[-1])
+            if followed is not None:
+                checked.diagnostics += fake(followed, project, deadline).diagnostics
+        checked.timed_out |= "gave-up" in line
+        misbehave(line)
+    return checked
+
+
+def misbehave(line: str) -> None:
+    if "crash" in line:
+        raise KeyError("something\nof ours")
+    if "recurse" in line:
+        misbehave(line)
+    if "endless" in line:
+        while True:
+            pass
+    if "stubborn" in line:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        time.sleep(60)
+    if "greedy" in line:
+        bytearray(1 << 29)
+    if "segfault" in line:
+        faulthandler.disable()
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if "killed" in line:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if "leave" in line:
+        os._exit(3)
