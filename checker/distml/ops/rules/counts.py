@@ -71,12 +71,11 @@ def refuse_count(
     holes: Sequence[int],
 ) -> NoReturn:
     """Fail with SHP201: `before` elements there are, `after` are asked for."""
-    wanted = f"no multiple of the {after} that" if holes else "not the"
-    rest = f"{asked(sizes)} needs" if holes else f"{after} of {asked(sizes)}"
     known = [d for d in sizes if d is not None]
+    why = f": {before} is no multiple of {after}" if holes else f" ({after} elements)"
     call.fail(
         "SHP201",
-        f"{call.text}: {shape!r} has {before} elements, {wanted} {rest}",
+        f"{call.text}: {shape!r} ({before} elements) cannot become {asked(sizes)}{why}",
         *call.notes(*(shape.dims or ()), *known),
         hint=_hint(shape, before, sizes, holes),
     )

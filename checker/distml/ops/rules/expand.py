@@ -73,10 +73,9 @@ def _stretch(call: Call, shape: Shape, old: Dim, size: Dim | None) -> Dim:
         return _free(call, size) if call.lib == "torch" else size
     if not old.differs(1):
         return old if size == old else _free(call, size)
-    if size.low is None or size.low < 0:
+    if (size.low is None or size.low < 0) and size.constant is None:
         # It may be -1; otherwise it is the old size.
-        if (size.constant or 0) >= 0:
-            return old
+        return old
     if not call.facts.equate(old, size):
         call.fail(
             "SHP206",

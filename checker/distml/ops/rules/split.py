@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from distml.ops.rules.axes import axis_in, drop_axis, replace_axis
@@ -147,7 +148,7 @@ def at_indices(call: Call, shape: Shape, axis: Value, indices: Sequence[Dim | No
     """Parts between indices, as slices are (numpy.split and torch.tensor_split with a list)."""
     at, size = _measured(call, shape, axis)
     bounds = [Dim.of(0), *indices, size]
-    sizes = [_between(a, b, size) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    sizes = [_between(a, b, size) for a, b in pairwise(bounds)]
     parts = [replace_axis(call, shape, at, s) for s in sizes]
     return parts, replace_axis(call, shape, at, None)
 

@@ -10,7 +10,7 @@ from distml.ops.registry import op
 from distml.ops.rules import expand as rules
 from distml.ops.torch.view import like, shape_asked
 from distml.shapes import Shape
-from distml.values import ShapeSeq, Tup, Value
+from distml.values import Tup, Value
 
 
 @op("torch.Tensor.expand")
@@ -86,4 +86,5 @@ def broadcast_shapes(call: Call, *shapes: Value) -> Value:
         if sizes is None:
             return call.unknown()
         found.append(call.tensor(sizes).shape)
-    return ShapeSeq(call.broadcast(*found), "torch")
+    dims = call.broadcast(*found).dims or ()
+    return Tup(tuple(call.number(d) for d in dims), "size")
