@@ -32,7 +32,7 @@ class Context:
         try:
             data = self.overlay.get(os.path.realpath(path))
             return split_lines(decode(read_bytes(path, path, 1 << 26) if data is None else data, path))
-        except UnreadableError:
+        except (UnreadableError, ValueError):
             return []
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from distml.diagnostics.registry import rule
 from distml.engine.results import Report
-from distml.report.context import Context
+from distml.report.context import Context, safe
 
 
 def render(report: Report, _context: Context) -> Iterator[str]:
@@ -31,7 +31,7 @@ def render(report: Report, _context: Context) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return safe(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:
