@@ -99,7 +99,8 @@ def check(files: dict[str, str], folder: Path) -> list[Said]:
     except UnreadableError as error:
         findings, revealed = (error.diagnostic,), ()
     else:
-        findings, revealed = apply(source, checked.diagnostics), checked.revealed
+        applied = apply(source, checked.diagnostics)
+        findings, revealed = (*applied.kept, *applied.unused), checked.revealed
     said = [
         Said(each.span.line, rule(each.code).severity.value, each.code, each.message.splitlines()[0])
         for each in findings

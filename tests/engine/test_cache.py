@@ -27,6 +27,7 @@ FULL = FileResult(
     ),
     (LostPlace(SPAN, "why"),),
     consulted=("/a", "/b"),
+    used_elsewhere=(("b.py", 3),),
 )
 
 

@@ -136,6 +136,13 @@ def test_comments_in_a_followed_file_count(folder: Path) -> None:
     assert found(run(["a.py"], Config(jobs=0), checker=fake)) == []
 
 
+def test_a_comment_that_hides_a_finding_met_from_another_file_is_used(folder: Path) -> None:
+    write(folder, a=TENSOR + "# follow b\n# reveal b", b=TENSOR + "quiet  # distml: ignore\n", c=TENSOR)
+    assert found(run(["a.py", "c.py"], Config(jobs=0), checker=fake)) == []
+    assert found(run(["b.py"], Config(jobs=0), checker=fake)) == [("b.py", 2, "SRC301")]
+    assert found(run(["."], Config(jobs=0), checker=fake)) == []
+
+
 def test_lost_places_are_kept(folder: Path, jobs: int) -> None:
     write(folder, a=TENSOR + "lost")
     (place,) = run(["a.py"], Config(jobs=jobs), checker=fake).lost

@@ -12,7 +12,8 @@ from distml.source.suppressions import apply, ignores_file
 def left(text: str, *found: tuple[str, int, int]) -> list[tuple[str, int]]:
     source = SourceFile("a.py", "/a.py", text.encode(), module="a", is_package=False)
     findings = [Diagnostic(code, "", Span("a.py", line, 1, end, 2)) for code, line, end in found]
-    return [(finding.code, finding.span.line) for finding in apply(source, findings)]
+    applied = apply(source, findings)
+    return [(finding.code, finding.span.line) for finding in (*applied.kept, *applied.unused)]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_only_comments_that_say_so_count(text: str) -> None:
 
 def test_columns_of_the_comment() -> None:
     source = SourceFile("a.py", "/a.py", "é  # distml: ignore[SHP101]  # x\n".encode(), module="a", is_package=False)
-    (unused,) = apply(source, ())
+    (unused,) = apply(source, ()).unused
     assert (unused.span.column, unused.span.end_column) == (4, 28)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
 from distml.engine.limits import GRACE, OutOfTimeError, alarm
-from distml.engine.results import Checker, FileResult, LostPlace
+from distml.engine.results import Checker, FileResult, LostPlace, Place
 from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.source.reach import reaches_tensor_library
@@ -71,30 +71,37 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None)
     except UnreadableError as error:
         return FileResult((error.diagnostic,), lasting=error.diagnostic.code != "SRC107")
     if not reaches_tensor_library(source, project):
-        return FileResult(apply(source, ()), skipped=True, consulted=_consulted(source, project))
+        return FileResult(apply(source, ()).unused, skipped=True, consulted=_consulted(source, project))
     checked = (checker or _interpreter())(source, project, deadline)
     found = list(checked.diagnostics)
     timed_out = getattr(checked, "timed_out", False)
     if timed_out:
         found.append(failure("SRC105", path, out_of_time(config)).diagnostics[0])
+    here = apply(source, [finding for finding in found if finding.span.path == source.path])
+    elsewhere, used = _elsewhere(source, found, project)
     return FileResult(
-        _unsuppressed(source, found, project),
+        (*here.kept, *here.unused, *elsewhere),
         tuple(LostPlace(place.span, place.reason) for place in checked.lost),
+        used_elsewhere=tuple(used),
         consulted=_consulted(source, project),
         lasting=not timed_out,
     )
 
 
-def _unsuppressed(source: SourceFile, found: list[Diagnostic], project: Project) -> tuple[Diagnostic, ...]:
-    """Without what comments suppress, also in other files that the check led into."""
-    own = [finding for finding in found if finding.span.path == source.path]
-    kept = list(apply(source, own))
+def _elsewhere(source: SourceFile, found: list[Diagnostic], project: Project) -> tuple[list[Diagnostic], list[Place]]:
+    """Findings in other files that the check led into, less those hidden there, and the comments that hid them."""
+    kept: list[Diagnostic] = []
+    used: list[Place] = []
     for path in dict.fromkeys(finding.span.path for finding in found if finding.span.path != source.path):
         other = project.shown_as(path)
         there = [finding for finding in found if finding.span.path == path]
-        left = there if other is None else () if ignores_file(other) else apply(other, there)
-        kept += [finding for finding in left if finding in there]
-    return tuple(kept)
+        if other is None:
+            kept += there
+        elif not ignores_file(other):
+            applied = apply(other, there)
+            kept += applied.kept
+            used += [(path, line) for line in applied.used]
+    return kept, used
 
 
 def _consulted(source: SourceFile, project: Project) -> tuple[str, ...]:

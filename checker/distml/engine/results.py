@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from distml.source.project import Project
 
 Plain = Any  # JSON: numbers, strings, None, and lists of them
+Place = tuple[str, int]  # a path as shown and a line
 
 
 class Lost(Protocol):
@@ -52,13 +53,15 @@ class FileResult:
     """The result for one file.
 
     `skipped`: no tensor library is reachable from it. `consulted`: the paths the result depends on besides the file.
-    `lasting`: the result depends on nothing else, such as the speed of the machine, and may be remembered.
+    `used_elsewhere`: comments in other files that hid a finding met from this one. `lasting`: the result depends on
+    nothing else, such as the speed of the machine, and may be remembered.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
     lost: tuple[LostPlace, ...] = ()
     skipped: bool = False
     consulted: tuple[str, ...] = ()
+    used_elsewhere: tuple[Place, ...] = ()
     lasting: bool = True
 
 
@@ -87,18 +90,20 @@ def encode(result: FileResult) -> Plain:
         [[_encode_span(place.span), place.reason] for place in result.lost],
         result.skipped,
         list(result.consulted),
+        list(result.used_elsewhere),
         result.lasting,
     ]
 
 
 def decode(plain: Plain) -> FileResult:
     """The `FileResult` that was encoded. Raises `TypeError` or `ValueError` for anything else."""
-    diagnostics, lost, skipped, consulted, lasting = plain
+    diagnostics, lost, skipped, consulted, used, lasting = plain
     return FileResult(
         tuple(_decode_finding(each) for each in diagnostics),
         tuple(LostPlace(_decode_span(span), str(reason)) for span, reason in lost),
         bool(skipped),
         tuple(map(str, consulted)),
+        tuple((str(path), int(line)) for path, line in used),
         bool(lasting),
     )
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from distml.engine.cache import Cache
 
 Progress = Callable[[int, int], None]
+UNUSED = "SRC301"
 FILES_A_WORKER = 4  # fewer are not worth another process
 
 
@@ -47,7 +48,7 @@ def run(
         if progress is not None:
             progress(done, len(found.files))
     in_order = [results[path] for path in found.files]
-    findings = {*found.problems, *(finding for result in in_order for finding in result.diagnostics)}
+    findings = {*found.problems, *_merged(in_order)}
     position = {path: index for index, path in enumerate(found.files)}
     return Report(
         tuple(sorted(filter(wanted, findings), key=lambda finding: _order(finding, position))),
@@ -58,6 +59,15 @@ def run(
         seconds=time.monotonic() - started,
         overlay=overlay or {},
     )
+
+
+def _merged(results: Sequence[FileResult]) -> Iterator[Diagnostic]:
+    """The findings of all files, less complaints about comments that hid a finding met from another file."""
+    used = {place for result in results for place in result.used_elsewhere}
+    for result in results:
+        for finding in result.diagnostics:
+            if finding.code != UNUSED or (finding.span.path, finding.span.line) not in used:
+                yield finding
 
 
 def _remembered(paths: Sequence[str], cache: Cache | None) -> dict[str, FileResult]:

@@ -35,18 +35,29 @@ class Suppression:
         return on_line and (not self.codes or finding.code in self.codes)
 
 
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What is left of the findings in a file, a finding for each comment (or code in it) that hid nothing, and the lines
+    of the comments that hid something."""
+
+    kept: tuple[Diagnostic, ...]
+    unused: tuple[Diagnostic, ...] = ()
+    used: tuple[int, ...] = ()
+
+
 def ignores_file(source: SourceFile) -> bool:
     """Whether a comment `# distml: ignore-file` stands anywhere in the file."""
     return any(found["verb"] == "ignore-file" for _, _, found in _comments(source))
 
 
-def apply(source: SourceFile, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The findings that are not suppressed, and one more for each comment (or code in it) that suppressed nothing."""
+def apply(source: SourceFile, findings: Iterable[Diagnostic]) -> Applied:
+    """What the comments of a file do to findings in it."""
     suppressions = _suppressions(source)
     if not suppressions:
-        return tuple(findings)
-    kept = [finding for finding in findings if not _suppressed(finding, suppressions)]
-    return (*kept, *(unused for each in suppressions for unused in _unused(each)))
+        return Applied(tuple(findings))
+    kept = tuple(finding for finding in findings if not _suppressed(finding, suppressions))
+    unused = tuple(finding for each in suppressions for finding in _unused(each))
+    return Applied(kept, unused, tuple(each.span.line for each in suppressions if each.used))
 
 
 def _suppressed(finding: Diagnostic, suppressions: list[Suppression]) -> bool:
