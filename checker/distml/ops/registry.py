@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+_Class = TypeVar("_Class", bound=type)
 
 _OPS: dict[str, Callable[..., Any]] = {}
 _ATTRIBUTES: dict[str, Callable[..., Any]] = {}
@@ -32,10 +35,10 @@ LIBRARIES = {
 """Top-level module name -> folder of ops."""
 
 
-def op(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def op(*names: str) -> Callable[[_Function], _Function]:
     """Register a function as the op of `names`, such as "torch.cat" or "torch.Tensor.view"."""
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: _Function) -> _Function:
         for name in names:
             if name in _OPS:
                 raise ValueError(f"two ops named {name}")
@@ -45,10 +48,10 @@ def op(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return register
 
 
-def attribute(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def attribute(*names: str) -> Callable[[_Function], _Function]:
     """Register a function of (call, self) as an attribute such as "torch.Tensor.T"."""
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: _Function) -> _Function:
         for name in names:
             if name in _ATTRIBUTES:
                 raise ValueError(f"two attributes named {name}")
@@ -58,10 +61,10 @@ def attribute(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return register
 
 
-def layer(*names: str) -> Callable[[type], type]:
+def layer(*names: str) -> Callable[[_Class], _Class]:
     """Register a class as the rules of layer classes such as "torch.nn.Linear"."""
 
-    def register(cls: type) -> type:
+    def register(cls: _Class) -> _Class:
         for name in names:
             if name in _LAYERS:
                 raise ValueError(f"two layers named {name}")

@@ -1,0 +1,164 @@
+"""torch.nn.Module: what every module can do, and parameters and buffers.
+
+https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.call import FALSE, NONE, TRUE, Call
+from distml.ops.registry import attribute, layer, op
+from distml.values import DictRecord, InstanceRecord, Many, Prim, Ref, Tensor, Tup
+
+if TYPE_CHECKING:
+    from distml.values import Value
+
+SELF = [
+    "apply",
+    "bfloat16",
+    "cpu",
+    "cuda",
+    "double",
+    "eval",
+    "float",
+    "half",
+    "ipu",
+    "mtia",
+    "requires_grad_",
+    "share_memory",
+    "to",
+    "to_empty",
+    "train",
+    "type",
+    "xpu",
+]
+NOTHING = ["compile", "zero_grad"]
+UNKNOWN = [
+    "get_buffer",
+    "get_extra_state",
+    "get_parameter",
+    "get_submodule",
+    "load_state_dict",
+    "register_backward_hook",
+    "register_forward_hook",
+    "register_forward_pre_hook",
+    "register_full_backward_hook",
+    "register_full_backward_pre_hook",
+    "register_load_state_dict_post_hook",
+    "register_state_dict_pre_hook",
+]
+ITERATED = ["buffers", "children", "modules", "parameters"]
+NAMED = ["named_buffers", "named_children", "named_modules", "named_parameters"]
+
+
+@layer("torch.nn.Module")
+class Module:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html"""
+
+    @staticmethod
+    def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value]:
+        """Nothing but what the class adds."""
+        return {}
+
+
+@op("torch.nn.Module.__init__")
+def initialize(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """`super().__init__()`: nothing that shapes depend on."""
+    return NONE
+
+
+@attribute("torch.nn.Module.training")
+def training(call: Call, self: Value) -> Value:
+    """Either mode."""
+    return Prim("bool")
+
+
+@op(*(f"torch.nn.Module.{name}" for name in SELF))
+def chained(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """Methods that give the module itself."""
+    return self
+
+
+@op(*(f"torch.nn.Module.{name}" for name in NOTHING))
+def silent(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """Methods that give nothing."""
+    return NONE
+
+
+@op(*(f"torch.nn.Module.{name}" for name in UNKNOWN))
+def unknown(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """Methods whose result is not followed."""
+    return call.unknown()
+
+
+@op(*(f"torch.nn.Module.{name}" for name in ITERATED))
+def iterated(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """Unknown many parameters or modules."""
+    return Many(call.unknown("item"), "iterator")
+
+
+@op(*(f"torch.nn.Module.{name}" for name in NAMED))
+def named(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """Unknown many pairs of a name and a parameter or module."""
+    return Many(Tup((Prim("str"), call.unknown("item"))), "iterator")
+
+
+@op("torch.nn.Module.state_dict")
+def state_dict(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """A dict of tensors."""
+    return call.world.allocate(DictRecord({}, exact=False))
+
+
+@op("torch.nn.Module.extra_repr")
+def extra_repr(call: Call, self: Value) -> Value:
+    """Some text."""
+    return Prim("str")
+
+
+def _set(call: Call, self: Value, name: Value, value: Value) -> Value:
+    record = call.world.record(self) if isinstance(self, Ref) else None
+    text = call.const(name, str)
+    if isinstance(record, InstanceRecord) and isinstance(self, Ref):
+        known = isinstance(text, str)
+        attrs = {**record.attrs, text: value} if known else record.attrs
+        call.world.replace(self, InstanceRecord(record.cls, attrs, record.exact and known))
+    return NONE
+
+
+@op("torch.nn.Module.register_buffer")
+def register_buffer(call: Call, self: Value, name: Value, tensor: Value, persistent: Value = TRUE) -> Value:
+    """The tensor becomes an attribute."""
+    return _set(call, self, name, tensor)
+
+
+@op("torch.nn.Module.register_parameter")
+def register_parameter(call: Call, self: Value, name: Value, param: Value) -> Value:
+    """The parameter becomes an attribute."""
+    return _set(call, self, name, param)
+
+
+@op("torch.nn.Module.add_module", "torch.nn.Module.register_module")
+def add_module(call: Call, self: Value, name: Value, module: Value) -> Value:
+    """The module becomes an attribute."""
+    return _set(call, self, name, module)
+
+
+@op("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+def parameter(call: Call, data: Value = NONE, requires_grad: Value = TRUE) -> Value:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html: the same shape."""
+    if call.is_none(data):
+        return Tensor("torch", call.tensor([0]).shape, "float", parameter=True)
+    return Tensor("torch", call.shape(data), call.dtype(data), parameter=True)
+
+
+@op("torch.nn.Buffer", "torch.nn.parameter.Buffer")
+def buffer(call: Call, data: Value = NONE, *, persistent: Value = FALSE) -> Value:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html: the same shape."""
+    return Tensor("torch", call.shape(data), call.dtype(data))
+
+
+@op("torch.nn.UninitializedParameter", "torch.nn.parameter.UninitializedParameter")
+def uninitialized(call: Call, requires_grad: Value = TRUE, device: Value = NONE, dtype: Value = NONE) -> Value:
+    """A parameter of no shape yet."""
+    return call.unknown("parameter")
