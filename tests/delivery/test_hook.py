@@ -56,23 +56,28 @@ def test_the_manifest_is_valid() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_a_commit_is_stopped_by_a_finding(
-    hook_repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    project = tmp_path / "project"
-    project.mkdir()
-    git(project, "init", "-q")
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pre-commit keeps what it installs, once for all tests."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def project(hook_repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that uses the hook."""
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(home))
+    git(tmp_path, "init", "-q")
     revision = git(hook_repository, "rev-parse", "HEAD")
-    (project / ".pre-commit-config.yaml").write_text(
+    (tmp_path / ".pre-commit-config.yaml").write_text(
         f"repos:\n- repo: {hook_repository}\n  rev: {revision}\n  hooks:\n  - id: distml-shapes\n"
     )
+    return tmp_path
+
+
+def test_a_commit_is_stopped_by_a_finding(project: Path) -> None:
     (project / "bad.py").write_text(BROKEN)
     (project / "good.py").write_text("import json\n")
     (project / "notes.txt").write_text(BROKEN)
-    git(project, "add", ".")
-
     done = pre_commit(project)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "distml-shapes" in done.stdout
@@ -80,13 +85,24 @@ def test_a_commit_is_stopped_by_a_finding(
     assert "SRC101" in done.stdout
     assert "2 files checked" in done.stdout, "one process for all files, and Python files only"
 
-    (project / "bad.py").write_text(BROKEN.replace("3\n", "3)\n  # distml: ignore-file\n"))
-    git(project, "add", ".")
+
+def test_a_commit_without_findings_passes(project: Path) -> None:
+    (project / "good.py").write_text("import json\n")
     done = pre_commit(project)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.requires("distml.interp.check")
+def test_a_shape_error_across_two_files(project: Path) -> None:
+    (project / "net.py").write_text("import torch\n\nWEIGHTS = torch.zeros(64, 10)\n")
+    (project / "train.py").write_text("import torch\nfrom net import WEIGHTS\n\nscores = torch.zeros(32, 128) @ WEIGHTS\n")
+    done = pre_commit(project)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "train.py:4:10: error[SHP101]" in done.stdout
+
+
 def pre_commit(project: Path) -> subprocess.CompletedProcess[str]:
+    git(project, "add", ".")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return subprocess.run(
         [*PRE_COMMIT, "run", "--verbose"], cwd=project, capture_output=True, text=True, check=False, env=environment
