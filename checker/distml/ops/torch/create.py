@@ -1,0 +1,253 @@
+"""torch: tensors made from sizes, from data, and like another tensor.
+
+https://docs.pytorch.org/docs/stable/torch.html#creation-ops; the random ones are in `random`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.call import FALSE, NONE, ONE, ZERO, Call
+from distml.ops.registry import op
+from distml.ops.rules.kinds import kind_of, promote
+from distml.ops.rules.ranges import range_kind, range_length
+from distml.ops.rules.sizes import nonnegative, of_items, shape_from
+from distml.ops.torch.dtypes import asked_kind, into, kept, like
+from distml.shapes import Shape
+from distml.values import Const, ListRecord, Num, Ref, ShapeSeq, Tensor, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_CONTENT = 64
+"""Of arrays with more elements than this none are remembered."""
+
+
+def size_given(call: Call, size: tuple[Value, ...], named: dict[str, Value]) -> Shape:
+    """`zeros(2, 3)`, `zeros((2, 3))` or `zeros(size=(2, 3))`."""
+    if "size" in named:
+        return shape_from(call, named["size"])
+    if len(size) == 1:
+        return shape_from(call, size[0])
+    return of_items(call, size)
+
+
+def _filled(default: str | None) -> Callable[..., Value]:
+    def filled(call: Call, *size: Value, out: Value = NONE, dtype: Value = NONE, **named: Value) -> Value:
+        """torch.zeros(*size), torch.ones, torch.empty"""
+        return into(call, call.tensor(size_given(call, size, named), asked_kind(call, dtype, default)), out)
+
+    return filled
+
+
+op("torch.zeros", "torch.ones", "torch.empty")(_filled("float"))
+
+
+@op("torch.full")
+def full(
+    call: Call, size: Value, fill_value: Value, *, out: Value = NONE, dtype: Value = NONE, **options: Value
+) -> Value:
+    """torch.full(size, fill_value)"""
+    kind = asked_kind(call, dtype, kind_of(fill_value))
+    return into(call, call.tensor(shape_from(call, size), kind), out)
+
+
+@op("torch.empty_strided", "torch.empty_permuted")
+def empty_strided(call: Call, size: Value, stride: Value, *, dtype: Value = NONE, **options: Value) -> Value:
+    """torch.empty_strided(size, stride)"""
+    return call.tensor(shape_from(call, size), asked_kind(call, dtype, "float"))
+
+
+@op("torch.zeros_like", "torch.ones_like", "torch.empty_like")
+def zeros_like(call: Call, input: Value, *, dtype: Value = NONE, **options: Value) -> Value:
+    """torch.zeros_like(input)"""
+    return like(call, input, dtype=dtype)
+
+
+@op("torch.full_like")
+def full_like(call: Call, input: Value, fill_value: Value, *, dtype: Value = NONE, **options: Value) -> Value:
+    """torch.full_like(input, fill_value)"""
+    return like(call, input, dtype=dtype)
+
+
+@op("torch.Tensor.new_zeros", "torch.Tensor.new_ones", "torch.Tensor.new_empty")
+def new_zeros(call: Call, self: Value, *size: Value, dtype: Value = NONE, **named: Value) -> Value:
+    """torch.Tensor.new_zeros(size)"""
+    return like(call, self, size_given(call, size, named), dtype)
+
+
+@op("torch.Tensor.new")
+def new(call: Call, self: Value, *size: Value, **named: Value) -> Value:
+    """torch.Tensor.new(*size), the old form of new_empty and new_tensor"""
+    if not all(isinstance(v, Const | Num | ShapeSeq) or (isinstance(v, Tup) and v.kind == "size") for v in size):
+        return call.unranked(kind_of(self))
+    return like(call, self, size_given(call, size, {}) if size else Shape.of(0))
+
+
+@op("torch.Tensor.new_full")
+def new_full(
+    call: Call, self: Value, size: Value, fill_value: Value, *, dtype: Value = NONE, **options: Value
+) -> Value:
+    """torch.Tensor.new_full(size, fill_value)"""
+    return like(call, self, shape_from(call, size), dtype)
+
+
+@op("torch.Tensor.new_empty_strided")
+def new_empty_strided(call: Call, self: Value, size: Value, stride: Value, *, dtype: Value = NONE, **_: Value) -> Value:
+    """torch.Tensor.new_empty_strided(size, stride)"""
+    return like(call, self, shape_from(call, size), dtype)
+
+
+@op("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")
+def tensor(call: Call, data: Value, dtype: Value = NONE, **options: Value) -> Value:
+    """torch.tensor(data, *, dtype=None): the elements of small lists of integers are remembered."""
+    kind = asked_kind(call, dtype, data_kind(call, data))
+    shape = call.shape(data)
+    return Tensor("torch", shape, kind, content=elements(call, data) if kind == "int" else None)
+
+
+@op("torch.Tensor.new_tensor")
+def new_tensor(call: Call, self: Value, data: Value, *, dtype: Value = NONE, **options: Value) -> Value:
+    """torch.Tensor.new_tensor(data)"""
+    return tensor(call, data, dtype)
+
+
+@op("torch.from_numpy", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
+def from_numpy(call: Call, ndarray: Value, **options: Value) -> Value:
+    """torch.from_numpy(ndarray)"""
+    kind = kind_of(ndarray)
+    return Tensor("torch", call.shape(ndarray), kind, content=kept(call, ndarray, kind))
+
+
+@op("torch.frombuffer")
+def frombuffer(call: Call, buffer: Value, *, dtype: Value, count: Value = NONE, **options: Value) -> Value:
+    """torch.frombuffer(buffer, *, dtype)"""
+    return call.tensor([call.symbol("length")], asked_kind(call, dtype, None))
+
+
+def data_kind(call: Call, data: Value, depth: int = 0) -> str | None:
+    """The kind of the tensor that `torch.tensor(data)` makes."""
+    record = call.world.record(data) if isinstance(data, Ref) else None
+    if isinstance(data, ShapeSeq):
+        return "int"
+    if isinstance(record, ListRecord) and record.items is None:
+        return None if record.item is None or depth > 8 else data_kind(call, record.item, depth + 1)
+    items = call.items(data) if isinstance(data, Tup) or isinstance(record, ListRecord) else None
+    if items is None or depth > 8:
+        return kind_of(data)
+    return promote(data_kind(call, item, depth + 1) for item in set(items)) if items else "float"
+
+
+def elements(call: Call, data: Value) -> tuple[Value, ...] | None:
+    """The integers in nested sequences, flat, if they are few and all known."""
+    if isinstance(data, Tensor):
+        return data.content
+    if isinstance(data, Num) or (isinstance(data, Const) and type(data.value) is int):
+        return (data,)
+    items = call.items(data) if isinstance(data, Tup | Ref | ShapeSeq) else None
+    if items is None or len(items) > MAX_CONTENT:
+        return None
+    flat: list[Value] = []
+    for item in items:
+        inner = elements(call, item)
+        if inner is None or len(flat) + len(inner) > MAX_CONTENT:
+            return None
+        flat.extend(inner)
+    return tuple(flat)
+
+
+@op("torch.arange")
+def arange(
+    call: Call,
+    start: Value = ZERO,
+    end: Value | None = None,
+    step: Value = ONE,
+    *,
+    out: Value = NONE,
+    dtype: Value = NONE,
+    **options: Value,
+) -> Value:
+    """torch.arange(start=0, end, step=1)"""
+    first, last = (ZERO, start) if end is None else (start, end)
+    kind = asked_kind(call, dtype, range_kind(call, first, last, step))
+    length = range_length(call, first, last, step)
+    return into(call, call.tensor([length if length is None else nonnegative(call, length, "the length")], kind), out)
+
+
+@op("torch.range")
+def range_closed(call: Call, start: Value = ZERO, end: Value = ZERO, step: Value = ONE, **options: Value) -> Value:
+    """torch.range(start=0, end, step=1), which includes the end"""
+    length = range_length(call, start, end, step)
+    exact = length if step == ONE and call.dim(start) is not None and call.dim(end) is not None else None
+    return call.tensor([None if exact is None else exact + 1], "float")
+
+
+@op("torch.linspace", "torch.logspace")
+def linspace(
+    call: Call,
+    start: Value,
+    end: Value,
+    steps: Value = Const(100),
+    *args: Value,
+    out: Value = NONE,
+    dtype: Value = NONE,
+    **options: Value,
+) -> Value:
+    """torch.linspace(start, end, steps), torch.logspace(start, end, steps, base=10.0)"""
+    rank = max(call.shape(v).rank or 0 for v in (start, end))
+    kind = asked_kind(call, dtype, None if "complex" in (kind_of(start), kind_of(end)) else "float")
+    if rank:
+        return call.unranked(kind)
+    return into(call, call.tensor([nonnegative(call, call.dim(steps), "the number of steps")], kind), out)
+
+
+@op("torch.eye")
+def eye(
+    call: Call, n: Value, m: Value = NONE, *, out: Value = NONE, dtype: Value = NONE, **options: Value
+) -> Value:
+    """torch.eye(n, m=n)"""
+    rows = nonnegative(call, call.dim(n))
+    columns = rows if m == NONE else nonnegative(call, call.dim(m))
+    return into(call, call.tensor([rows, columns], asked_kind(call, dtype, "float")), out)
+
+
+@op(*(f"torch.{name}_window" for name in ("hann", "hamming", "bartlett", "blackman", "kaiser")))
+def window(call: Call, window_length: Value, *args: Value, dtype: Value = NONE, **options: Value) -> Value:
+    """torch.hann_window(window_length)"""
+    return call.tensor([nonnegative(call, call.dim(window_length))], asked_kind(call, dtype, "float"))
+
+
+@op("torch.complex", "torch.polar")
+def complex_of(call: Call, real: Value, imag: Value = NONE, *, out: Value = NONE, **named: Value) -> Value:
+    """torch.complex(real, imag), torch.polar(abs, angle)"""
+    other = imag if imag != NONE else named.get("angle", NONE)
+    return into(call, call.tensor(call.broadcast(call.shape(real), call.shape(other), message=call.text), "complex"), out)
+
+
+@op("torch.tril_indices", "torch.triu_indices")
+def tril_indices(call: Call, row: Value, col: Value, offset: Value = ZERO, **options: Value) -> Value:
+    """torch.tril_indices(row, col, offset=0)"""
+    sizes = [call.dim(v) for v in (row, col, offset)]
+    numbers = [None if d is None else d.constant for d in sizes]
+    if None in numbers:
+        return call.tensor([2, None], "int")
+    rows, columns, shift = (n or 0 for n in numbers)
+    lower = sum(min(max(i + 1 + shift, 0), columns) for i in range(min(rows, 4096)))
+    upper = sum(columns - min(max(i + shift, 0), columns) for i in range(min(rows, 4096)))
+    return call.tensor([2, None if rows > 4096 else lower if "tril" in call.name else upper], "int")
+
+
+@op("torch.Tensor.fill_diagonal_")
+def fill_diagonal(call: Call, self: Value, fill_value: Value, wrap: Value = FALSE) -> Value:
+    """torch.Tensor.fill_diagonal_(fill_value, wrap=False)"""
+    shape = call.facts.at_least(call.shape(self), 2)
+    if shape is None:
+        call.fail("SHP301", f"{call.text} needs at least 2 axes, gets {call.show(self)}")
+    return self
+
+
+@op("torch.vander")
+def vander(call: Call, x: Value, N: Value = NONE, increasing: Value = FALSE) -> Value:
+    """torch.vander(x, N=None)"""
+    shape = call.of_rank(call.shape(x), 1)
+    return call.tensor([shape.head[0], shape.head[0] if N == NONE else call.dim(N)])
