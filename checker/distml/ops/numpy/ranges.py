@@ -93,12 +93,12 @@ def _flat_size(call: Call, value: Value) -> Dim:
 def mgrid(call: Call, key: Value) -> Value:
     """numpy.mgrid[a:b, c:d]: https://numpy.org/doc/stable/reference/generated/numpy.mgrid.html"""
     if isinstance(key, Slice):
-        return array(call, [_slice_length(call, key)], _slice_kind(call, key))
+        return array(call, [slice_length(call, key)], slice_kind(call, key))
     items = call.items(key)
     if items is None:
         return call.unknown()
-    sizes = [_slice_length(call, item) for item in items]
-    kinds = {_slice_kind(call, item) for item in items}
+    sizes = [slice_length(call, item) for item in items]
+    kinds = {slice_kind(call, item) for item in items}
     kind = kinds.pop() if len(kinds) == 1 else None
     grid = Shape(tuple(call.symbol("size") if size is None else size for size in sizes))
     if call.name.startswith("numpy.mgrid"):
@@ -106,7 +106,7 @@ def mgrid(call: Call, key: Value) -> Value:
     return Tup(tuple(array(call, alone(grid, axis), kind) for axis in range(len(sizes))))
 
 
-def _slice_length(call: Call, item: Value) -> Dim | None:
+def slice_length(call: Call, item: Value) -> Dim | None:
     """The length of one slice; an imaginary step is the number of points."""
     if not isinstance(item, Slice):
         return None
@@ -117,7 +117,8 @@ def _slice_length(call: Call, item: Value) -> Dim | None:
     return range_length(call, ZERO if item.start == NONE else item.start, item.stop, step)
 
 
-def _slice_kind(call: Call, item: Value) -> str | None:
+def slice_kind(call: Call, item: Value) -> str | None:
+    """The kind of the range that a slice stands for in `np.mgrid[...]`."""
     if not isinstance(item, Slice):
         return None
     if call.const(item.step, complex) is not UNKNOWN:

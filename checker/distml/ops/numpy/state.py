@@ -1,0 +1,127 @@
+"""numpy: what has no shape: settings, printing, files, tests; and what gives arrays nothing is known of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.call import FALSE, NONE, UNKNOWN, Call
+from distml.ops.numpy.dtypes import element_kind, kind_of
+from distml.ops.numpy.results import array, vector
+from distml.ops.registry import op
+from distml.ops.rules.sizes import of_items, shape_from
+from distml.shapes import Dim, Shape
+from distml.values import Const, Prim
+
+if TYPE_CHECKING:
+    from distml.values import Value
+
+_SETTINGS = "seterr seterrcall setbufsize set_printoptions save savez savez_compressed savetxt info show_config".split(
+    " "
+)
+_STRINGS = (
+    "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific"
+    " typename mintypecode datetime_as_string get_include"
+)
+_BOOLEANS = "can_cast issubdtype isdtype iscomplexobj isrealobj isfortran iterable".split(" ")
+_OPAQUE = "errstate printoptions geterr geterrcall get_printoptions getbufsize finfo iinfo nditer nested_iters ndenumerate"
+
+
+@op(*(f"numpy.{name}" for name in _SETTINGS), "numpy.ndarray.tofile", "numpy.ndarray.dump")
+def nothing(call: Call, *args: Value, **options: Value) -> Value:
+    """numpy.seterr, numpy.save and others: https://numpy.org/doc/stable/reference/routines.io.html"""
+    return NONE if not call.name.startswith("numpy.set") else call.unknown()
+
+
+@op(*(f"numpy.{name}" for name in _STRINGS.split(" ")))
+def text(call: Call, *args: Value, **options: Value) -> Value:
+    """numpy.array2string: https://numpy.org/doc/stable/reference/generated/numpy.array2string.html"""
+    return Prim("str") if call.name != "numpy.datetime_as_string" else call.unknown()
+
+
+@op(*(f"numpy.{name}" for name in _BOOLEANS))
+def truth(call: Call, *args: Value, **options: Value) -> Value:
+    """numpy.can_cast, numpy.issubdtype: https://numpy.org/doc/stable/reference/routines.dtype.html"""
+    return Prim("bool")
+
+
+@op(*(f"numpy.{name}" for name in _OPAQUE.split(" ")), "numpy.load", "numpy.frompyfunc", "numpy.vectorize")
+def unknown(call: Call, *args: Value, **options: Value) -> Value:
+    """numpy.errstate, numpy.load and others: https://numpy.org/doc/stable/reference/routines.io.html"""
+    return call.unknown()
+
+
+@op("numpy.loadtxt", "numpy.genfromtxt", "numpy.fromregex", "numpy.from_dlpack")
+def read(call: Call, *args: Value, **options: Value) -> Value:
+    """numpy.loadtxt(fname): https://numpy.org/doc/stable/reference/generated/numpy.loadtxt.html"""
+    if call.name in ("numpy.loadtxt", "numpy.genfromtxt") and call.flag(options.get("unpack", FALSE)) is not False:
+        return call.unknown()
+    return call.unranked()
+
+
+@op("numpy.lib.stride_tricks.as_strided")
+def as_strided(call: Call, x: Value, shape: Value = NONE, *_: Value, **options: Value) -> Value:
+    """numpy.lib.stride_tricks.as_strided: numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.as_strided.html"""
+    absent = call.is_none(shape)
+    if absent is None:
+        return call.unranked(element_kind(call, x))
+    return array(call, call.shape(x) if absent else shape_from(call, shape), element_kind(call, x))
+
+
+@op("numpy.lib.stride_tricks.sliding_window_view")
+def sliding_window_view(call: Call, x: Value, window_shape: Value, axis: Value = NONE, **options: Value) -> Value:
+    """sliding_window_view: numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html"""
+    shape, kind = call.shape(x), element_kind(call, x)
+    windows = call.sizes(window_shape)
+    if shape.dims is None or windows is None or call.is_none(axis) is None:
+        return call.unranked(kind)
+    axes = tuple(range(len(shape.dims))) if call.is_none(axis) else call.axes(axis, len(shape.dims))
+    if axes is None:
+        return array(call, [None] * (len(shape.dims) + len(windows)), kind)
+    if len(axes) != len(windows):
+        call.fail("SHP301", f"{call.text}: {len(windows)} window sizes for {len(axes)} axes of {shape!r}")
+    dims: list[Dim | None] = [*shape.dims]
+    for place, window in zip(axes, windows, strict=True):
+        dims[place] = _positions(call, dims[place], window, shape)
+    return array(call, [*dims, *windows], kind)
+
+
+def _positions(call: Call, size: Dim | None, window: Dim | None, shape: Shape) -> Dim | None:
+    if size is None or window is None:
+        return None
+    left = size - window + 1
+    call.require_positive(left, "SHP403", f"{call.text}: a window of {window} is longer than an axis of {shape!r}")
+    return left
+
+
+@op("numpy.packbits", "numpy.unpackbits")
+def packbits(call: Call, a: Value, axis: Value = NONE, *_: Value, **options: Value) -> Value:
+    """numpy.packbits(a, axis): https://numpy.org/doc/stable/reference/generated/numpy.packbits.html"""
+    shape = call.shape(a)
+    if call.is_none(axis):
+        return vector(call, "int")
+    return call.unranked("int") if shape.rank is None else array(call, [None] * shape.rank, "int")
+
+
+@op("numpy.random.get_state", "numpy.random.RandomState.get_state", "numpy.random.SeedSequence", "numpy.random.PCG64")
+def generator_state(call: Call, *args: Value, **options: Value) -> Value:
+    """numpy.random.get_state: https://numpy.org/doc/stable/reference/random/legacy.html"""
+    return call.unknown()
+
+
+_ASSERTIONS = "assert_allclose assert_array_equal assert_array_almost_equal assert_almost_equal assert_equal".split(" ")
+_ASSERTIONS += ["assert_array_less", "assert_approx_equal", "assert_array_almost_equal_nulp", "assert_array_max_ulp"]
+
+
+@op(*(f"numpy.testing.{name}" for name in _ASSERTIONS))
+def assertion(call: Call, *args: Value, **options: Value) -> Value:
+    """numpy.testing.assert_allclose: https://numpy.org/doc/stable/reference/routines.testing.html"""
+    return NONE
+
+
+@op("numpy.busday_count", "numpy.busday_offset", "numpy.is_busday")
+def dates(call: Call, *args: Value, **options: Value) -> Value:
+    """numpy.busday_count: https://numpy.org/doc/stable/reference/routines.datetime.html"""
+    shapes = [call.shape(arg) for arg in args[:2]]
+    return array(call, call.broadcast(*shapes, message=call.text))
+
+
