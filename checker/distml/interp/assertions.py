@@ -1,0 +1,62 @@
+"""`assert`: refines what follows; one about shapes that cannot hold is a finding."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.findings import fail
+from distml.interp.refine import refine
+from distml.interp.truth import truth
+from distml.ops import Call, ShapeError
+from distml.values import Const, Num, ShapeSeq, Tup, Value
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+_SHAPE_WORDS = frozenset({"shape", "size", "ndim", "dim"})
+
+
+def execute_assert(vm: Machine, node: ast.Assert) -> None:
+    """Run an assertion."""
+    from distml.interp.expressions import evaluate
+
+    known = truth(vm, evaluate(vm, node.test))
+    if known is False:
+        if _about_shapes(node.test):
+            fail(vm, _contradiction(vm, node), node)
+        raise vm.raised()
+    refine(vm, node.test, True)
+
+
+def _about_shapes(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and any(
+        isinstance(part, ast.Attribute) and part.attr in _SHAPE_WORDS for part in ast.walk(test)
+    )
+
+
+def _contradiction(vm: Machine, node: ast.Assert) -> ShapeError:
+    from distml.interp.expressions import evaluate
+
+    assert isinstance(node.test, ast.Compare)
+    sides = [node.test.left, *node.test.comparators]
+    texts, notes = [], []
+    call = Call(vm, "assert", "array")
+    for side in sides:
+        value = evaluate(vm, side)
+        texts.append(f"{vm.snippet(side)} is {_show(vm, value)}")
+        dims = [call.dim(v) for v in (value.items if isinstance(value, Tup) else (value,))]
+        notes += call.notes(*(d for d in dims if d is not None))
+    shown = [t for t, side in zip(texts, sides, strict=True) if not isinstance(side, ast.Constant | ast.Tuple)]
+    reason = ", ".join(shown or texts)
+    return ShapeError("SHP602", f"this assertion always fails: {reason}", notes[:3])
+
+
+def _show(vm: Machine, value: Value) -> str:
+    if isinstance(value, Tup):
+        return "(" + ", ".join(_show(vm, item) for item in value.items) + ")"
+    if isinstance(value, Num):
+        return repr(vm.facts.dim(value.dim))
+    if isinstance(value, Const):
+        return repr(value.value)
+    return repr(vm.facts.shape(value.shape)) if isinstance(value, ShapeSeq) else "unknown"

@@ -1,0 +1,348 @@
+"""Reading and setting attributes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.calls import Arguments, call_value, each_alternative
+from distml.interp.classes import ClassRecord, Property, Super, is_module, lookup
+from distml.interp.library import library_member
+from distml.ops import Call
+from distml.ops.registry import find_attribute, find_layer, find_op
+from distml.values import (
+    Bound,
+    Class,
+    Const,
+    DictRecord,
+    Expr,
+    Function,
+    InstanceRecord,
+    IteratorRecord,
+    Lib,
+    LibMethod,
+    ListRecord,
+    Many,
+    Module,
+    Num,
+    Opaque,
+    Prim,
+    Range,
+    Ref,
+    SetRecord,
+    ShapeSeq,
+    Tensor,
+    Tup,
+    Union,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+
+def get_attribute(vm: Machine, value: Value, name: str, node: ast.AST) -> Value:
+    """`value.name`; an unknown value where it cannot be told."""
+    if isinstance(value, Union):
+        return each_alternative(vm, (value,), lambda v: get_attribute(vm, v, name, node))
+    found = find_attribute_of(vm, value, name, node)
+    if found is None:
+        return vm.opaque(vm.snippet(node), vm.origin(node))
+    return found
+
+
+def find_attribute_of(
+    vm: Machine, value: Value, name: str, node: ast.AST | None = None
+) -> Value | None:
+    """The attribute, None when the value is known to have none of that name."""
+    if isinstance(value, Tensor):
+        return _of_tensor(vm, value, name)
+    if isinstance(value, Ref):
+        return _of_record(vm, value, name, node)
+    if isinstance(value, Opaque):
+        return _of_opaque(vm, value, name, node)
+    if isinstance(value, Expr):
+        return _guess(value, name)
+    if isinstance(value, Module):
+        from distml.interp.imports import module_attribute
+
+        return module_attribute(vm, value, name)
+    if isinstance(value, Lib):
+        return _of_library(vm, value, name)
+    if isinstance(value, Class):
+        return _of_class(vm, value, name)
+    if isinstance(value, Super):
+        return _of_super(vm, value, name)
+    if isinstance(value, Tup):
+        return _of_tuple(vm, value, name)
+    kind = builtin_kind(vm, value)
+    return None if kind is None else _builtin_member(kind, name, value)
+
+
+def builtin_kind(vm: Machine, value: Value) -> str | None:
+    """The built-in type of a value, None when it has none."""
+    if isinstance(value, Const):
+        return type(value.value).__name__
+    if isinstance(value, Prim):
+        return value.kind
+    if isinstance(value, Num):
+        return "int"
+    if isinstance(value, Tup | ShapeSeq):
+        return "tuple"
+    if isinstance(value, Range):
+        return "range"
+    if isinstance(value, Many):
+        return "tuple"
+    if isinstance(value, Ref):
+        record = vm.record(value)
+        kinds = {ListRecord: "list", DictRecord: "dict", SetRecord: "set", IteratorRecord: "iterator"}
+        return kinds.get(type(record))  # type: ignore[arg-type]
+    return None
+
+
+def _builtin_member(kind: str, name: str, value: Value) -> Value | None:
+    full = f"builtins.{kind}.{name}"
+    return LibMethod(full, value) if find_op(full) is not None else None
+
+
+def _of_tensor(vm: Machine, value: Tensor, name: str) -> Value | None:
+    prefix = "numpy.ndarray" if value.lib == "numpy" else "torch.Tensor"
+    full = f"{prefix}.{name}"
+    if value.lib == "array" and find_op(full) is None and find_attribute(full) is None:
+        full = f"numpy.ndarray.{name}"
+    attribute = find_attribute(full)
+    if attribute is not None:
+        result = attribute(Call(vm, full, value.lib), value)
+        return vm.stamp(result, vm.node) if isinstance(result, Value) else None
+    return LibMethod(full, value) if find_op(full) is not None else None
+
+
+def _guess(value: Value, name: str) -> Value | None:
+    return LibMethod(f"?.{name}", value)
+
+
+def _of_opaque(vm: Machine, value: Opaque, name: str, node: ast.AST | None) -> Value:
+    from distml.interp.guess import guessed_attribute
+
+    where = vm.node if node is None else node
+    known = vm.get(("attr", value, name))
+    if known is not None:
+        result: Value = known
+        return result
+    guessed = guessed_attribute(vm, value, name)
+    if guessed is not None:
+        return guessed
+    return vm.child(value, "attr", name, f"{value.name}.{name}", where)
+
+
+def _of_record(vm: Machine, ref: Ref, name: str, node: ast.AST | None) -> Value | None:
+    record = vm.record(ref)
+    if not isinstance(record, InstanceRecord):
+        kind = builtin_kind(vm, ref)
+        return None if kind is None else _builtin_member(kind, name, ref)
+    found = record.attrs.get(name)
+    if isinstance(record.cls, Class):
+        return _of_instance(vm, ref, record, vm.at(record.cls.address), name)
+    if found is not None:
+        return found
+    if name == "__class__":
+        return record.cls
+    if isinstance(record.cls, Lib):
+        member = library_member(record.cls.name, name)
+        if member is not None:
+            return _bind_member(vm, member, ref)
+        if find_layer(record.cls.name) is None or not record.exact or name == "__dict__":
+            return vm.opaque(name)
+    return None if record.exact else vm.opaque(name)
+
+
+def _bind_member(vm: Machine, member: str, receiver: Value) -> Value:
+    attribute = find_attribute(member)
+    if attribute is None:
+        return LibMethod(member, receiver)
+    result = attribute(Call(vm, member, member.partition(".")[0]), receiver)
+    return vm.stamp(result, vm.node) if isinstance(result, Value) else vm.opaque(member)
+
+
+def _of_instance(
+    vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord, name: str
+) -> Value | None:
+    member, hidden = lookup(vm, cls.mro, name)
+    if isinstance(member, Property):
+        return call_value(vm, member.getter, Arguments([ref]))
+    found = record.attrs.get(name)
+    if found is not None:
+        return found
+    if member is not None:
+        return bind_method(vm, member, ref, record.cls)
+    if name == "__class__":
+        return record.cls
+    if hidden or not record.exact or name in ("__dict__", "__doc__", "__module__"):
+        return _unknown_attribute(vm, ref, record, name)
+    if name.startswith("__") and name.endswith("__"):
+        return None
+    fallback, _ = lookup(vm, cls.mro, "__getattr__")
+    if isinstance(fallback, Function):
+        return call_value(vm, fallback, Arguments([ref, Const(name)]))
+    if is_module(cls.mro):
+        return vm.opaque(name)
+    return None
+
+
+def _unknown_attribute(vm: Machine, ref: Ref, record: InstanceRecord, name: str) -> Value | None:
+    """What an unknown base may define; remembered, so that two reads agree."""
+    if name.startswith("__") and name.endswith("__"):
+        return vm.opaque(name)
+    value = vm.opaque(name if not name.startswith("_") else f"self.{name}")
+    vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: value}, record.exact))
+    return value
+
+
+def bind_method(vm: Machine, member: Value, receiver: Value, cls: Value) -> Value:
+    """A class attribute as an instance gives it."""
+    if isinstance(member, Function):
+        if member.kind == "static":
+            return member
+        return Bound(member, cls if member.kind == "class" else receiver)
+    if isinstance(member, Lib) and (
+        find_op(member.name) is not None or find_attribute(member.name) is not None
+    ):
+        owner = member.name.rpartition(".")[0]
+        if find_layer(owner) is not None or owner.startswith("torch.nn.Module"):
+            return _bind_member(vm, member.name, receiver)
+    return member
+
+
+def _of_class(vm: Machine, value: Class, name: str) -> Value | None:
+    record: ClassRecord = vm.at(value.address)
+    if name == "__name__":
+        return Const(record.name)
+    if record.kind == "enum" and name == "__members__":
+        return vm.opaque("__members__")
+    member, hidden = lookup(vm, record.mro, name)
+    if isinstance(member, Function) and member.kind == "class":
+        return Bound(member, value)
+    if isinstance(member, Property):
+        return vm.opaque(name)
+    if member is not None:
+        return member
+    return vm.opaque(name)
+
+
+def _of_super(vm: Machine, value: Super, name: str) -> Value | None:
+    from distml.interp.special import SuperInit
+
+    cls = _class_of(vm, value.receiver)
+    if cls is None:
+        return vm.opaque(name)
+    record: ClassRecord = vm.at(cls.address)
+    positions = [
+        i for i, base in enumerate(record.mro) if isinstance(base, Class) and base.address == value.owner
+    ]
+    rest = record.mro[positions[0] + 1 :] if positions else (None,)
+    if name in ("__init__", "forward", "__setattr__", "__init_subclass__"):
+        return SuperInit(name, rest, value.receiver)
+    member, hidden = lookup(vm, rest, name)
+    if isinstance(member, Property):
+        return call_value(vm, member.getter, Arguments([value.receiver]))
+    if member is None:
+        return vm.opaque(name)
+    return bind_method(vm, member, value.receiver, cls)
+
+
+def _class_of(vm: Machine, receiver: Value) -> Class | None:
+    if isinstance(receiver, Class):
+        return receiver
+    if isinstance(receiver, Ref):
+        record = vm.record(receiver)
+        if isinstance(record, InstanceRecord) and isinstance(record.cls, Class):
+            return record.cls
+    return None
+
+
+def _of_tuple(vm: Machine, value: Tup, name: str) -> Value | None:
+    if name in value.fields:
+        return value.items[value.fields.index(name)]
+    if isinstance(value.cls, Class):
+        member, hidden = lookup(vm, vm.at(value.cls.address).mro, name)
+        if isinstance(member, Property):
+            return call_value(vm, member.getter, Arguments([value]))
+        if member is not None:
+            return bind_method(vm, member, value, value.cls)
+    if value.kind == "size":
+        full = f"torch.Size.{name}"
+        if find_op(full) is not None:
+            return LibMethod(full, value)
+    return _builtin_member("tuple", name, value)
+
+
+def _of_library(vm: Machine, value: Lib, name: str) -> Value:
+    full = f"{value.name}.{name}"
+    from distml.interp.special import CONSTANTS, canonical
+
+    known = CONSTANTS.get(full)
+    if known is not None:
+        return known
+    attribute = find_attribute(full)
+    if attribute is not None and attribute.__code__.co_argcount == 1:
+        result = attribute(Call(vm, full, value.name.partition(".")[0]))
+        return result if isinstance(result, Value) else vm.opaque(full)
+    return Lib(canonical(full))
+
+
+def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.AST) -> None:
+    """`value.name = item`."""
+    options = value.options if isinstance(value, Union) else (value,)
+    for option in options:
+        if isinstance(option, Ref):
+            _set_on_record(vm, option, name, item, node, weak=len(options) > 1)
+        elif isinstance(option, Opaque):
+            vm.put(("attr", option, name), item)
+            vm.attributed.add(option)
+        elif isinstance(option, Class):
+            record: ClassRecord = vm.at(option.address)
+            record.attrs[name] = item if len(options) == 1 else vm.opaque(name)
+        elif isinstance(option, Tensor) and find_op(f"{_prefix(option)}.{name}.setter"):
+            call_value(vm, LibMethod(f"{_prefix(option)}.{name}.setter", option), Arguments([item]), node)
+        elif isinstance(option, Module):
+            from distml.interp.imports import set_module_attribute
+
+            set_module_attribute(vm, option, name, item)
+
+
+def _prefix(value: Tensor) -> str:
+    return "numpy.ndarray" if value.lib == "numpy" else "torch.Tensor"
+
+
+def _set_on_record(
+    vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST, weak: bool
+) -> None:
+    record = vm.record(ref)
+    if not isinstance(record, InstanceRecord):
+        return
+    if isinstance(record.cls, Class):
+        cls: ClassRecord = vm.at(record.cls.address)
+        member, _ = lookup(vm, cls.mro, name)
+        if isinstance(member, Property):
+            if member.setter is not None:
+                call_value(vm, member.setter, Arguments([ref, item]), node)
+            return
+    if weak and name in record.attrs:
+        from distml.interp.join import join_values
+
+        item = join_values(vm, record.attrs[name], item)
+    _name_layer(vm, item, name)
+    record = vm.record(ref)
+    if isinstance(record, InstanceRecord):
+        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: item}, record.exact))
+
+
+def _name_layer(vm: Machine, value: Value, name: str) -> None:
+    """A layer is called in messages by the first attribute it is assigned to."""
+    if not isinstance(value, Ref):
+        return
+    record = vm.record(value)
+    if isinstance(record, InstanceRecord) and isinstance(record.cls, Lib):
+        if "__name__" not in record.attrs and find_layer(record.cls.name) is not None:
+            attrs = {**record.attrs, "__name__": Const(name)}
+            vm.replace(value, InstanceRecord(record.cls, attrs, record.exact))

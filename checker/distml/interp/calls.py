@@ -1,0 +1,366 @@
+"""Calls: which code a call reaches, alternatives of the callee and its arguments, ops."""
+
+from __future__ import annotations
+
+import ast
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from distml.interp.findings import fail
+from distml.interp.join import generalize, join_many
+from distml.interp.machine import Handler, OutOfTime, PathEnd
+from distml.interp.state import join_states
+from distml.ops import Call, ShapeError
+from distml.ops.registry import find_layer, find_op
+from distml.values import (
+    Bound,
+    Class,
+    Const,
+    DictRecord,
+    Function,
+    InstanceRecord,
+    Lib,
+    LibMethod,
+    ListRecord,
+    Opaque,
+    Partial,
+    Record,
+    Ref,
+    SetRecord,
+    Tensor,
+    Union,
+    Value,
+    alternatives,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from distml.interp.machine import Machine
+    from distml.interp.state import State
+
+MAX_COMBINATIONS = 12
+
+
+class Arguments:
+    """The arguments of one call. `open` when `*x` or `**x` of unknown content was among them."""
+
+    __slots__ = ("args", "kwargs", "open")
+
+    def __init__(
+        self, args: list[Value], kwargs: dict[str, Value] | None = None, open: bool = False
+    ) -> None:
+        self.args = args
+        self.kwargs = kwargs or {}
+        self.open = open
+
+    def after(self, *first: Value) -> Arguments:
+        """The same arguments behind some others."""
+        return Arguments([*first, *self.args], self.kwargs, self.open)
+
+    def values(self) -> list[Value]:
+        """Every argument value."""
+        return [*self.args, *self.kwargs.values()]
+
+
+def call_value(
+    vm: Machine, callee: Value, arguments: Arguments, node: ast.AST | None = None
+) -> Value:
+    """Call any value."""
+    where = vm.node if node is None else node
+    if isinstance(callee, Union):
+        return each_alternative(vm, (callee,), lambda c: call_value(vm, c, arguments, where))
+    if isinstance(callee, Function):
+        from distml.interp.functions import call_function
+
+        return call_function(vm, callee, arguments, where)
+    if isinstance(callee, Bound):
+        return call_value(vm, callee.function, arguments.after(callee.receiver), where)
+    if isinstance(callee, Partial):
+        return _call_partial(vm, callee, arguments, where)
+    if isinstance(callee, Class):
+        from distml.interp.instances import instantiate
+
+        return instantiate(vm, callee, arguments, where)
+    if isinstance(callee, Lib):
+        return call_library(vm, callee.name, arguments, where)
+    if isinstance(callee, LibMethod):
+        return _call_method(vm, callee, arguments, where)
+    if isinstance(callee, Ref):
+        from distml.interp.instances import call_instance
+
+        return call_instance(vm, callee, arguments, where)
+    special = getattr(callee, "call", None)
+    if special is not None:
+        result: Value = special(vm, arguments, where)
+        return result
+    return unknown_call(vm, arguments, where)
+
+
+def _call_partial(vm: Machine, callee: Partial, arguments: Arguments, node: ast.AST) -> Value:
+    merged = Arguments(
+        [*callee.args, *arguments.args],
+        {**dict(callee.kwargs), **arguments.kwargs},
+        arguments.open,
+    )
+    return call_value(vm, callee.function, merged, node)
+
+
+def call_library(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """Call a function or class of a library by its qualified name."""
+    from distml.interp.special import SPECIAL
+
+    special = SPECIAL.get(name)
+    if special is not None:
+        return special(vm, arguments, node)
+    if find_layer(name) is not None:
+        return construct(vm, name, arguments, node)
+    if find_op(name) is not None:
+        return call_op(vm, name, arguments, node, name.partition(".")[0])
+    return unknown_call(vm, arguments, node)
+
+
+def _call_method(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast.AST) -> Value:
+    from distml.interp.special import SPECIAL
+
+    full = arguments.after(callee.receiver)
+    if callee.name.startswith("?."):
+        from distml.interp.guess import call_guessed
+
+        return call_guessed(vm, callee, full, node)
+    special = SPECIAL.get(callee.name)
+    if special is not None:
+        return special(vm, full, node)
+    lib = callee.name.partition(".")[0]
+    if isinstance(callee.receiver, Tensor):
+        lib = callee.receiver.lib
+    return call_op(vm, callee.name, full, node, lib)
+
+
+def construct(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """Make an instance of a library class that has rules."""
+    attrs = layer_attributes(vm, name, arguments, node)
+    return vm.allocate(InstanceRecord(Lib(name), attrs or {}, attrs is not None))
+
+
+def layer_attributes(
+    vm: Machine, name: str, arguments: Arguments, node: ast.AST
+) -> dict[str, Value] | None:
+    """The attributes the constructor of a library class sets; None when that is unknown."""
+    rules: Any = find_layer(name)
+    init = getattr(rules, "init", None)
+    if init is None:
+        return {}
+    if arguments.open or not accepts(init, arguments):
+        return None
+    found: list[dict[str, Value]] = []
+
+    def run(*values: Value) -> Value:
+        attrs = _guarded(vm, name, node, init, _rebuilt(arguments, values), name.partition(".")[0])
+        if isinstance(attrs, dict):
+            found.append(attrs)
+        return Const(None)
+
+    each_alternative(vm, arguments.values(), run)
+    if not found:
+        return None
+    return {key: join_many(vm, [f[key] for f in found if key in f]) for key in found[0]}
+
+
+def _rebuilt(arguments: Arguments, values: Sequence[Value]) -> Arguments:
+    count = len(arguments.args)
+    return Arguments(
+        list(values[:count]), dict(zip(arguments.kwargs, values[count:], strict=True))
+    )
+
+
+def call_op(
+    vm: Machine,
+    name: str,
+    arguments: Arguments,
+    node: ast.AST,
+    lib: str,
+    text: str | None = None,
+) -> Value:
+    """Call the op registered as `name`."""
+    function = find_op(name)
+    if function is None or arguments.open or not accepts(function, arguments):
+        return unknown_call(vm, arguments, node)
+
+    def run(*values: Value) -> Value:
+        result = _guarded(vm, name, node, function, _rebuilt(arguments, values), lib, text)
+        return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
+
+    return vm.stamp(each_alternative(vm, arguments.values(), run), node)
+
+
+def run_rule(
+    vm: Machine, name: str, rule: Callable[..., Any], arguments: Arguments, node: ast.AST, text: str
+) -> Value:
+    """Run a layer's `forward` rule on the (alternatives of the) arguments."""
+
+    def run(*values: Value) -> Value:
+        given = _rebuilt(arguments, values)
+        result = _guarded(vm, name, node, rule, given, name.partition(".")[0], text)
+        return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
+
+    return vm.stamp(each_alternative(vm, arguments.values(), run), node)
+
+
+def _guarded(
+    vm: Machine,
+    name: str,
+    node: ast.AST,
+    function: Callable[..., Any],
+    arguments: Arguments,
+    lib: str,
+    text: str | None = None,
+) -> Any:
+    """Run a rule: its failure becomes a finding, its crash stays its own."""
+    saved = vm.node
+    vm.node = node
+    call = Call(vm, name, lib, text or _subject(vm, node, name))
+    try:
+        return function(call, *arguments.args, **arguments.kwargs)
+    except ShapeError as error:
+        fail(vm, error, node)
+        return None
+    except (PathEnd, OutOfTime, RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        from distml.interp.crash import note_crash
+
+        note_crash(vm, name, error, node)
+        return None
+    finally:
+        vm.node = saved
+
+
+def _subject(vm: Machine, node: ast.AST, name: str) -> str:
+    """What messages call the operation: `torch.cat`, `fc1`, `x @ w`."""
+    if isinstance(node, ast.Call):
+        return vm.snippet(node.func, 40).removeprefix("self.")
+    return vm.snippet(node, 40) if isinstance(node, ast.expr) else name
+
+
+def accepts(function: Callable[..., Any], arguments: Arguments, skip: int = 1) -> bool:
+    """Whether Python would bind the arguments; `skip` leading parameters are ours."""
+    code = function.__code__  # type: ignore[attr-defined]
+    flags, count = code.co_flags, code.co_argcount
+    names = code.co_varnames[skip:count]
+    given = len(arguments.args)
+    if given > len(names) and not flags & 0x04:
+        return False
+    positional_only = max(code.co_posonlyargcount - skip, 0)
+    keyword_only = code.co_varnames[count : count + code.co_kwonlyargcount]
+    allowed = {*names[positional_only:], *keyword_only}
+    if not flags & 0x08 and any(key not in allowed for key in arguments.kwargs):
+        return False
+    if any(key in names[:given] for key in arguments.kwargs):
+        return False
+    defaults = len(function.__defaults__ or ())  # type: ignore[attr-defined]
+    required = names[given : len(names) - defaults]
+    if any(key not in arguments.kwargs for key in required):
+        return False
+    preset = function.__kwdefaults__ or {}  # type: ignore[attr-defined]
+    return all(key in arguments.kwargs or key in preset for key in keyword_only)
+
+
+def each_alternative(
+    vm: Machine, values: Sequence[Value], run: Callable[..., Value]
+) -> Value:
+    """Run on every combination of alternatives; it fails only if all of them fail."""
+    if not any(isinstance(v, Union) for v in values):
+        return run(*values)
+    choices = [alternatives(v) for v in values]
+    total = 1
+    for choice in choices:
+        total *= len(choice)
+    if total > MAX_COMBINATIONS:
+        single = [generalize(vm, c) if len(c) > 1 else c[0] for c in choices]
+        choices = [(v,) if isinstance(v, Union) else alternatives(v) for v in single]
+        if any(isinstance(v, Union) for v in single):
+            return vm.opaque("value of many kinds")
+    combinations = list(product(*choices))
+    return branch_values(vm, [_bind(run, combination) for combination in combinations])
+
+
+def _bind(run: Callable[..., Value], values: tuple[Value, ...]) -> Callable[[], Value]:
+    return lambda: run(*values)
+
+
+def branch_values(vm: Machine, runs: Sequence[Callable[[], Value]]) -> Value:
+    """Run several ways to get a value, each from this state, and join what succeeds."""
+    start = vm.state
+    outcomes: list[tuple[Value, State]] = []
+    attempts: list[Handler] = []
+    for run in runs:
+        attempt = Handler(catches_shapes=True, speculative=True)
+        vm.handlers.append(attempt)
+        vm.state = start.fork()
+        try:
+            outcomes.append((run(), vm.state))
+        except PathEnd:
+            attempts.append(attempt)
+        finally:
+            vm.handlers.pop()
+    if vm.handlers:
+        for attempt in attempts:
+            vm.handlers[-1].states.extend(attempt.states)
+    if outcomes:
+        vm.state = join_states(vm, [state for _, state in outcomes])
+        return join_many(vm, [value for value, _ in outcomes])
+    vm.state = start
+    return _all_failed(vm, attempts)
+
+
+def _all_failed(vm: Machine, attempts: list[Handler]) -> Value:
+    if not all(attempt.errors for attempt in attempts):
+        raise vm.raised()
+    error, node, frame = attempts[0].errors[0]
+    saved, vm.frame = vm.frame, frame
+    try:
+        fail(vm, error, node)
+    finally:
+        vm.frame = saved
+    return vm.opaque(vm.snippet(vm.node))
+
+
+def hypothetical(
+    vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: str
+) -> Value:
+    """What an op would give if the receiver, of unknown type, is an array.
+
+    Its failure proves nothing, so it gives an unknown value instead.
+    """
+    attempt = Handler(catches_shapes=True, speculative=True)
+    start = vm.state.fork()
+    vm.handlers.append(attempt)
+    try:
+        return call_op(vm, name, arguments, node, lib)
+    except PathEnd:
+        vm.state = start
+        return vm.opaque(vm.snippet(node), vm.origin(node))
+    finally:
+        vm.handlers.pop()
+
+
+def unknown_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """A call of something unknown: containers given to it may be changed."""
+    for value in arguments.values():
+        for option in alternatives(value):
+            if isinstance(option, Ref):
+                _havoc(vm, option)
+            elif isinstance(option, Opaque):
+                vm.forget_children(option)
+    return vm.opaque(vm.snippet(node), vm.origin(node))
+
+
+def _havoc(vm: Machine, ref: Ref) -> None:
+    record: Record | None = vm.record(ref)
+    if isinstance(record, ListRecord):
+        vm.replace(ref, ListRecord(None))
+    elif isinstance(record, DictRecord):
+        vm.replace(ref, DictRecord({}, False, None, record.factory))
+    elif isinstance(record, SetRecord):
+        vm.replace(ref, SetRecord(None))

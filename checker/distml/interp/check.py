@@ -1,0 +1,78 @@
+"""Checking one file: its module is run, then what that did not reach."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from distml.diagnostics.model import Diagnostic, Span
+from distml.interp.imports import make_module
+from distml.interp.machine import Lost, Machine, OutOfTime, PathEnd, Revealed
+from distml.interp.scope import forget_scopes
+from distml.interp.state import State
+from distml.interp.statements import execute
+from distml.interp.symbolic import analyze_rest
+from distml.values import Const
+
+if TYPE_CHECKING:
+    from distml.source.file import SourceFile
+    from distml.source.project import Project
+
+RECURSION_LIMIT = 12_000
+"""Python frames the interpreter may use; its own nesting is bounded well below."""
+
+
+class CheckResult(NamedTuple):
+    """What checking one file gave."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    lost: tuple[Lost, ...]
+    revealed: tuple[Revealed, ...]
+
+
+def check_file(
+    source: SourceFile, project: Project, deadline: float | None = None
+) -> CheckResult:
+    """Check one file. `deadline` is a `time.monotonic()` after which it is given up.
+
+    Raises `UnreadableError` when the file cannot be parsed.
+    """
+    tree = source.tree
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
+    vm = Machine(project, deadline)
+    try:
+        _run(vm, source, tree)
+    except OutOfTime:
+        start = Span(source.path, 1, 1, 1, 1)
+        vm.findings[("SRC105", source.path, 1, 1)] = Diagnostic(
+            "SRC105", "the time limit was reached before the whole file was checked", start
+        )
+    finally:
+        sys.setrecursionlimit(before)
+        forget_scopes()
+    found = sorted(vm.findings.values(), key=lambda d: (d.span.path, d.span.line, d.span.column, d.code))
+    return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()))
+
+
+def _run(vm: Machine, source: SourceFile, tree: object) -> None:
+    import ast
+
+    assert isinstance(tree, ast.Module)
+    info = make_module(vm, source, tree)
+    vm.checked = source
+    vm.frame = info.frame
+    vm.stack = [info.frame]
+    vm.state = State(vm.base)
+    vm.assign(info.frame.ident, "__name__", Const("__main__"))
+    info.frame.scope.locals.add("__name__")
+    for statement in tree.body:
+        # A module whose run ends early is still read to its end: what stops it
+        # (a guard, an unknown exit) may not stop another run.
+        try:
+            execute(vm, statement)
+        except PathEnd:
+            continue
+    vm.base.update(vm.state.store)
+    info.finished = True
+    analyze_rest(vm)

@@ -1,0 +1,254 @@
+"""Classes of the project: their records, method resolution order and definition."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from distml.interp.machine import Frame
+from distml.interp.scope import scope_of
+from distml.ops.registry import find_layer
+from distml.values import Class, Const, Function, Lib, Record, Value
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+MODULE_BASES = frozenset(
+    {
+        "torch.nn.Module",
+        "pytorch_lightning.LightningModule",
+        "lightning.LightningModule",
+        "lightning.pytorch.LightningModule",
+        "pl.LightningModule",
+    }
+)
+"""Library classes whose call runs `forward`."""
+
+HARMLESS_BASES = frozenset(
+    {
+        "builtins.object",
+        "abc.ABC",
+        "typing.Generic",
+        "typing.Protocol",
+        "torch.utils.data.Dataset",
+        "torch.utils.data.IterableDataset",
+        "torch.utils.data.Sampler",
+        *MODULE_BASES,
+    }
+)
+"""Library classes of which an instance has no shape-carrying attributes of its own."""
+
+
+@dataclass(slots=True, eq=False)
+class ClassRecord(Record):
+    """A class of the project. `mro` begins with the class itself; `None` stands for an unknown base."""
+
+    name: str
+    node: ast.ClassDef
+    module: str
+    mro: tuple[Value | None, ...] = ()
+    attrs: dict[str, Value] = field(default_factory=dict)
+    fields: tuple[tuple[str, Value | None], ...] | None = None
+    kind: str = "class"
+    members: tuple[Value, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Whether a base is unknown, so that there may be more than is seen."""
+        return any(base is None for base in self.mro)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Property(Value):
+    """A property: its getter and setter."""
+
+    getter: Value
+    setter: Value | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Super(Value):
+    """`super()`: looks attributes up behind `owner` in the receiver's resolution order."""
+
+    owner: int
+    receiver: Value
+
+
+def define_class(vm: Machine, node: ast.ClassDef) -> Value:
+    """Run a class statement; the class it makes."""
+    from distml.interp.expressions import evaluate
+
+    bases = [evaluate(vm, base) for base in node.bases if not isinstance(base, ast.Starred)]
+    metaclass = any(k.arg in ("metaclass", None) and not _is_abc(k.value) for k in node.keywords)
+    module = vm.frame.module
+    record = ClassRecord(node.name, node, module.name)
+    address = vm.allocate(record).address
+    cls = Class(address, node.name)
+    record.mro = (cls, *_linearize(vm, bases), *((None,) if metaclass else ()))
+    record.attrs = _run_body(vm, node, address)
+    _special_kind(vm, node, record, cls)
+    from distml.interp.decorators import decorate_class
+
+    return decorate_class(vm, node, record, cls)
+
+
+def _is_abc(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Name) and node.id == "ABCMeta") or (
+        isinstance(node, ast.Attribute) and node.attr == "ABCMeta"
+    )
+
+
+def _linearize(vm: Machine, bases: list[Value]) -> list[Value | None]:
+    """The resolution order behind the class itself (C3)."""
+    orders: list[list[Value | None]] = []
+    for base in bases:
+        if isinstance(base, Class):
+            orders.append(list(vm.at(base.address).mro))
+        elif isinstance(base, Lib):
+            orders.append(_library_order(base))
+        else:
+            orders.append([None])
+    heads: list[Value | None] = [order[0] for order in orders]
+    return _merge([*orders, heads])
+
+
+def _library_order(base: Lib) -> list[Value | None]:
+    if base.name in HARMLESS_BASES or base.name in KINDS or find_layer(base.name) is not None:
+        return [base]
+    return [base, None]
+
+
+def _merge(orders: list[list[Value | None]]) -> list[Value | None]:
+    result: list[Value | None] = []
+    orders = [list(order) for order in orders if order]
+    while orders:
+        for order in orders:
+            head = order[0]
+            if head is None or not any(head in other[1:] for other in orders):
+                break
+        else:
+            return [*result, None]
+        result.append(head)
+        orders = [o for o in ([x for x in order if x != head] for order in orders) if o]
+    return result
+
+
+def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> dict[str, Value]:
+    from distml.interp.statements import execute_block
+
+    frame = Frame(vm.serial(), node.name, scope_of(node), vm.frame.module, vm.frame)
+    frame.owner = address
+    frame.captured = True
+    vm.frames[frame.ident] = frame
+    vm.frame.captured = True
+    outer, vm.frame = vm.frame, frame
+    # The frame stands on the stack of calls for messages only.
+    try:
+        execute_block(vm, node.body)
+    finally:
+        vm.frame = outer
+    found: dict[str, Value] = {}
+    for name in frame.scope.locals:
+        value = vm.variable(frame.ident, name)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+KINDS = {
+    "enum.Enum": "enum",
+    "enum.IntEnum": "enum",
+    "enum.StrEnum": "enum",
+    "enum.Flag": "enum",
+    "enum.IntFlag": "enum",
+    "typing.NamedTuple": "namedtuple",
+    "typing.TypedDict": "typeddict",
+    "typing_extensions.TypedDict": "typeddict",
+}
+
+
+def _special_kind(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> None:
+    for base in record.mro[1:]:
+        if isinstance(base, Lib) and base.name in KINDS:
+            record.kind = KINDS[base.name]
+            break
+        if isinstance(base, Class) and vm.at(base.address).kind == "enum":
+            record.kind = "enum"
+    if record.kind == "namedtuple":
+        record.fields = own_fields(vm, node, record)
+    elif record.kind == "enum":
+        _make_members(vm, node, record, cls)
+
+
+def _make_members(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> None:
+    from distml.values import InstanceRecord
+
+    members: list[Value] = []
+    for name, value in record.attrs.items():
+        if name.startswith("_") or isinstance(value, Function | Property):
+            continue
+        if not _assigned_in(node, name):
+            continue
+        attrs = {"name": Const(name), "value": value, "_value_": value}
+        member = vm.allocate(InstanceRecord(cls, attrs))
+        record.attrs[name] = member
+        members.append(member)
+    record.members = tuple(members)
+
+
+def _assigned_in(node: ast.ClassDef, name: str) -> bool:
+    return any(
+        isinstance(target, ast.Name) and target.id == name
+        for statement in node.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+    )
+
+
+def own_fields(
+    vm: Machine, node: ast.ClassDef, record: ClassRecord
+) -> tuple[tuple[str, Value | None], ...]:
+    """The annotated fields of a class body with their defaults, in order."""
+    found: list[tuple[str, Value | None]] = []
+    for statement in node.body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            if "ClassVar" in ast.dump(statement.annotation):
+                continue
+            name = statement.target.id
+            default = record.attrs.get(name) if statement.value is not None else None
+            found.append((name, default))
+    return tuple(found)
+
+
+def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value | None, bool]:
+    """The class attribute `name` along an order, and whether an unknown base came first."""
+    for base in mro:
+        if base is None:
+            return None, True
+        if isinstance(base, Class):
+            found = vm.at(base.address).attrs.get(name)
+            if found is not None:
+                return found, False
+        elif isinstance(base, Lib):
+            from distml.interp.library import library_member
+
+            member = library_member(base.name, name)
+            if member is not None:
+                return Lib(member), False
+    return None, False
+
+
+def is_module(mro: tuple[Value | None, ...]) -> bool:
+    """Whether instances of a class are `nn.Module`s: calling them runs `forward`."""
+    return any(
+        isinstance(base, Lib) and (base.name in MODULE_BASES or _is_layer(base.name)) for base in mro
+    )
+
+
+def _is_layer(name: str) -> bool:
+    from distml.interp.library import library_bases
+
+    return "torch.nn.Module" in library_bases(name)
+
+

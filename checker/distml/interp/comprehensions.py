@@ -1,0 +1,143 @@
+"""List, set, dict comprehensions and generator expressions."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.join import join_many
+from distml.interp.machine import Frame
+from distml.interp.refine import refine
+from distml.interp.scope import scope_of
+from distml.interp.truth import truth
+from distml.shapes import Dim
+from distml.values import Const, DictRecord, IteratorRecord, ListRecord, SetRecord, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.interp.machine import Machine
+
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+class _Collector:
+    """What a comprehension has produced: items, and whether that is all of them."""
+
+    def __init__(self) -> None:
+        self.items: list[tuple[Value, ...]] = []
+        self.exact = True
+        self.length: Dim | None = None
+
+
+def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _Collector:
+    from distml.interp.expressions import evaluate
+
+    frame = Frame(vm.serial(), "<comprehension>", scope_of(node), vm.frame.module, vm.frame)
+    frame.receiver, frame.owner = vm.frame.receiver, vm.frame.owner
+    vm.frames[frame.ident] = frame
+    collector = _Collector()
+    outer, vm.frame = vm.frame, frame
+
+    def produce() -> None:
+        collector.items.append(tuple(evaluate(vm, part) for part in parts))
+
+    try:
+        _generate(vm, node.generators, collector, produce, whole=True)
+    finally:
+        vm.frame = outer
+        if not frame.captured:
+            for name in frame.scope.locals:
+                vm.state.store.pop((frame.ident, name), None)
+    if frame.captured:
+        outer.captured = True
+    return collector
+
+
+def _generate(
+    vm: Machine,
+    generators: list[ast.comprehension],
+    collector: _Collector,
+    produce: Callable[[], None],
+    whole: bool,
+) -> None:
+    from distml.interp.expressions import evaluate
+    from distml.interp.iteration import fresh_item
+    from distml.interp.patterns import assign_target
+
+    if not generators:
+        produce()
+        return
+    first, rest = generators[0], generators[1:]
+    items = vm.iterate(evaluate(vm, first.iter))
+    if isinstance(items, tuple):
+        for item in items:
+            vm.step()
+            assign_target(vm, first.target, item)
+            if _passes(vm, first.ifs, collector):
+                _generate(vm, rest, collector, produce, whole=False)
+        return
+    collector.exact = False
+    if whole and not rest and not first.ifs:
+        collector.length = items.length
+    assign_target(vm, first.target, fresh_item(vm, items))
+    if _passes(vm, first.ifs, collector):
+        _generate(vm, rest, collector, produce, whole=False)
+
+
+def _passes(vm: Machine, conditions: list[ast.expr], collector: _Collector) -> bool:
+    from distml.interp.expressions import evaluate
+
+    for condition in conditions:
+        known = truth(vm, evaluate(vm, condition))
+        if known is False:
+            return False
+        if known is None:
+            collector.exact = False
+            refine(vm, condition, True)
+    return True
+
+
+def _values(collector: _Collector) -> list[Value]:
+    return [item[0] for item in collector.items]
+
+
+def list_comprehension(vm: Machine, node: ast.ListComp) -> Value:
+    """`[x for ...]`."""
+    found = _collect(vm, node, (node.elt,))
+    if found.exact:
+        return vm.allocate(ListRecord(tuple(_values(found))))
+    item = join_many(vm, _values(found)) if found.items else None
+    return vm.allocate(ListRecord(None, item, found.length))
+
+
+def set_comprehension(vm: Machine, node: ast.SetComp) -> Value:
+    """`{x for ...}`."""
+    found = _collect(vm, node, (node.elt,))
+    known = found.exact and all(isinstance(v, Const) for v in _values(found))
+    if known:
+        return vm.allocate(SetRecord(tuple(dict.fromkeys(_values(found)))))
+    return vm.allocate(SetRecord(None, join_many(vm, _values(found)) if found.items else None))
+
+
+def dict_comprehension(vm: Machine, node: ast.DictComp) -> Value:
+    """`{k: v for ...}`."""
+    found = _collect(vm, node, (node.key, node.value))
+    items: dict[Const, Value] = {}
+    exact = found.exact
+    rest: list[Value] = []
+    for key, value in found.items:
+        if isinstance(key, Const) and found.exact:
+            items[key] = value
+        else:
+            exact = False
+            rest.append(value)
+    return vm.allocate(DictRecord(items, exact, join_many(vm, rest) if rest else None))
+
+
+def generator_expression(vm: Machine, node: ast.GeneratorExp) -> Value:
+    """`(x for ...)`, run at once."""
+    found = _collect(vm, node, (node.elt,))
+    if found.exact:
+        return vm.allocate(IteratorRecord(tuple(_values(found))))
+    return vm.allocate(IteratorRecord(None, join_many(vm, _values(found)) if found.items else None))

@@ -1,0 +1,161 @@
+"""Decorators of functions and classes."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from distml.interp.calls import Arguments, call_value
+from distml.interp.classes import ClassRecord, Property, own_fields
+from distml.values import Class, Function, Lib, LibMethod, Opaque, Value
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+DATACLASSES = frozenset(
+    {"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "flax.struct.dataclass"}
+)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class FieldDefault(Value):
+    """`dataclasses.field(...)`: a default, or a factory of one."""
+
+    value: Value | None = None
+    factory: Value | None = None
+
+
+def decorate_function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, function: Value) -> Value:
+    """Apply the decorators of a function, innermost first."""
+    from distml.interp.expressions import evaluate
+
+    value = function
+    for decorator in reversed(node.decorator_list):
+        if _is_accessor(decorator):
+            value = _accessor(vm, decorator, value)
+            continue
+        target = evaluate(vm, decorator)
+        value = _decorated(vm, target, value, decorator)
+    return value
+
+
+def _is_accessor(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter")
+
+
+def _accessor(vm: Machine, decorator: ast.expr, value: Value) -> Value:
+    from distml.interp.expressions import evaluate
+
+    assert isinstance(decorator, ast.Attribute)
+    before = evaluate(vm, decorator.value)
+    if not isinstance(before, Property):
+        return vm.opaque(decorator.attr)
+    return Property(before.getter, value) if decorator.attr == "setter" else before
+
+
+def _decorated(vm: Machine, target: Value, value: Value, node: ast.expr) -> Value:
+    if isinstance(target, Lib) and target.name in TRANSPARENT:
+        return value
+    if isinstance(target, Opaque | LibMethod | Lib) and not _known(target):
+        return vm.opaque(vm.snippet(node))
+    return call_value(vm, target, Arguments([value]), node)
+
+
+def _known(target: Value) -> bool:
+    from distml.interp.special import SPECIAL
+    from distml.ops.registry import find_op
+
+    if isinstance(target, LibMethod):
+        return find_op(target.name) is not None
+    return isinstance(target, Lib) and (target.name in SPECIAL or find_op(target.name) is not None)
+
+
+TRANSPARENT = frozenset(
+    {
+        "contextlib.nullcontext",
+        "contextlib.contextmanager",
+        "torch.no_grad",
+        "torch.inference_mode",
+        "torch.enable_grad",
+        "torch.jit.script",
+        "torch.jit.script_method",
+        "torch.jit.export",
+        "torch.jit.ignore",
+        "torch.jit.unused",
+        "torch.jit._overload_method",
+        "torch.compile",
+        "torch.compiler.disable",
+        "torch.cuda.amp.autocast",
+        "torch.amp.autocast",
+        "functools.lru_cache",
+        "functools.cache",
+        "functools.wraps",
+        "functools.identity",
+        "functools.total_ordering",
+        "abc.abstractmethod",
+        "typing.overload",
+        "typing.final",
+        "typing.no_type_check",
+        "typing.runtime_checkable",
+        "typing_extensions.override",
+        "typing.override",
+        "jaxtyping.jaxtyped",
+        "beartype.beartype",
+        "typeguard.typechecked",
+    }
+)
+"""Decorators that leave what the function computes as it is."""
+
+
+def decorate_class(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> Value:
+    """Apply the decorators of a class."""
+    from distml.interp.expressions import evaluate
+
+    value: Value = cls
+    for decorator in reversed(node.decorator_list):
+        inner = decorator.func if isinstance(decorator, ast.Call) else decorator
+        target = evaluate(vm, inner)
+        if isinstance(target, Lib) and target.name in DATACLASSES:
+            record.fields = _all_fields(vm, node, record)
+        elif isinstance(target, Lib) and target.name in TRANSPARENT:
+            continue
+        elif isinstance(target, Function) and not isinstance(decorator, ast.Call):
+            value = call_value(vm, target, Arguments([value]), decorator)
+        else:
+            # A registering decorator gives the class back; anything else may change it.
+            record.mro = (*record.mro, None) if not _registers(target) else record.mro
+    return value
+
+
+def _registers(target: Value) -> bool:
+    name = getattr(target, "name", "").lower()
+    return "regist" in name
+
+
+def _all_fields(
+    vm: Machine, node: ast.ClassDef, record: ClassRecord
+) -> tuple[tuple[str, Value | None], ...]:
+    """The fields of a dataclass, those of its bases first."""
+    found: dict[str, Value | None] = {}
+    for base in reversed(record.mro[1:]):
+        if isinstance(base, Class):
+            found.update(vm.at(base.address).fields or ())
+    found.update(own_fields(vm, node, record))
+    for name, default in list(found.items()):
+        if isinstance(default, FieldDefault):
+            if default.value is not None:
+                record.attrs[name] = default.value
+            else:
+                record.attrs.pop(name, None)
+    return tuple(found.items())
+
+
+def field_default(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`dataclasses.field(...)`."""
+    default = arguments.kwargs.get("default")
+    factory = arguments.kwargs.get("default_factory")
+    if default is None and factory is None:
+        return FieldDefault(vm.opaque("field"))
+    return FieldDefault(default, factory)
+

@@ -1,0 +1,395 @@
+"""Evaluating expressions."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from distml.interp import comprehensions
+from distml.interp.attributes import get_attribute
+from distml.interp.calls import Arguments, call_value
+from distml.interp.join import join_many
+from distml.interp.names import lookup_name
+from distml.interp.operators import binary, compare, subscript, unary
+from distml.interp.refine import refine
+from distml.interp.state import join_states
+from distml.interp.truth import truth
+from distml.shapes import Origin
+from distml.values import (
+    NONE,
+    Const,
+    DictRecord,
+    Function,
+    ListRecord,
+    Prim,
+    SetRecord,
+    Slice,
+    Tup,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.interp.machine import Machine
+
+
+def evaluate(vm: Machine, node: ast.expr) -> Value:
+    """The value of an expression on the current path."""
+    rule = _RULES.get(type(node))
+    return vm.opaque(vm.snippet(node)) if rule is None else rule(vm, node)
+
+
+def _constant(vm: Machine, node: ast.Constant) -> Value:
+    known = vm.constants.get(id(node))
+    if known is None:
+        source = vm.frame.module.source
+        origin = None
+        if type(node.value) is int:
+            line = source.lines[node.lineno - 1].strip() if node.lineno <= len(source.lines) else ""
+            origin = Origin(str(node.value) if line else "", source.path, node.lineno, node.col_offset + 1)
+        known = Const(node.value, origin)
+        vm.constants[id(node)] = known
+    return known
+
+
+def _name(vm: Machine, node: ast.Name) -> Value:
+    return lookup_name(vm, node.id, node)
+
+
+def _attribute(vm: Machine, node: ast.Attribute) -> Value:
+    value = evaluate(vm, node.value)
+    saved, vm.node = vm.node, node
+    try:
+        return get_attribute(vm, value, node.attr, node)
+    finally:
+        vm.node = saved
+
+
+def _call(vm: Machine, node: ast.Call) -> Value:
+    callee = evaluate(vm, node.func)
+    arguments = evaluate_arguments(vm, node)
+    saved, vm.node = vm.node, node
+    try:
+        return call_value(vm, callee, arguments, node)
+    finally:
+        vm.node = saved
+
+
+def evaluate_arguments(vm: Machine, node: ast.Call) -> Arguments:
+    """The arguments of a call, starred ones spread."""
+    args: list[Value] = []
+    is_open = False
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            items = vm.iterate(evaluate(vm, argument.value))
+            if isinstance(items, tuple):
+                args.extend(items)
+            else:
+                is_open = True
+        elif not is_open:
+            args.append(evaluate(vm, argument))
+        else:
+            evaluate(vm, argument)
+    kwargs: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = evaluate(vm, keyword.value)
+        if keyword.arg is not None:
+            kwargs[keyword.arg] = value
+        else:
+            is_open = not _spread(vm, value, kwargs) or is_open
+    return Arguments(args, kwargs, is_open)
+
+
+def _spread(vm: Machine, value: Value, kwargs: dict[str, Value]) -> bool:
+    """Add what `**value` holds; False when that is not all known."""
+    from distml.values import Ref
+
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if not isinstance(record, DictRecord):
+        return False
+    for key, item in record.items.items():
+        if isinstance(key.value, str):
+            kwargs[key.value] = item
+    return record.exact
+
+
+def _binary(vm: Machine, node: ast.BinOp) -> Value:
+    left, right = evaluate(vm, node.left), evaluate(vm, node.right)
+    saved, vm.node = vm.node, node
+    try:
+        return binary(vm, node.op, left, right, node)
+    finally:
+        vm.node = saved
+
+
+def _unary(vm: Machine, node: ast.UnaryOp) -> Value:
+    return unary(vm, node.op, evaluate(vm, node.operand), node)
+
+
+def _compare(vm: Machine, node: ast.Compare) -> Value:
+    left = evaluate(vm, node.left)
+    outcomes: list[Value] = []
+    saved, vm.node = vm.node, node
+    try:
+        for operator, comparator in zip(node.ops, node.comparators, strict=True):
+            right = evaluate(vm, comparator)
+            outcomes.append(compare(vm, operator, left, right, node))
+            left = right
+    finally:
+        vm.node = saved
+    if len(outcomes) == 1:
+        return outcomes[0]
+    known = [truth(vm, outcome) for outcome in outcomes]
+    if False in known:
+        return Const(False)
+    return Prim("bool") if None in known else Const(True)
+
+
+def _bool(vm: Machine, node: ast.BoolOp) -> Value:
+    """`and` and `or`: later operands run only where earlier ones do not decide."""
+    stops_on = isinstance(node.op, ast.Or)
+    value = evaluate(vm, node.values[0])
+    for index, operand in enumerate(node.values[1:]):
+        known = truth(vm, value)
+        if known is stops_on:
+            return value
+        if known is None:
+            return _undecided(vm, node, index, value, stops_on)
+        value = evaluate(vm, operand)
+    return value
+
+
+def _undecided(vm: Machine, node: ast.BoolOp, index: int, value: Value, stops_on: bool) -> Value:
+    before = vm.state.fork()
+    stopped = _only(vm, value, stops_on)
+
+    def go_on() -> Value:
+        refine(vm, node.values[index], not stops_on)
+        rest = node.values[index + 1 :]
+        if len(rest) == 1:
+            return evaluate(vm, rest[0])
+        return _bool(vm, ast.copy_location(ast.BoolOp(node.op, rest), node))
+
+    found: list[Value] = []
+    after = vm.follow(lambda: found.append(go_on()))
+    if after is None:
+        vm.state = before
+        refine(vm, node.values[index], stops_on)
+        return stopped
+    vm.state = join_states(vm, [before, after])
+    return join_many(vm, [stopped, *found])
+
+
+def _only(vm: Machine, value: Value, wanted: bool) -> Value:
+    """The alternatives of a value that may have a truth value."""
+    from distml.values import Union, union
+
+    if isinstance(value, Union):
+        kept = [o for o in value.options if truth(vm, o) is not (not wanted)]
+        return union(kept) if kept else value
+    return value
+
+
+def _conditional(vm: Machine, node: ast.IfExp) -> Value:
+    known = truth(vm, evaluate(vm, node.test))
+    if known is not None:
+        return evaluate(vm, node.body if known else node.orelse)
+
+    def arm(expression: ast.expr, holds: bool) -> Callable[[], Value]:
+        def run() -> Value:
+            refine(vm, node.test, holds)
+            return evaluate(vm, expression)
+
+        return run
+
+    return branch_paths(vm, [arm(node.body, True), arm(node.orelse, False)])
+
+
+def branch_paths(vm: Machine, runs: list[Callable[[], Value]]) -> Value:
+    """Values of several possible paths, where a mistake on one is a mistake."""
+    from distml.interp.machine import PathEnd
+
+    start, states, values = vm.state, [], []
+    for run in runs:
+        vm.state = start.fork()
+        try:
+            values.append(run())
+            states.append(vm.state)
+        except PathEnd:
+            continue
+    if not states:
+        raise PathEnd
+    vm.state = join_states(vm, states)
+    return join_many(vm, values)
+
+
+def _lambda(vm: Machine, node: ast.Lambda) -> Value:
+    return make_function(vm, node, "lambda")
+
+
+def make_function(
+    vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str
+) -> Function:
+    """The function a `def` or `lambda` makes here."""
+    defaults = tuple(evaluate(vm, d) for d in node.args.defaults)
+    kw_defaults = tuple(None if d is None else evaluate(vm, d) for d in node.args.kw_defaults)
+    vm.frame.captured = True
+    owner = vm.frame.owner if vm.frame.scope.is_class else None
+    function = Function(
+        node, vm.frame.module.name, vm.frame.ident, name, defaults, kw_defaults, owner
+    )
+    vm.note_function(function)
+    return function
+
+
+def _items(vm: Machine, elements: list[ast.expr]) -> tuple[Value, ...] | None:
+    """The items of a display; None when a starred part of unknown length is among them."""
+    found: list[Value] = []
+    known = True
+    for element in elements:
+        if isinstance(element, ast.Starred):
+            items = vm.iterate(evaluate(vm, element.value))
+            if isinstance(items, tuple):
+                found.extend(items)
+            else:
+                known = False
+        else:
+            found.append(evaluate(vm, element))
+    return tuple(found) if known else None
+
+
+def _tuple(vm: Machine, node: ast.Tuple) -> Value:
+    items = _items(vm, node.elts)
+    return vm.opaque(vm.snippet(node)) if items is None else Tup(items)
+
+
+def _list(vm: Machine, node: ast.List) -> Value:
+    return vm.allocate(ListRecord(_items(vm, node.elts)))
+
+
+def _set(vm: Machine, node: ast.Set) -> Value:
+    items = _items(vm, node.elts)
+    return vm.allocate(SetRecord(None if items is None else tuple(dict.fromkeys(items))))
+
+
+def _dict(vm: Machine, node: ast.Dict) -> Value:
+    items: dict[Const, Value] = {}
+    exact = True
+    for key_node, value_node in zip(node.keys, node.values, strict=True):
+        value = evaluate(vm, value_node)
+        if key_node is None:
+            exact = _merge_dict(vm, value, items) and exact
+            continue
+        key = evaluate(vm, key_node)
+        if isinstance(key, Const):
+            items[key] = value
+        else:
+            exact = False
+    return vm.allocate(DictRecord(items, exact))
+
+
+def _merge_dict(vm: Machine, value: Value, items: dict[Const, Value]) -> bool:
+    from distml.values import Ref
+
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if not isinstance(record, DictRecord):
+        items.clear()
+        return False
+    items.update(record.items)
+    return record.exact
+
+
+def _subscript(vm: Machine, node: ast.Subscript) -> Value:
+    value = evaluate(vm, node.value)
+    index = evaluate(vm, node.slice)
+    saved, vm.node = vm.node, node
+    try:
+        return subscript(vm, value, index, node)
+    finally:
+        vm.node = saved
+
+
+def _slice(vm: Machine, node: ast.Slice) -> Value:
+    parts = (NONE if p is None else evaluate(vm, p) for p in (node.lower, node.upper, node.step))
+    return Slice(*parts)
+
+
+def _walrus(vm: Machine, node: ast.NamedExpr) -> Value:
+    from distml.interp.names import assign_name
+
+    value = evaluate(vm, node.value)
+    assign_name(vm, node.target.id, value, skip_comprehensions=True)
+    return value
+
+
+def _joined(vm: Machine, node: ast.JoinedStr) -> Value:
+    parts: list[str] | None = []
+    for piece in node.values:
+        value = evaluate(vm, piece.value) if isinstance(piece, ast.FormattedValue) else evaluate(vm, piece)
+        simple = isinstance(value, Const) and isinstance(value.value, str | int)
+        plain = not isinstance(piece, ast.FormattedValue) or (
+            piece.format_spec is None and piece.conversion == -1
+        )
+        if simple and plain and parts is not None and len(str(value.value)) < 10_000:  # type: ignore[attr-defined]
+            parts.append(str(value.value))  # type: ignore[attr-defined]
+        else:
+            parts = None
+    return Prim("str") if parts is None else Const("".join(parts))
+
+
+def _yield(vm: Machine, node: ast.Yield) -> Value:
+    value = NONE if node.value is None else evaluate(vm, node.value)
+    vm.frame.yields.append(value)
+    return vm.opaque("sent value")
+
+
+def _yield_from(vm: Machine, node: ast.YieldFrom) -> Value:
+    items = vm.iterate(evaluate(vm, node.value))
+    if isinstance(items, tuple):
+        vm.frame.yields.extend(items)
+    else:
+        vm.frame.yields.append(items.item)
+        vm.frame.endless = True
+    return vm.opaque("generator result")
+
+
+def _await(vm: Machine, node: ast.Await) -> Value:
+    return evaluate(vm, node.value)
+
+
+def _starred(vm: Machine, node: ast.Starred) -> Value:
+    evaluate(vm, node.value)
+    return vm.opaque(vm.snippet(node))
+
+
+_RULES: dict[type[ast.expr], Callable[[Machine, Any], Value]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compare,
+    ast.BoolOp: _bool,
+    ast.IfExp: _conditional,
+    ast.Lambda: _lambda,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Set: _set,
+    ast.Dict: _dict,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.NamedExpr: _walrus,
+    ast.JoinedStr: _joined,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
+    ast.Await: _await,
+    ast.Starred: _starred,
+    ast.ListComp: comprehensions.list_comprehension,
+    ast.SetComp: comprehensions.set_comprehension,
+    ast.DictComp: comprehensions.dict_comprehension,
+    ast.GeneratorExp: comprehensions.generator_expression,
+}
+
+__all__ = ["branch_paths", "evaluate", "evaluate_arguments", "make_function"]

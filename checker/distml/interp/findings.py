@@ -1,0 +1,81 @@
+"""From a failed requirement to a diagnostic: places, the call path, and who catches it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NoReturn
+
+from distml.diagnostics.model import Diagnostic, Related, Span
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Frame, Machine
+    from distml.ops import Note, ShapeError
+
+MAX_CALLERS = 3
+
+
+def fail(vm: Machine, error: ShapeError, node: ast.AST) -> NoReturn | None:
+    """A library call at `node` cannot succeed.
+
+    Inside a handler the path goes to it; otherwise the finding is reported and
+    the caller goes on with an unknown result, to find independent mistakes.
+    """
+    if vm.caught:
+        handler = next(h for h in reversed(vm.handlers) if h.catches_shapes)
+        handler.errors.append((error, node, vm.frame))
+        handler.states.append(vm.state.fork())
+        from distml.interp.machine import PathEnd
+
+        raise PathEnd
+    report(vm, error, node, vm.frame)
+    return None
+
+
+def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:
+    """Record a finding, once for each place and code."""
+    if any(handler.speculative for handler in vm.handlers) and _is_warning(error.code):
+        return
+    span = place(vm, node, frame)
+    key = (error.code, span.path, span.line, span.column)
+    if key in vm.findings:
+        return
+    related = [_related(note) for note in error.notes[:4]]
+    related += _callers(vm, frame)
+    vm.findings[key] = Diagnostic(error.code, error.message, span, tuple(related), error.hint)
+
+
+def _is_warning(code: str) -> bool:
+    from distml.diagnostics.rule import Severity
+    from distml.diagnostics.registry import rule
+
+    return rule(code).severity is Severity.WARNING
+
+
+def place(vm: Machine, node: ast.AST, frame: Frame) -> Span:
+    """Where a finding points: in a chain of method calls, at the link that fails."""
+    span = vm.span(node, frame)
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Attribute) or function.end_lineno in (None, node.lineno):  # type: ignore[attr-defined]
+        return span
+    inner = vm.span(function, frame)
+    start = max(inner.end_column - len(function.attr), 1)
+    return Span(span.path, inner.end_line, start, span.end_line, span.end_column)
+
+
+def _related(note: Note) -> Related:
+    origin = note.origin
+    end = origin.column + max(len(origin.text), 1)
+    return Related(note.text, Span(origin.path, origin.line, origin.column, origin.line, end))
+
+
+def _callers(vm: Machine, frame: Frame) -> list[Related]:
+    """The calls that lead to a finding, innermost first."""
+    found: list[Related] = []
+    if frame not in vm.stack:
+        return found
+    for index in range(vm.stack.index(frame), 0, -1):
+        called, caller = vm.stack[index], vm.stack[index - 1]
+        if called.caller is not None and len(found) < MAX_CALLERS:
+            where = vm.span(called.caller, caller)
+            found.append(Related(f"in the call of {called.name} from here", where))
+    return found

@@ -1,0 +1,190 @@
+"""Calling functions of the project: binding, running the body, summaries."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.calls import Arguments, unknown_call
+from distml.interp.hints import refine_parameter, refine_return
+from distml.interp.join import join_many
+from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd
+from distml.interp.scope import every_argument, scope_of
+from distml.interp.state import State, join_states
+from distml.interp.summaries import recall, remember, start_recording, stop_recording
+from distml.values import (
+    NONE,
+    Const,
+    DictRecord,
+    Function,
+    IteratorRecord,
+    Tup,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+MAX_RECURSION = 12
+MAX_ENTRIES = 300
+"""How many distinct abstract calls of one function are followed in one file."""
+
+
+def call_function(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
+    """Call a function of the project."""
+    bound = bind(vm, function, arguments)
+    if bound is None:
+        return unknown_call(vm, arguments, node)
+    if _too_deep(vm, function):
+        vm.lose(f"the calls of {function.name} nest too deeply or too often to follow", node)
+        return unknown_call(vm, arguments, node)
+    known = recall(vm, function, bound)
+    if known is not None:
+        return known
+    token = start_recording(vm)
+    try:
+        result = _run(vm, function, bound, node)
+    except PathEnd:
+        stop_recording(vm, token)
+        raise
+    remember(vm, function, bound, token, result)
+    return result
+
+
+def _too_deep(vm: Machine, function: Function) -> bool:
+    ident = id(function.node)
+    vm.entered[ident] = vm.entered.get(ident, 0) + 1
+    if vm.entered[ident] > MAX_ENTRIES or len(vm.stack) > MAX_CALL_DEPTH:
+        return True
+    scope = scope_of(function.node)
+    return sum(1 for frame in vm.stack if frame.scope is scope) > MAX_RECURSION
+
+
+def bind(vm: Machine, function: Function, arguments: Arguments) -> dict[str, Value] | None:
+    """Parameter values by name, None when Python could not bind them."""
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    bound: dict[str, Value] = {}
+    for parameter, value in zip(positional, arguments.args, strict=False):
+        bound[parameter.arg] = value
+    if spec.vararg is not None:
+        rest = arguments.args[len(positional) :]
+        bound[spec.vararg.arg] = vm.opaque(spec.vararg.arg) if arguments.open else Tup(tuple(rest))
+    elif len(arguments.args) > len(positional):
+        return None
+    if not _bind_keywords(vm, spec, arguments, bound):
+        return None
+    _bind_defaults(vm, function, arguments.open, bound)
+    complete = all(a.arg in bound for a in every_argument(spec))
+    return bound if complete else None
+
+
+def _bind_keywords(
+    vm: Machine, spec: ast.arguments, arguments: Arguments, bound: dict[str, Value]
+) -> bool:
+    names = {a.arg for a in (*spec.args, *spec.kwonlyargs)}
+    extra: dict[Const, Value] = {}
+    for key, value in arguments.kwargs.items():
+        if key in names:
+            if key in bound:
+                return False
+            bound[key] = value
+        else:
+            extra[Const(key)] = value
+    if spec.kwarg is not None:
+        bound[spec.kwarg.arg] = vm.allocate(DictRecord(extra, exact=not arguments.open))
+        return True
+    return not extra
+
+
+def _bind_defaults(
+    vm: Machine, function: Function, is_open: bool, bound: dict[str, Value]
+) -> None:
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    first = len(positional) - len(function.defaults)
+    defaults: dict[str, Value] = {
+        a.arg: d for a, d in zip(positional[first:], function.defaults, strict=False)
+    }
+    for argument, default in zip(spec.kwonlyargs, function.kw_defaults, strict=False):
+        if default is not None:
+            defaults[argument.arg] = default
+    for argument in (*positional, *spec.kwonlyargs):
+        if argument.arg in bound:
+            continue
+        if is_open:
+            bound[argument.arg] = vm.opaque(argument.arg)
+        elif argument.arg in defaults:
+            bound[argument.arg] = defaults[argument.arg]
+
+
+def _run(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:
+    frame = enter(vm, function, node)
+    saved_frame, saved_loops = vm.frame, vm.loops
+    vm.stack.append(frame)
+    vm.frame, vm.loops = frame, []
+    positional = function.node.args.posonlyargs + function.node.args.args
+    if function.owner is not None and positional and function.kind != "static":
+        frame.receiver = bound[positional[0].arg]
+    try:
+        for argument in every_argument(function.node.args):
+            value = refine_parameter(vm, argument, bound[argument.arg])
+            vm.assign(frame.ident, argument.arg, value)
+        return _finish(vm, frame, function)
+    finally:
+        vm.stack.pop()
+        vm.frame, vm.loops = saved_frame, saved_loops
+
+
+def enter(vm: Machine, function: Function, node: ast.AST) -> Frame:
+    """A new frame for a call of `function` at `node`."""
+    parent = vm.frames[function.frame]
+    frame = Frame(vm.serial(), function.name, scope_of(function.node), parent.module, parent)
+    frame.owner = function.owner
+    frame.caller = node
+    vm.frames[frame.ident] = frame
+    return frame
+
+
+def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
+    """Run the body and join the ways it ends."""
+    from distml.interp.expressions import evaluate
+    from distml.interp.statements import execute_block
+
+    node = function.node
+    if isinstance(node, ast.Lambda):
+        result = evaluate(vm, node.body)
+        _leave(vm, frame)
+        return result
+    after = vm.follow(lambda: execute_block(vm, node.body))
+    ends: list[tuple[Value, State]] = list(frame.returns)
+    if after is not None:
+        ends.append((NONE, after))
+    if not ends:
+        if frame.scope.is_generator and frame.endless and frame.yields:
+            vm.state = vm.state.fork()
+            return _generator(vm, frame)
+        raise PathEnd
+    vm.state = join_states(vm, [state for _, state in ends])
+    if frame.scope.is_generator:
+        result = _generator(vm, frame)
+    else:
+        result = join_many(vm, [value for value, _ in ends])
+        result = refine_return(vm, function, result)
+    _leave(vm, frame)
+    return result
+
+
+def _generator(vm: Machine, frame: Frame) -> Value:
+    if frame.endless:
+        return vm.allocate(IteratorRecord(None, join_many(vm, frame.yields)))
+    return vm.allocate(IteratorRecord(tuple(frame.yields)))
+
+
+def _leave(vm: Machine, frame: Frame) -> None:
+    """Drop the variables of a finished call unless a closure still sees them."""
+    if frame.captured:
+        return
+    store = vm.state.store
+    for name in frame.scope.locals:
+        store.pop((frame.ident, name), None)

@@ -1,0 +1,227 @@
+"""Making and calling objects."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from distml.interp.calls import (
+    Arguments,
+    call_op,
+    call_value,
+    layer_attributes,
+    run_rule,
+    unknown_call,
+)
+from distml.interp.classes import ClassRecord, is_module, lookup
+from distml.interp.library import library_bases, library_member
+from distml.ops.registry import find_layer
+from distml.values import (
+    Class,
+    Const,
+    Function,
+    InstanceRecord,
+    Lib,
+    Opaque,
+    Ref,
+    Tup,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+
+def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) -> Value:
+    """Call a class of the project."""
+    record: ClassRecord = vm.at(cls.address)
+    if record.kind == "enum":
+        return _enum_member(vm, record, arguments)
+    if record.kind == "namedtuple" and record.fields is not None:
+        return _named_tuple(vm, cls, record, arguments, node)
+    if record.kind == "typeddict":
+        return call_value(vm, Lib("builtins.dict"), arguments, node)
+    new, _ = lookup(vm, record.mro, "__new__")
+    if isinstance(new, Function):
+        return unknown_call(vm, arguments, node)
+    ref = vm.allocate(InstanceRecord(cls, {}, not record.open))
+    initialize(vm, ref, record, arguments, node)
+    return ref
+
+
+def initialize(
+    vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments, node: ast.AST
+) -> None:
+    """Run the constructor of an object."""
+    for base in record.mro:
+        if isinstance(base, Class):
+            owner: ClassRecord = vm.at(base.address)
+            init = owner.attrs.get("__init__")
+            if init is not None:
+                call_value(vm, init, arguments.after(ref), node)
+                return
+            if owner.fields is not None:
+                _fill_fields(vm, ref, owner, arguments, node)
+                return
+        elif isinstance(base, Lib):
+            initialize_library(vm, ref, base.name, arguments, node)
+            return
+        else:
+            _loosen(vm, ref)
+            unknown_call(vm, arguments, node)
+            return
+
+
+def initialize_library(
+    vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST
+) -> None:
+    """Run a library class's constructor on an object of a class derived from it."""
+    if find_layer(name) is None:
+        return
+    attrs = layer_attributes(vm, name, arguments, node)
+    record = vm.record(ref)
+    if not isinstance(record, InstanceRecord):
+        return
+    if attrs is None:
+        _loosen(vm, ref)
+    else:
+        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **attrs}, record.exact))
+
+
+def _loosen(vm: Machine, ref: Ref) -> None:
+    record = vm.record(ref)
+    if isinstance(record, InstanceRecord):
+        vm.replace(ref, InstanceRecord(record.cls, record.attrs, False))
+
+
+def _fill_fields(
+    vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST
+) -> None:
+    """The constructor that `@dataclass` writes, and `__post_init__`."""
+    attrs = _bind_fields(vm, owner.fields or (), arguments)
+    if attrs is None:
+        _loosen(vm, ref)
+        return
+    record = vm.record(ref)
+    if isinstance(record, InstanceRecord):
+        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **attrs}, record.exact))
+    after = vm.attribute(ref, "__post_init__")
+    if after is not None and not isinstance(after, Opaque):
+        call_value(vm, after, Arguments([]), node)
+
+
+def _bind_fields(
+    vm: Machine, fields: tuple[tuple[str, Value | None], ...], arguments: Arguments
+) -> dict[str, Value] | None:
+    names = [name for name, _ in fields]
+    if len(arguments.args) > len(names):
+        return None
+    bound = dict(zip(names, arguments.args, strict=False))
+    for key, value in arguments.kwargs.items():
+        if key not in names or key in bound:
+            return None
+        bound[key] = value
+    for name, default in fields:
+        if name in bound:
+            continue
+        if arguments.open:
+            bound[name] = vm.opaque(name)
+        elif default is None:
+            return None
+        else:
+            bound[name] = _default(vm, default)
+    return {name: bound[name] for name in names}
+
+
+def _default(vm: Machine, default: Value) -> Value:
+    from distml.interp.decorators import FieldDefault
+
+    if isinstance(default, FieldDefault):
+        if default.factory is not None:
+            return call_value(vm, default.factory, Arguments([]))
+        return default.value if default.value is not None else vm.opaque("field")
+    return default
+
+
+def _enum_member(vm: Machine, record: ClassRecord, arguments: Arguments) -> Value:
+    wanted = arguments.args[0] if len(arguments.args) == 1 else None
+    if isinstance(wanted, Const):
+        for member in record.members:
+            entry = vm.record(member) if isinstance(member, Ref) else None
+            if isinstance(entry, InstanceRecord) and entry.attrs.get("value") == wanted:
+                return member
+    return vm.opaque(record.name)
+
+
+def _named_tuple(
+    vm: Machine, cls: Class, record: ClassRecord, arguments: Arguments, node: ast.AST
+) -> Value:
+    bound = _bind_fields(vm, record.fields or (), arguments)
+    if bound is None:
+        return unknown_call(vm, arguments, node)
+    return Tup(tuple(bound.values()), record.name, tuple(bound), cls)
+
+
+def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) -> Value:
+    """Call an object: its `__call__`, or `forward` for an `nn.Module`."""
+    record = vm.record(ref)
+    if not isinstance(record, InstanceRecord):
+        return unknown_call(vm, arguments, node)
+    if isinstance(record.cls, Lib):
+        return call_layer(vm, ref, record.cls.name, arguments, node)
+    if not isinstance(record.cls, Class):
+        return unknown_call(vm, arguments, node)
+    owner: ClassRecord = vm.at(record.cls.address)
+    method, hidden = lookup(vm, owner.mro, "__call__")
+    if isinstance(method, Function):
+        return call_value(vm, method, arguments.after(ref), node)
+    if not is_module(owner.mro):
+        return unknown_call(vm, arguments, node)
+    own = record.attrs.get("forward")
+    if own is not None:
+        return call_value(vm, own, arguments, node)
+    for base in owner.mro:
+        if isinstance(base, Class):
+            forward = vm.at(base.address).attrs.get("forward")
+            if forward is not None:
+                return call_value(vm, forward, arguments.after(ref), node)
+        elif isinstance(base, Lib):
+            return call_layer(vm, ref, base.name, arguments, node)
+        else:
+            break
+    return unknown_call(vm, arguments, node)
+
+
+def call_layer(
+    vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST
+) -> Value:
+    """Run the `forward` rule of a library layer on an object."""
+    record = vm.record(ref)
+    member = library_member(name, "__call__")
+    if member is not None:
+        return call_op(vm, member, arguments.after(ref), node, name.partition(".")[0])
+    rules: Any = next(
+        (r for r in map(find_layer, library_bases(name)) if hasattr(r, "forward")), None
+    )
+    if rules is None or not isinstance(record, InstanceRecord) or not record.exact:
+        return unknown_call(vm, arguments, node)
+    attrs = record.attrs
+    label = attrs.get("__name__")
+    text = label.value if isinstance(label, Const) else name.rpartition(".")[2]
+
+    def forward(call: object, *args: Value, **kwargs: Value) -> object:
+        return rules.forward(call, attrs, *args, **kwargs)
+
+    if arguments.open or not _accepts(rules.forward, arguments):
+        return unknown_call(vm, arguments, node)
+    result = run_rule(vm, name, forward, arguments, node, text)
+    first = arguments.args[0] if arguments.args else None
+    if isinstance(first, Opaque) and name.startswith("torch."):
+        vm.put(("kind", first), "torch")
+    return result
+
+
+def _accepts(forward: Any, arguments: Arguments) -> bool:
+    from distml.interp.calls import accepts
+
+    return accepts(forward, arguments.after(Const(None)), skip=1)

@@ -1,0 +1,353 @@
+"""Joining and widening values and heap records.
+
+A join keeps a few alternatives side by side (a union); when there are too many
+they are merged into the one value that covers them. Widening is a join that may
+be repeated only a few times before it reaches a value that covers everything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from distml.shapes import Dim, Shape
+from distml.values import (
+    Const,
+    DictRecord,
+    InstanceRecord,
+    IteratorRecord,
+    ListRecord,
+    Many,
+    Num,
+    Opaque,
+    Prim,
+    Record,
+    Ref,
+    SetRecord,
+    Tensor,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+    union,
+)
+from distml.values.model import MAX_ALTERNATIVES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from distml.interp.machine import Machine
+
+MAX_DEPTH = 12
+
+
+def join_values(vm: Machine, left: Value, right: Value, depth: int = 0) -> Value:
+    """One value that covers both."""
+    if left == right:
+        return left
+    merged = union((*alternatives(left), *alternatives(right)))
+    if not isinstance(merged, Union):
+        return merged
+    return limit(vm, merged.options, depth)
+
+
+def join_many(vm: Machine, values: Sequence[Value]) -> Value:
+    """One value that covers all; an opaque one for none."""
+    if not values:
+        return vm.opaque("nothing")
+    result = values[0]
+    for value in values[1:]:
+        result = join_values(vm, result, value)
+    return result
+
+
+def limit(vm: Machine, options: tuple[Value, ...], depth: int = 0) -> Value:
+    """A union of the options, or fewer values that cover them."""
+    booleans = [o for o in options if isinstance(o, Const) and isinstance(o.value, bool)]
+    if len(booleans) == 2:
+        options = (*(o for o in options if o not in booleans), Prim("bool"))
+    if len(options) <= MAX_ALTERNATIVES:
+        return union(options)
+    return generalize(vm, options, depth)
+
+
+def generalize(vm: Machine, options: Sequence[Value], depth: int = 0) -> Value:
+    """One value (no union of like kinds) that covers all options."""
+    groups: dict[object, list[Value]] = {}
+    for option in options:
+        groups.setdefault(_group(option), []).append(option)
+    if len(groups) > 3 or None in groups or depth > MAX_DEPTH:
+        return vm.opaque("joined value")
+    merged = [_merge(vm, kind, group, depth) for kind, group in groups.items()]
+    return merged[0] if len(merged) == 1 else union(merged)
+
+
+def _group(value: Value) -> object:
+    """Values of one group can be merged; None: nothing covers it but the unknown."""
+    if isinstance(value, Const):
+        return _CONST_GROUPS.get(type(value.value))
+    if isinstance(value, Num):
+        return "int"
+    if isinstance(value, Prim):
+        return value.kind
+    if isinstance(value, Tensor):
+        return ("tensor", value.lib)
+    if isinstance(value, Tup):
+        return ("tuple", len(value.items), value.kind)
+    if isinstance(value, Ref):
+        return ("ref", value)
+    return None
+
+
+_CONST_GROUPS = {
+    int: "int",
+    bool: "bool",
+    float: "float",
+    str: "str",
+    bytes: "bytes",
+    complex: "complex",
+    type(None): "none",
+}
+
+
+def _merge(vm: Machine, kind: Any, group: list[Value], depth: int) -> Value:
+    if len(group) == 1 or kind == "none" or kind[0] == "ref":
+        return group[0]
+    if kind == "int":
+        return Num(vm.facts.symbol("n", _least(group)))
+    if kind[0] == "tensor":
+        return merge_tensors(vm, [v for v in group if isinstance(v, Tensor)])
+    if kind[0] == "tuple":
+        tuples = [v for v in group if isinstance(v, Tup)]
+        columns = zip(*(t.items for t in tuples), strict=True)
+        items = tuple(generalize(vm, list(dict.fromkeys(c)), depth + 1) for c in columns)
+        return Tup(items, tuples[0].kind, tuples[0].fields)
+    return Prim(kind)
+
+
+def _least(group: list[Value]) -> int | None:
+    lows = [v.value if isinstance(v, Const) else v.dim.low for v in group if isinstance(v, Const | Num)]
+    known = [int(low) for low in lows if low is not None]
+    return min(known) if len(known) == len(lows) else None
+
+
+def merge_tensors(vm: Machine, tensors: list[Tensor]) -> Tensor:
+    """The tensor that covers all: dimensions that differ become new symbols."""
+    first = tensors[0]
+    shapes = [vm.facts.shape(t.shape) for t in tensors]
+    dtype = first.dtype if all(t.dtype == first.dtype for t in tensors) else None
+    return Tensor(first.lib, merge_shapes(vm, shapes), dtype)
+
+
+def merge_shapes(vm: Machine, shapes: list[Shape]) -> Shape:
+    """The shape that covers all of them."""
+    first = shapes[0]
+    if all(s == first for s in shapes):
+        return first
+    if first.rank is None or any(s.rank != first.rank for s in shapes):
+        return vm.facts.unknown_shape()
+    columns = zip(*(s.head for s in shapes), strict=True)
+    return Shape(tuple(_merge_dims(vm, column) for column in columns))
+
+
+def _merge_dims(vm: Machine, dims: tuple[Dim, ...]) -> Dim:
+    if all(d == dims[0] for d in dims):
+        return dims[0]
+    lows = [d.low for d in dims]
+    known = [low for low in lows if low is not None]
+    return vm.facts.symbol("size", min(known) if len(known) == len(lows) else 0)
+
+
+def join_records(vm: Machine, left: Record, right: Record) -> Record:
+    """The record that covers both states of one object."""
+    if isinstance(left, ListRecord) and isinstance(right, ListRecord):
+        return _join_lists(vm, left, right)
+    if isinstance(left, DictRecord) and isinstance(right, DictRecord):
+        return _join_dicts(vm, left, right)
+    if isinstance(left, InstanceRecord) and isinstance(right, InstanceRecord):
+        return _join_instances(vm, left, right)
+    if isinstance(left, SetRecord) and isinstance(right, SetRecord):
+        return SetRecord(None, _join_items(vm, _elements(left), _elements(right)))
+    if isinstance(left, IteratorRecord) and isinstance(right, IteratorRecord):
+        return IteratorRecord(None, _join_items(vm, _elements(left), _elements(right)))
+    return left
+
+
+def _elements(record: ListRecord | SetRecord | IteratorRecord) -> list[Value] | None:
+    if record.items is not None:
+        return list(record.items)
+    return None if record.item is None else [record.item]
+
+
+def _join_items(vm: Machine, left: list[Value] | None, right: list[Value] | None) -> Value | None:
+    if left is None or right is None:
+        return None
+    found = list(dict.fromkeys([*left, *right]))
+    return join_many(vm, found) if found else None
+
+
+def _join_lists(vm: Machine, left: ListRecord, right: ListRecord) -> ListRecord:
+    if left.items is not None and right.items is not None and len(left.items) == len(right.items):
+        pairs = zip(left.items, right.items, strict=True)
+        return ListRecord(tuple(join_values(vm, a, b) for a, b in pairs))
+    # An empty list has no element to speak for: the other side's stands.
+    if left.items == ():
+        item = right.item if right.items is None else _join_items(vm, [], list(right.items))
+    elif right.items == ():
+        item = left.item if left.items is None else _join_items(vm, [], list(left.items))
+    else:
+        item = _join_items(vm, _elements(left), _elements(right))
+    lengths = [Dim.of(len(r.items)) if r.items is not None else r.length for r in (left, right)]
+    same = lengths[0] is not None and lengths[0] == lengths[1]
+    return ListRecord(None, item, lengths[0] if same else None)
+
+
+def _join_dicts(vm: Machine, left: DictRecord, right: DictRecord) -> DictRecord:
+    items: dict[Const, Value] = {}
+    exact = left.exact and right.exact
+    dropped: list[Value] = []
+    for key in {**left.items, **right.items}:
+        a, b = left.items.get(key), right.items.get(key)
+        if a is not None and b is not None:
+            items[key] = join_values(vm, a, b)
+        else:
+            present = a if a is not None else b
+            if present is not None:
+                dropped.append(present)
+    if not dropped:
+        return DictRecord(items, exact, left.rest if left.rest == right.rest else None, left.factory)
+    others = [r.rest for r in (left, right) if not r.exact]
+    rest = None if None in others else join_many(vm, [*dropped, *(o for o in others if o is not None)])
+    return DictRecord(items, False, rest, left.factory)
+
+
+def _join_instances(vm: Machine, left: InstanceRecord, right: InstanceRecord) -> InstanceRecord:
+    attrs: dict[str, Value] = {}
+    for name in {**left.attrs, **right.attrs}:
+        a, b = left.attrs.get(name), right.attrs.get(name)
+        if a is not None and b is not None:
+            attrs[name] = a if a is b else join_values(vm, a, b)
+        else:
+            # Reading it implies the path on which it was set.
+            present = a if a is not None else b
+            if present is not None:
+                attrs[name] = present
+    return InstanceRecord(left.cls, attrs, left.exact and right.exact)
+
+
+def widen_values(vm: Machine, old: Value, new: Value, wild: set[object]) -> Value:
+    """A value that covers both and soon stops growing.
+
+    `wild` holds the symbols, middles and opaque values that widening made: they
+    stand for anything, so whatever takes their place is covered.
+    """
+    if old == new or old in wild:
+        return old
+    if isinstance(old, Num) and isinstance(new, Num | Const) and _is_wild_dim(old.dim, wild):
+        return old if not isinstance(new, Const) or isinstance(new.value, int) else _anything(vm, wild)
+    if isinstance(old, Tensor) and isinstance(new, Tensor) and old.lib == new.lib:
+        shape = widen_shapes(vm, vm.facts.shape(old.shape), vm.facts.shape(new.shape), wild)
+        dtype = old.dtype if old.dtype == new.dtype else None
+        if shape == old.shape and dtype == old.dtype and old.content is None:
+            return old
+        return Tensor(old.lib, shape, dtype)
+    if isinstance(old, Union) and all(o in old.options for o in alternatives(new)):
+        return old
+    kinds = {_group(v) for v in (*alternatives(old), *alternatives(new))}
+    if kinds == {"int"}:
+        return Num(_wild_dim(vm, wild))
+    if len(kinds) == 1 and kinds <= {"float", "bool", "str", "bytes"}:
+        return Prim(str(kinds.pop()))
+    if isinstance(old, Tup) and isinstance(new, Tup) and _group(old) == _group(new):
+        pairs = zip(old.items, new.items, strict=True)
+        return Tup(tuple(widen_values(vm, a, b, wild) for a, b in pairs), old.kind, old.fields)
+    if isinstance(old, Many) and isinstance(new, Many):
+        return Many(widen_values(vm, old.item, new.item, wild), old.kind)
+    joined = union((*alternatives(old), *alternatives(new)))
+    if isinstance(joined, Union) and len(joined.options) <= 3 and _few_kinds(joined):
+        return joined
+    return _anything(vm, wild)
+
+
+def _few_kinds(value: Union) -> bool:
+    """None beside one other thing, and references, stay apart under widening."""
+    rest = [o for o in value.options if not (isinstance(o, Const) and o.value is None)]
+    return len(rest) <= 1 or all(isinstance(o, Ref) for o in rest)
+
+
+def _anything(vm: Machine, wild: set[object]) -> Opaque:
+    value = vm.opaque("loop value")
+    wild.add(value)
+    return value
+
+
+def _wild_dim(vm: Machine, wild: set[object], low: int | None = None) -> Dim:
+    dim = vm.facts.symbol("n", low)
+    wild.update(dim.symbols())
+    return dim
+
+
+def _is_wild_dim(dim: Dim, wild: set[object]) -> bool:
+    terms = dim.terms
+    return (
+        len(terms) == 1
+        and terms[0][1] == 1
+        and len(terms[0][0]) == 1
+        and terms[0][0][0][1] == 1
+        and terms[0][0][0][0] in wild
+    )
+
+
+def widen_shapes(vm: Machine, old: Shape, new: Shape, wild: set[object]) -> Shape:
+    """A shape that covers both: axes that changed become wild, then the rank does."""
+    if old == new or (old.middle is not None and old.middle in wild):
+        return old
+    if old.rank is None or new.rank != old.rank:
+        shape = vm.facts.unknown_shape()
+        wild.add(shape.middle)
+        return shape
+    dims = tuple(
+        a if a == b or _is_wild_dim(a, wild) else _wild_dim(vm, wild, 0)
+        for a, b in zip(old.head, new.head, strict=True)
+    )
+    return Shape(dims)
+
+
+def widen_records(vm: Machine, old: Record, new: Record, wild: set[object]) -> Record:
+    """The record that covers both states of an object and soon stops growing."""
+    if old == new:
+        return old
+    if isinstance(old, ListRecord) and isinstance(new, ListRecord):
+        return _widen_list(vm, old, new, wild)
+    if isinstance(old, InstanceRecord) and isinstance(new, InstanceRecord):
+        attrs = {**new.attrs, **old.attrs}
+        for name, value in old.attrs.items():
+            if name in new.attrs:
+                attrs[name] = widen_values(vm, value, new.attrs[name], wild)
+        return InstanceRecord(old.cls, attrs, old.exact and new.exact)
+    if isinstance(old, DictRecord) and isinstance(new, DictRecord):
+        both = {
+            key: widen_values(vm, value, new.items[key], wild)
+            for key, value in old.items.items()
+            if key in new.items
+        }
+        exact = old.exact and new.exact and len(both) == len(new.items) == len(old.items)
+        return DictRecord(both, exact, None, old.factory)
+    if isinstance(old, SetRecord):
+        return SetRecord(None)
+    if isinstance(old, IteratorRecord):
+        return IteratorRecord(None)
+    return old
+
+
+def _widen_list(vm: Machine, old: ListRecord, new: ListRecord, wild: set[object]) -> ListRecord:
+    if old.items is not None and new.items is not None and len(old.items) == len(new.items):
+        pairs = zip(old.items, new.items, strict=True)
+        return ListRecord(tuple(widen_values(vm, a, b, wild) for a, b in pairs))
+    before = _elements(old)
+    after = _elements(new)
+    if after is None or (before is None and old.items is None):
+        return ListRecord(None)
+    item: Value | None = None
+    for value in [*(before or []), *after]:
+        item = value if item is None else widen_values(vm, item, value, wild)
+    return ListRecord(None, item)

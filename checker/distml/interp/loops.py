@@ -1,0 +1,245 @@
+"""Loops: followed turn by turn while that is possible, widened otherwise.
+
+A loop over known items, or one whose condition is decided, runs as the program
+would, up to a bound on work. Beyond it, and for loops of unknown length, one turn
+is run from a state that covers every turn: what the body changes is widened until
+nothing changes any more, which happens after a few turns because every entry can
+only climb from a value to a general one to an unknown one.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from distml.interp.iteration import fresh_item
+from distml.interp.join import widen_records, widen_values
+from distml.interp.machine import Loop, PathEnd
+from distml.interp.patterns import assign_target
+from distml.interp.refine import refine
+from distml.interp.state import State, join_entry, join_states
+from distml.interp.truth import truth
+from distml.shapes import Middle, Symbol
+from distml.values import Many, Record, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from distml.interp.machine import Machine
+
+MAX_TURNS = 256
+MAX_LOOP_STEPS = 4000
+"""How many statements a loop may run turn by turn before it is widened."""
+MAX_ROUNDS = 6
+
+
+def execute_break(vm: Machine, node: ast.Break) -> None:
+    """Leave the loop."""
+    if vm.loops:
+        vm.loops[-1].breaks.append(vm.state)
+    raise PathEnd
+
+
+def execute_continue(vm: Machine, node: ast.Continue) -> None:
+    """Go on with the next turn."""
+    if vm.loops:
+        vm.loops[-1].continues.append(vm.state)
+    raise PathEnd
+
+
+def _turn(vm: Machine, loop: Loop, run: Callable[[], None]) -> State | None:
+    """Run the body once; the state at its end, None if no path gets there."""
+    after = vm.follow(run)
+    ends = loop.continues if after is None else [*loop.continues, after]
+    loop.continues = []
+    return join_states(vm, ends) if ends else None
+
+
+def execute_for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
+    """`for target in iterable`."""
+    from distml.interp.expressions import evaluate
+
+    items = vm.iterate(evaluate(vm, node.iter))
+    loop = Loop()
+    vm.loops.append(loop)
+    try:
+        after = _for_known(vm, node, loop, items) if isinstance(items, tuple) else None
+        if not isinstance(items, tuple):
+            after = _for_unknown(vm, node, loop, items)
+    finally:
+        vm.loops.pop()
+    _leave(vm, node, loop, after)
+
+
+def _for_known(
+    vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: tuple[Value, ...]
+) -> State | None:
+    from distml.interp.join import join_many
+    from distml.interp.statements import execute_block
+
+    begun = vm.steps
+    for index, item in enumerate(items):
+        if index > 1 and vm.steps - begun > MAX_LOOP_STEPS:
+            rest = list(dict.fromkeys(items[index:]))
+            return _for_unknown(vm, node, loop, Many(join_many(vm, rest)))
+
+        def run(item: Value = item) -> None:
+            assign_target(vm, node.target, item)
+            execute_block(vm, node.body)
+
+        after = _turn(vm, loop, run)
+        if after is None:
+            return None
+        vm.state = after
+    return vm.state
+
+
+def _for_unknown(
+    vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: Many
+) -> State | None:
+    from distml.interp.statements import execute_block
+
+    def run() -> None:
+        assign_target(vm, node.target, fresh_item(vm, items))
+        execute_block(vm, node.body)
+
+    if vm.frame.scope.is_generator:
+        vm.frame.endless = True
+    return _fixpoint(vm, loop, run, lambda: True)
+
+
+def execute_while(vm: Machine, node: ast.While) -> None:
+    """`while test`."""
+    loop = Loop()
+    vm.loops.append(loop)
+    try:
+        after = _while(vm, node, loop)
+    finally:
+        vm.loops.pop()
+    _leave(vm, node, loop, after)
+
+
+def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
+    from distml.interp.expressions import evaluate
+    from distml.interp.statements import execute_block
+
+    begun = vm.steps
+    always = isinstance(node.test, ast.Constant) and bool(node.test.value)
+    for turn in range(MAX_TURNS):
+        known = truth(vm, evaluate(vm, node.test))
+        if known is False:
+            refine(vm, node.test, False)
+            return vm.state
+        if known is None or vm.steps - begun > MAX_LOOP_STEPS:
+            break
+        if always and turn > 2 and (vm.frame.scope.is_generator or not loop.breaks):
+            break
+        after = _turn(vm, loop, lambda: execute_block(vm, node.body))
+        if after is None:
+            return None
+        vm.state = after
+
+    def run() -> None:
+        if truth(vm, evaluate(vm, node.test)) is False:
+            raise PathEnd
+        refine(vm, node.test, True)
+        execute_block(vm, node.body)
+
+    if vm.frame.scope.is_generator:
+        vm.frame.endless = True
+    after = _fixpoint(vm, loop, run, lambda: not always)
+    if after is None or always:
+        return None
+    vm.state = after
+    known = truth(vm, evaluate(vm, node.test))
+    if known is True:
+        return None
+    refine(vm, node.test, False)
+    return vm.state
+
+
+def _fixpoint(
+    vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callable[[], bool]
+) -> State | None:
+    """The state that covers the loop head on every turn; also what follows the loop.
+
+    The first turn runs from the state at entry, so its mistakes are real; later
+    ones run from states that cover more and more turns.
+    """
+    head = vm.state
+    wild: set[object] = set()
+    for attempt in range(MAX_ROUNDS):
+        vm.state = head.fork()
+        breaks = len(loop.breaks)
+        after = _turn(vm, loop, run)
+        if after is None:
+            return head if may_end() else None
+        widened = _widen(vm, head, after, wild, last=attempt == MAX_ROUNDS - 1)
+        if widened is None:
+            break
+        if attempt:
+            # An earlier round's way out is covered by this one's.
+            del loop.breaks[:breaks]
+        head = widened
+    return head if may_end() else None
+
+
+def _widen(
+    vm: Machine, head: State, after: State, wild: set[object], last: bool
+) -> State | None:
+    """The next head; None when `after` is already covered."""
+    store = dict(head.store)
+    changed = False
+    vm.state = State(head.base, store)
+    for key in {**head.store, **after.store}:
+        old, new = head.get(key), after.get(key)
+        if old is new:
+            continue
+        value = _widen_entry(vm, key, old, new, wild, last)
+        if value is old or (value == old and value is not None):
+            continue
+        if value is None:
+            changed = changed or (old is not None and isinstance(key, Symbol | Middle))
+            store.pop(key, None)
+        else:
+            # What exists only inside the body does not change the head.
+            changed = changed or old is not None
+            store[key] = value
+    return State(head.base, store) if changed else None
+
+
+def _widen_entry(
+    vm: Machine, key: Hashable, old: Any, new: Any, wild: set[object], last: bool
+) -> Any:
+    if isinstance(key, Symbol | Middle) or old is None or new is None:
+        return join_entry(vm, key, old, new) if old is not None else _new_entry(key, new)
+    if last and isinstance(old, Value):
+        return old if old in wild else vm.opaque("loop value")
+    if isinstance(old, Value) and isinstance(new, Value):
+        return widen_values(vm, old, new, wild)
+    if isinstance(old, Record) and isinstance(new, Record):
+        return widen_records(vm, old, new, wild)
+    return join_entry(vm, key, old, new)
+
+
+def _new_entry(key: Hashable, new: Any) -> Any:
+    """An entry the body made: facts of one turn do not hold at the head."""
+    if isinstance(key, Symbol | Middle) or (type(key) is tuple and isinstance(key[0], str)):
+        return None
+    return new
+
+
+def _leave(
+    vm: Machine, node: ast.For | ast.AsyncFor | ast.While, loop: Loop, after: State | None
+) -> None:
+    from distml.interp.statements import execute_block
+
+    ends = list(loop.breaks)
+    if after is not None:
+        vm.state = after
+        normal = vm.follow(lambda: execute_block(vm, node.orelse))
+        if normal is not None:
+            ends.append(normal)
+    if not ends:
+        raise PathEnd
+    vm.state = join_states(vm, ends)

@@ -1,0 +1,404 @@
+"""The machine: everything one run of the interpreter holds, and the world ops see."""
+
+from __future__ import annotations
+
+import ast
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from distml.interp.state import UNDEFINED, State
+from distml.shapes import Dim, Facts, Middle, Origin, Shape, Symbol
+from distml.values import Class, Const, Function, Num, Opaque, Record, Ref, Tensor, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from distml.diagnostics.model import Diagnostic, Span
+    from distml.interp.scope import Scope
+    from distml.ops import Note, ShapeError
+    from distml.source.file import SourceFile
+    from distml.source.project import Project
+    from distml.values import Many
+
+MAX_CALL_DEPTH = 48
+STEP_CHECK = 128
+
+
+class PathEnd(Exception):
+    """The path that is followed ends here; whatever goes on from it is recorded elsewhere."""
+
+
+class OutOfTime(Exception):
+    """The time for this file is used up."""
+
+
+class Lost(NamedTuple):
+    """A place where values could no longer be followed, and why."""
+
+    span: Span
+    reason: str
+
+
+class Revealed(NamedTuple):
+    """What `reveal_shape` was asked to show."""
+
+    span: Span
+    text: str
+
+
+class ModuleInfo:
+    """A module of the project that is or was being run."""
+
+    def __init__(self, name: str, source: SourceFile, frame: Frame) -> None:
+        self.name = name
+        self.source = source
+        self.frame = frame
+        self.finished = False
+        self.mutated: frozenset[str] = frozenset()
+
+
+class Frame:
+    """One activation of a scope: a module, a function call, a class body, a comprehension."""
+
+    def __init__(
+        self, ident: int, name: str, scope: Scope, module: ModuleInfo | None, parent: Frame | None
+    ) -> None:
+        self.ident = ident
+        self.name = name
+        self.scope = scope
+        self.parent = parent
+        self._module = module
+        self.returns: list[tuple[Value, State]] = []
+        self.yields: list[Value] = []
+        self.endless = False
+        self.owner: int | None = None
+        self.receiver: Value | None = None
+        self.captured = False
+        self.caller: ast.AST | None = None
+
+    @property
+    def module(self) -> ModuleInfo:
+        """The module whose code runs in this frame."""
+        if self._module is None:
+            raise LookupError(f"frame {self.name} has no module")
+        return self._module
+
+    @module.setter
+    def module(self, module: ModuleInfo) -> None:
+        self._module = module
+
+
+class Global:
+    """A module variable whose value, once functions run, is not the one the module left."""
+
+    def __init__(self, name: str, serial: int) -> None:
+        self.name = name
+        self.serial = serial
+
+
+class Handler:
+    """Something that catches exceptions of the code inside it.
+
+    `states` are the states in which an exception may arrive. A `speculative`
+    handler is ours: it tries one alternative of a value and keeps what failed.
+    """
+
+    def __init__(self, catches_shapes: bool, speculative: bool = False) -> None:
+        self.catches_shapes = catches_shapes
+        self.speculative = speculative
+        self.states: list[State] = []
+        self.errors: list[tuple[ShapeError, ast.AST, Frame]] = []
+
+
+class Loop:
+    """A loop being run: the states that left its body early."""
+
+    def __init__(self) -> None:
+        self.breaks: list[State] = []
+        self.continues: list[State] = []
+
+
+class Machine:
+    """One run over one checked file and what it imports."""
+
+    def __init__(self, project: Project, deadline: float | None) -> None:
+        self.project = project
+        self.deadline = deadline
+        self._serial = 0
+        self._steps = 0
+        self.base: dict[Hashable, Any] = {}
+        self.state = State(self.base)
+        self.facts = Facts(self)
+        self.frames: dict[int, Frame] = {}
+        self.frame: Frame
+        self.stack: list[Frame] = []
+        self.handlers: list[Handler] = []
+        self.loops: list[Loop] = []
+        self.modules: dict[str, ModuleInfo] = {}
+        self.findings: dict[tuple[str, str, int, int], Diagnostic] = {}
+        self.lost: dict[Span, Lost] = {}
+        self.revealed: dict[Span, Revealed] = {}
+        self.node: ast.AST = ast.Module([], [])
+        self.visited: set[int] = set()
+        self.constants: dict[int, Const] = {}
+        self.entered: dict[int, int] = {}
+        self.symbolic = False
+        self.import_depth = 0
+        self.checked: SourceFile | None = None
+        self._globals: dict[tuple[int, str], Global] = {}
+        self.reads: set[Hashable] | None = None
+        self.mark = 0
+        self.memo: dict[Any, list[Any]] = {}
+        self.attributed: set[Opaque] = set()
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+
+    # --- the store -------------------------------------------------------------------
+
+    def serial(self) -> int:
+        """A number that was not given before; later numbers are greater."""
+        self._serial += 1
+        return self._serial
+
+    def get(self, key: Hashable) -> Any:
+        """A fact, None when there is none."""
+        if self.reads is not None and _age(key) <= self.mark:
+            self.reads.add(key)
+        return self.state.get(key)
+
+    def put(self, key: Hashable, value: Any) -> None:
+        """Set a fact."""
+        self.state.store[key] = value
+
+    def variable(self, frame: int, name: str) -> Value | None:
+        """The value of a variable, None when it is not (or no longer) set."""
+        key = (frame, name)
+        if self.reads is not None and frame <= self.mark:
+            self.reads.add(key)
+        found = self.state.store.get(key)
+        if found is None:
+            found = self.base.get(key)
+        return None if found is UNDEFINED else found
+
+    def assign(self, frame: int, name: str, value: Value | None) -> None:
+        """Set a variable; None deletes it."""
+        self.state.store[(frame, name)] = UNDEFINED if value is None else value
+
+    def record(self, ref: Ref) -> Record | None:
+        """The heap record of a reference."""
+        found: Record | None = self.at(ref.address)
+        return found
+
+    def at(self, address: int) -> Any:
+        """The heap record at an address."""
+        if self.reads is not None and address <= self.mark:
+            self.reads.add(address)
+        found = self.state.store.get(address)
+        return self.base.get(address) if found is None else found
+
+    def allocate(self, record: Record) -> Ref:
+        """A new heap record."""
+        address = self.serial()
+        self.state.store[address] = record
+        return Ref(address)
+
+    def replace(self, ref: Ref, record: Record) -> None:
+        """Change a heap record."""
+        self.state.store[ref.address] = record
+
+    def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
+        """Change a tensor object in place: every variable that holds it sees the new shape."""
+        changed = Tensor(tensor.lib, shape, tensor.dtype, tensor.parameter, None, tensor.ident)
+        for key, value in list(self.state.store.items()):
+            if value is tensor:
+                self.state.store[key] = changed
+        return changed
+
+    # --- making values ---------------------------------------------------------------
+
+    def opaque(self, name: str, origin: Origin | None = None) -> Opaque:
+        """A new value nothing is known of."""
+        return Opaque(name, self.serial(), origin)
+
+    def child(
+        self, parent: Opaque, tag: str, key: Hashable, name: str, node: ast.AST
+    ) -> Opaque:
+        """An attribute or item of an unknown value: the same one each time it is read."""
+        full = (tag, parent, key)
+        known = self.get(full)
+        if isinstance(known, Opaque):
+            return known
+        made = self.opaque(name[:60], self.origin(node))
+        self.put(full, made)
+        self.attributed.add(parent)
+        return made
+
+    def note_function(self, function: Function) -> None:
+        """Remember a function of the checked file, to analyze it if nobody calls it."""
+        if not self.symbolic and self.checking:
+            self.functions.append(function)
+
+    def note_class(self, cls: Class) -> None:
+        """Remember a class of the checked file, to analyze it if nobody uses it."""
+        if not self.symbolic and self.checking:
+            self.classes.append(cls)
+
+    @property
+    def checking(self) -> bool:
+        """Whether code of the checked file itself is being run."""
+        return self.frame.module.source is self.checked
+
+    def global_key(self, frame: Frame, name: str) -> Global:
+        """What stands for a module variable that functions change."""
+        key = (frame.ident, name)
+        if key not in self._globals:
+            self._globals[key] = Global(name, frame.ident)
+        return self._globals[key]
+
+    def forget_children(self, parent: Opaque) -> None:
+        """An unknown value may have been changed: its attributes and items are unknown anew."""
+        if parent not in self.attributed:
+            return
+        for key in [k for k in self.state.store if type(k) is tuple and k[1] is parent]:
+            if key[0] in ("attr", "item"):
+                self.state.store[key] = self.opaque(f"{parent.name}.{key[2]}"[:60])
+
+    def number(self, dim: Dim) -> Value:
+        """A dimension as an integer value."""
+        value = dim.constant
+        return Num(dim) if value is None else Const(value, dim.origin)
+
+    def origin(self, node: ast.AST) -> Origin:
+        """The place of a node, with its source text as the name."""
+        source = self.frame.module.source
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        return Origin(self.snippet(node), source.path, line, column + 1)
+
+    def snippet(self, node: ast.AST, limit: int = 60) -> str:
+        """The source text of a node, on one line and not too long."""
+        lines = self.frame.module.source.lines
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
+        if not 0 < first <= len(lines):
+            return type(node).__name__.lower()
+        start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
+        raw = lines[first - 1].encode("utf-8", "surrogatepass")
+        piece = raw[start:end] if first == last else raw[start:]
+        text = " ".join(piece.decode("utf-8", "replace").split())
+        return text if first == last and len(text) <= limit else text[: limit - 3] + "..."
+
+    def span(self, node: ast.AST, frame: Frame | None = None) -> Span:
+        """The source span of a node in a frame's file."""
+        source = (frame or self.frame).module.source
+        return source.span(node)  # type: ignore[arg-type]
+
+    # --- time -------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Count one statement; stops the run when its time is over."""
+        self._steps += 1
+        if self._steps % STEP_CHECK == 0:
+            self.check_time()
+
+    @property
+    def steps(self) -> int:
+        """How many statements were run so far."""
+        return self._steps
+
+    def check_time(self) -> None:
+        """Stop the run when its time is over."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise OutOfTime
+
+    # --- paths ------------------------------------------------------------------------
+
+    def follow(self, run: Callable[[], Any], start: State | None = None) -> State | None:
+        """Run a piece of code from a state; the state after it, None if the path ended."""
+        if start is not None:
+            self.state = start
+        try:
+            run()
+        except PathEnd:
+            return None
+        return self.state
+
+    def raised(self) -> PathEnd:
+        """An exception leaves this point: record the state for whoever catches it."""
+        if self.handlers:
+            self.handlers[-1].states.append(self.state.fork())
+        return PathEnd()
+
+    @property
+    def caught(self) -> bool:
+        """Whether an exception raised by a library here would be caught."""
+        return any(handler.catches_shapes for handler in self.handlers)
+
+    def lose(self, reason: str, node: ast.AST | None = None) -> None:
+        """Note that values could not be followed at a node."""
+        where = self.span(self.node if node is None else node)
+        self.lost.setdefault(where, Lost(where, reason))
+
+    # --- what ops ask of the interpreter: filled in by the modules that know ----------
+
+    def apply(
+        self, function: Value, args: Sequence[Value], kwargs: dict[str, Value] | None = None
+    ) -> Value:
+        """Call a value."""
+        from distml.interp.calls import Arguments, call_value
+
+        return call_value(self, function, Arguments(list(args), dict(kwargs or {})))
+
+    def iterate(self, value: Value) -> tuple[Value, ...] | Many:
+        """What iterating over a value gives."""
+        from distml.interp.iteration import iterate
+
+        return iterate(self, value)
+
+    def truth(self, value: Value) -> bool | None:
+        """Whether a value counts as true."""
+        from distml.interp.truth import truth
+
+        return truth(self, value)
+
+    def attribute(self, value: Value, name: str) -> Value | None:
+        """The attribute of a value, None when it is known to have none."""
+        from distml.interp.attributes import find_attribute_of
+
+        return find_attribute_of(self, value, name)
+
+    def warn(self, code: str, message: str, notes: Sequence[Note], hint: str | None) -> None:
+        """Report something that goes wrong silently."""
+        from distml.interp.findings import report
+        from distml.ops import ShapeError
+
+        report(self, ShapeError(code, message, notes, hint), self.node, self.frame)
+
+    # --- stamping ---------------------------------------------------------------------
+
+    def stamp(self, value: Value, node: ast.AST) -> Value:
+        """The value with every dimension that has no origin yet said to come from `node`."""
+        if isinstance(value, Tensor):
+            return self._stamp_tensor(value, node)
+        if isinstance(value, Tup) and any(isinstance(item, Tensor) for item in value.items):
+            items = tuple(self.stamp(item, node) for item in value.items)
+            return Tup(items, value.kind, value.fields, value.cls)
+        return value
+
+    def _stamp_tensor(self, value: Tensor, node: ast.AST) -> Tensor:
+        shape = value.shape
+        dims = shape.head + shape.tail
+        if all(d.origin is not None for d in dims):
+            return value
+        origin = self.origin(node)
+        stamped = shape.map(d if d.origin is not None else d.at(origin) for d in dims)
+        return Tensor(
+            value.lib, stamped, value.dtype, value.parameter, value.content, value.ident
+        )
+
+
+def _age(key: Hashable) -> int:
+    """When the thing a fact is about was made: its serial number."""
+    if isinstance(key, Symbol | Middle):
+        return key.serial
+    if type(key) is tuple and len(key) > 1:
+        return getattr(key[1], "serial", 0)
+    return 0

@@ -1,0 +1,168 @@
+"""`match` statements."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.names import assign_name
+from distml.interp.truth import truth
+from distml.interp.typetests import is_instance
+from distml.values import (
+    Const,
+    DictRecord,
+    InstanceRecord,
+    Lib,
+    ListRecord,
+    Opaque,
+    Ref,
+    Tup,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+
+def execute_match(vm: Machine, node: ast.Match) -> None:
+    """Run the first case that matches, or all that may."""
+    from distml.interp.expressions import evaluate
+    from distml.interp.machine import PathEnd
+    from distml.interp.statements import execute_block
+    from distml.interp.state import State, join_states
+
+    subject = evaluate(vm, node.subject)
+    ends: list[State] = []
+    for case in node.cases:
+        before = vm.state.fork()
+        known = match_pattern(vm, case.pattern, subject)
+        if known is not False and case.guard is not None:
+            holds = truth(vm, evaluate(vm, case.guard))
+            known = False if holds is False else (known if holds else None)
+        if known is False:
+            vm.state = before
+            continue
+        after = vm.follow(lambda body=case.body: execute_block(vm, body))  # type: ignore[misc]
+        if after is not None:
+            ends.append(after)
+        if known is True:
+            break
+        vm.state = before
+    else:
+        ends.append(vm.state)
+    if not ends:
+        raise PathEnd
+    vm.state = join_states(vm, ends)
+
+
+def match_pattern(vm: Machine, pattern: ast.pattern, value: Value) -> bool | None:
+    """Whether a pattern matches a value, None when unknown; captures are bound."""
+    from distml.interp.expressions import evaluate
+    from distml.interp.operators import compare
+
+    if isinstance(pattern, ast.MatchValue):
+        return truth(vm, compare(vm, ast.Eq(), value, evaluate(vm, pattern.value), pattern))
+    if isinstance(pattern, ast.MatchSingleton):
+        return truth(vm, compare(vm, ast.Is(), value, Const(pattern.value), pattern))
+    if isinstance(pattern, ast.MatchAs):
+        known = True if pattern.pattern is None else match_pattern(vm, pattern.pattern, value)
+        if pattern.name is not None and known is not False:
+            assign_name(vm, pattern.name, value)
+        return known
+    if isinstance(pattern, ast.MatchOr):
+        answers = [match_pattern(vm, p, value) for p in pattern.patterns]
+        return True if True in answers else (None if None in answers else False)
+    if isinstance(pattern, ast.MatchSequence):
+        return _sequence(vm, pattern, value)
+    if isinstance(pattern, ast.MatchClass):
+        return _class(vm, pattern, value)
+    if isinstance(pattern, ast.MatchMapping):
+        return _mapping(vm, pattern, value)
+    return None
+
+
+def _all(answers: list[bool | None]) -> bool | None:
+    return False if False in answers else (None if None in answers else True)
+
+
+def _sequence(vm: Machine, pattern: ast.MatchSequence, value: Value) -> bool | None:
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if isinstance(value, Const) or isinstance(record, DictRecord | InstanceRecord):
+        return False
+    known = isinstance(value, Tup) or isinstance(record, ListRecord)
+    items = vm.iterate(value) if known else None
+    stars = [i for i, p in enumerate(pattern.patterns) if isinstance(p, ast.MatchStar)]
+    if not isinstance(items, tuple):
+        for inner in pattern.patterns:
+            _bind_unknown(vm, inner)
+        return None
+    count = len(pattern.patterns)
+    if (not stars and len(items) != count) or len(items) < count - len(stars):
+        return False
+    if not stars:
+        return _all([match_pattern(vm, p, i) for p, i in zip(pattern.patterns, items, strict=True)])
+    star, after = stars[0], count - stars[0] - 1
+    end = len(items) - after
+    capture = pattern.patterns[star]
+    if isinstance(capture, ast.MatchStar) and capture.name:
+        assign_name(vm, capture.name, vm.allocate(ListRecord(items[star:end])))
+    pairs = [
+        *zip(pattern.patterns[:star], items[:star], strict=True),
+        *zip(pattern.patterns[star + 1 :], items[end:], strict=True),
+    ]
+    return _all([match_pattern(vm, p, i) for p, i in pairs])
+
+
+def _bind_unknown(vm: Machine, pattern: ast.pattern) -> None:
+    for part in ast.walk(pattern):
+        name = getattr(part, "name", None) or getattr(part, "rest", None)
+        if isinstance(name, str):
+            assign_name(vm, name, vm.opaque(name))
+
+
+def _class(vm: Machine, pattern: ast.MatchClass, value: Value) -> bool | None:
+    from distml.interp.expressions import evaluate
+
+    cls = evaluate(vm, pattern.cls)
+    known = is_instance(vm, value, cls)
+    if known is False:
+        return False
+    answers: list[bool | None] = [known]
+    for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+        attribute = None if isinstance(value, Opaque) else vm.attribute(value, name)
+        found = vm.opaque(name) if attribute is None else attribute
+        answers.append(match_pattern(vm, inner, found))
+    if pattern.patterns:
+        answers.append(_positional(vm, pattern, cls, value))
+    return _all(answers)
+
+
+def _positional(vm: Machine, pattern: ast.MatchClass, cls: Value, value: Value) -> bool | None:
+    if isinstance(cls, Lib) and cls.name.startswith("builtins.") and len(pattern.patterns) == 1:
+        return match_pattern(vm, pattern.patterns[0], value)
+    for inner in pattern.patterns:
+        _bind_unknown(vm, inner)
+    return None
+
+
+def _mapping(vm: Machine, pattern: ast.MatchMapping, value: Value) -> bool | None:
+    from distml.interp.expressions import evaluate
+
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if not isinstance(record, DictRecord):
+        _bind_unknown(vm, pattern)
+        return None
+    answers: list[bool | None] = []
+    for key_node, inner in zip(pattern.keys, pattern.patterns, strict=True):
+        key = evaluate(vm, key_node)
+        found = record.items.get(key) if isinstance(key, Const) else None
+        if found is None:
+            if record.exact and isinstance(key, Const):
+                return False
+            _bind_unknown(vm, inner)
+            answers.append(None)
+        else:
+            answers.append(match_pattern(vm, inner, found))
+    if pattern.rest:
+        assign_name(vm, pattern.rest, vm.opaque(pattern.rest))
+    return _all(answers)

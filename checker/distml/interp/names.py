@@ -1,0 +1,78 @@
+"""Looking up and assigning names."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING
+
+from distml.values import Const, Lib, Value
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Frame, Machine
+
+_BUILTINS = frozenset(dir(builtins)) | {"reveal_shape"}
+
+
+def lookup_name(vm: Machine, name: str, node: ast.AST) -> Value:
+    """The value of a name here; an unknown one when it is not bound on this path."""
+    frame: Frame | None = vm.frame
+    scope = vm.frame.scope
+    if name in scope.globals:
+        frame = module_frame(vm.frame)
+    first = True
+    while frame is not None:
+        usable = first or not frame.scope.is_class
+        if usable and (name in frame.scope.locals or frame.scope.is_module):
+            found = _in_frame(vm, frame, name)
+            if found is not None:
+                return found
+            if not frame.scope.is_module and not frame.scope.is_class:
+                return vm.opaque(name, vm.origin(node))
+        frame, first = frame.parent, False
+    if name in _BUILTINS:
+        return Lib(f"builtins.{name}")
+    return vm.opaque(name, vm.origin(node))
+
+
+def _in_frame(vm: Machine, frame: Frame, name: str) -> Value | None:
+    found = vm.variable(frame.ident, name)
+    if frame.scope.is_module:
+        if found is not None and vm.symbolic and name in frame.module.mutated:
+            known = vm.get(("global", vm.global_key(frame, name)))
+            if known is None:
+                known = vm.opaque(name)
+                vm.put(("global", vm.global_key(frame, name)), known)
+            result: Value = known
+            return result
+        if found is None and name == "__name__":
+            return Const(frame.module.name)
+        if found is None and name == "__file__":
+            return Const(frame.module.source.path)
+    return found
+
+
+def module_frame(frame: Frame) -> Frame:
+    """The frame of the module a frame's code belongs to."""
+    return frame.module.frame
+
+
+def assign_name(vm: Machine, name: str, value: Value | None, skip_comprehensions: bool = False) -> None:
+    """Bind a name where Python would; None unbinds it."""
+    frame = vm.frame
+    while skip_comprehensions and frame.name == "<comprehension>" and frame.parent is not None:
+        frame = frame.parent
+    if name in frame.scope.globals:
+        frame = module_frame(frame)
+        if vm.symbolic:
+            vm.put(("global", vm.global_key(frame, name)), value)
+    elif name in frame.scope.nonlocals:
+        frame = _owner(frame, name)
+    vm.assign(frame.ident, name, value)
+
+
+def _owner(frame: Frame, name: str) -> Frame:
+    parent = frame.parent
+    while parent is not None and (name not in parent.scope.locals or parent.scope.is_class):
+        parent = parent.parent
+    return frame if parent is None else parent

@@ -1,0 +1,366 @@
+"""Operators: arithmetic, comparison, subscripts, on every kind of value."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.calls import Arguments, call_op, call_value, each_alternative, hypothetical
+from distml.interp.truth import truth
+from distml.ops.registry import find_op
+from distml.shapes import Shape
+from distml.values import (
+    NONE,
+    Class,
+    Const,
+    Expr,
+    InstanceRecord,
+    Lib,
+    ListRecord,
+    Many,
+    Opaque,
+    Prim,
+    Ref,
+    ShapeSeq,
+    Slice,
+    Tensor,
+    Tup,
+    Union,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+BINARY: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("+", "add"),
+    ast.Sub: ("-", "sub"),
+    ast.Mult: ("*", "mul"),
+    ast.Div: ("/", "truediv"),
+    ast.FloorDiv: ("//", "floordiv"),
+    ast.Mod: ("%", "mod"),
+    ast.Pow: ("**", "pow"),
+    ast.MatMult: ("@", "matmul"),
+    ast.LShift: ("<<", "lshift"),
+    ast.RShift: (">>", "rshift"),
+    ast.BitOr: ("|", "or"),
+    ast.BitXor: ("^", "xor"),
+    ast.BitAnd: ("&", "and"),
+}
+COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Eq: ("==", "eq"),
+    ast.NotEq: ("!=", "ne"),
+    ast.Lt: ("<", "lt"),
+    ast.LtE: ("<=", "le"),
+    ast.Gt: (">", "gt"),
+    ast.GtE: (">=", "ge"),
+}
+UNARY: dict[type[ast.unaryop], tuple[str, str]] = {
+    ast.USub: ("-", "neg"),
+    ast.UAdd: ("+", "pos"),
+    ast.Invert: ("~", "invert"),
+}
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def tensor_prefix(value: Tensor) -> str:
+    """The class that the operators of an array are looked up in."""
+    return "numpy.ndarray" if value.lib == "numpy" else "torch.Tensor"
+
+
+def binary(
+    vm: Machine, operator: ast.operator, left: Value, right: Value, node: ast.AST, in_place: bool = False
+) -> Value:
+    """`left operator right`; `in_place` for augmented assignment."""
+    symbol, name = BINARY[type(operator)]
+    return each_alternative(
+        vm, (left, right), lambda a, b: _binary(vm, symbol, name, a, b, node, in_place)
+    )
+
+
+def _binary(
+    vm: Machine, symbol: str, name: str, left: Value, right: Value, node: ast.AST, in_place: bool
+) -> Value:
+    array = _array_of(left, right)
+    if array is not None:
+        dunder = f"__i{name}__" if in_place and left is array else f"__{name}__"
+        return call_op(vm, f"{tensor_prefix(array)}.{dunder}", Arguments([left, right]), node, array.lib)
+    overloaded = _overloaded(vm, name, left, right, in_place)
+    if overloaded is not None:
+        return overloaded
+    if in_place and isinstance(left, Ref) and isinstance(vm.record(left), ListRecord) and name == "add":
+        call_op(vm, "builtins.list.extend", Arguments([left, right]), node, "builtins")
+        return left
+    if name == "matmul":
+        return _opaque_matmul(vm, left, right, node)
+    from distml.ops.python import arithmetic
+
+    result = arithmetic.binary(vm_call(vm, symbol), symbol, left, right)
+    return vm.opaque(vm.snippet(node)) if result is None else result
+
+
+def _array_of(left: Value, right: Value) -> Tensor | None:
+    """The operand whose library decides: torch's when both are arrays."""
+    arrays = [v for v in (left, right) if isinstance(v, Tensor)]
+    if not arrays:
+        return None
+    return next((a for a in arrays if a.lib == "torch"), arrays[0])
+
+
+def _opaque_matmul(vm: Machine, left: Value, right: Value, node: ast.AST) -> Value:
+    if isinstance(left, Opaque | Expr) and isinstance(right, Opaque | Expr):
+        return hypothetical(vm, "torch.Tensor.__matmul__", Arguments([left, right]), node, "array")
+    return vm.opaque(vm.snippet(node))
+
+
+def vm_call(vm: Machine, name: str) -> object:
+    """A call object for the rules of Python's own operators."""
+    from distml.ops import Call
+
+    return Call(vm, name, "builtins")
+
+
+def _overloaded(vm: Machine, name: str, left: Value, right: Value, in_place: bool) -> Value | None:
+    """An operator method of a class of the project; an unknown value for other objects."""
+    order = [(left, f"__{name}__", right), (right, f"__r{name}__", left)]
+    if in_place:
+        order.insert(0, (left, f"__i{name}__", right))
+    is_object = False
+    for receiver, method_name, other in order:
+        if not isinstance(receiver, Ref) or not isinstance(vm.record(receiver), InstanceRecord):
+            continue
+        is_object = True
+        method = vm.attribute(receiver, method_name)
+        if method is not None and not isinstance(method, Opaque):
+            return call_value(vm, method, Arguments([other]))
+    return vm.opaque(f"__{name}__") if is_object else None
+
+
+def unary(vm: Machine, operator: ast.unaryop, value: Value, node: ast.AST) -> Value:
+    """`-x`, `+x`, `~x`, `not x`."""
+    if isinstance(operator, ast.Not):
+        known = truth(vm, value)
+        return Prim("bool") if known is None else Const(not known)
+    symbol, name = UNARY[type(operator)]
+    return each_alternative(vm, (value,), lambda v: _unary(vm, symbol, name, v, node))
+
+
+def _unary(vm: Machine, symbol: str, name: str, value: Value, node: ast.AST) -> Value:
+    if isinstance(value, Tensor):
+        return call_op(vm, f"{tensor_prefix(value)}.__{name}__", Arguments([value]), node, value.lib)
+    if isinstance(value, Ref):
+        method = vm.attribute(value, f"__{name}__")
+        if method is not None and not isinstance(method, Opaque):
+            return call_value(vm, method, Arguments([]))
+    from distml.ops.python import arithmetic
+
+    result = arithmetic.unary(vm_call(vm, symbol), symbol, value)
+    return vm.opaque(vm.snippet(node)) if result is None else result
+
+
+def compare(vm: Machine, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Value:
+    """One comparison; `Prim("bool")` when its outcome is unknown."""
+    if isinstance(operator, ast.Is | ast.IsNot):
+        return _negated(_identical(vm, left, right), isinstance(operator, ast.IsNot))
+    if isinstance(operator, ast.In | ast.NotIn):
+        return _negated(_contains(vm, right, left), isinstance(operator, ast.NotIn))
+    symbol, name = COMPARE[type(operator)]
+    return each_alternative(vm, (left, right), lambda a, b: _compare(vm, symbol, name, a, b, node))
+
+
+def _negated(known: bool | None, negate: bool) -> Value:
+    return Prim("bool") if known is None else Const(known != negate)
+
+
+def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, node: ast.AST) -> Value:
+    array = _array_of(left, right)
+    if array is not None:
+        if NONE in (left, right) and name in ("eq", "ne"):
+            return Const(name == "ne")
+        return call_op(
+            vm, f"{tensor_prefix(array)}.__{name}__", Arguments([left, right]), node, array.lib
+        )
+    overloaded = _overloaded_comparison(vm, name, left, right)
+    if overloaded is not None:
+        return overloaded
+    from distml.ops.python import arithmetic
+
+    known = arithmetic.compare(vm_call(vm, symbol), symbol, left, right)
+    return Prim("bool") if known is None else Const(known)
+
+
+def _overloaded_comparison(vm: Machine, name: str, left: Value, right: Value) -> Value | None:
+    for receiver, method_name, other in (
+        (left, f"__{name}__", right),
+        (right, f"__{_MIRRORED[name]}__", left),
+    ):
+        if isinstance(receiver, Ref) and isinstance(vm.record(receiver), InstanceRecord):
+            method = vm.attribute(receiver, method_name)
+            if method is not None and not isinstance(method, Opaque):
+                return call_value(vm, method, Arguments([other]))
+            if left == right and name in ("eq", "ne"):
+                return Const(name == "eq")
+            return Prim("bool")
+    return None
+
+
+def _identical(vm: Machine, left: Value, right: Value) -> bool | None:
+    if isinstance(left, Union) or isinstance(right, Union):
+        pairs = [
+            _identical(vm, a, b)
+            for a in (left.options if isinstance(left, Union) else (left,))
+            for b in (right.options if isinstance(right, Union) else (right,))
+        ]
+        return pairs[0] if all(p is pairs[0] for p in pairs) else None
+    if isinstance(left, Opaque | Expr) or isinstance(right, Opaque | Expr):
+        if NONE in (left, right):
+            other = left if right == NONE else right
+            return False if vm.get(("notnone", other)) else None
+        return True if left is right else None
+    if isinstance(left, Prim) or isinstance(right, Prim):
+        return False if NONE in (left, right) else None
+    if isinstance(left, Const) and isinstance(right, Const):
+        return left == right
+    if isinstance(left, Const) or isinstance(right, Const):
+        return False
+    if isinstance(left, Ref | Class | Lib) and isinstance(right, Ref | Class | Lib):
+        return left == right
+    return None
+
+
+def _contains(vm: Machine, container: Value, item: Value) -> bool | None:
+    if isinstance(container, Opaque | Expr | Prim) or isinstance(item, Opaque | Expr):
+        return None
+    if isinstance(container, Const) and isinstance(container.value, str):
+        known = isinstance(item, Const) and isinstance(item.value, str)
+        return item.value in container.value if known else None  # type: ignore[attr-defined]
+    method = vm.attribute(container, "__contains__") if isinstance(container, Ref) else None
+    if method is not None and not isinstance(method, Opaque):
+        return truth(vm, call_value(vm, method, Arguments([item])))
+    items = vm.iterate(container) if isinstance(container, Tup) else None
+    if not isinstance(items, tuple) or not isinstance(item, Const):
+        return None
+    if item in items:
+        return True
+    return False if all(isinstance(i, Const) for i in items) else None
+
+
+def subscript(vm: Machine, value: Value, index: Value, node: ast.AST | None = None) -> Value:
+    """`value[index]`."""
+    where = vm.node if node is None else node
+    return each_alternative(vm, (value, index), lambda v, i: _subscript(vm, v, i, where))
+
+
+def _subscript(vm: Machine, value: Value, index: Value, node: ast.AST) -> Value:
+    if isinstance(value, Tensor):
+        name = f"{tensor_prefix(value)}.__getitem__"
+        return call_op(vm, name, Arguments([value, index]), node, value.lib)
+    if isinstance(value, ShapeSeq):
+        return _shape_item(vm, value, index)
+    if isinstance(value, Opaque | Expr):
+        return _opaque_item(vm, value, index, node)
+    if isinstance(value, Lib | Class):
+        return _of_class(vm, value, index, node)
+    method = vm.attribute(value, "__getitem__")
+    if method is not None and not isinstance(method, Opaque):
+        return call_value(vm, method, Arguments([index]), node)
+    return vm.opaque(vm.snippet(node))
+
+
+def _shape_item(vm: Machine, value: ShapeSeq, index: Value) -> Value:
+    shape = vm.facts.shape(value.shape)
+    if isinstance(index, Const) and isinstance(index.value, int):
+        dim = vm.facts.axis(shape, index.value)
+        if dim is not None:
+            return vm.number(dim)
+    if isinstance(index, Slice) and index.step == NONE:
+        return _shape_slice(vm, value, shape, index)
+    return vm.opaque("shape item")
+
+
+def _shape_slice(vm: Machine, value: ShapeSeq, shape: Shape, index: Slice) -> Value:
+    start, stop = (
+        b.value if isinstance(b, Const) else False for b in (index.start, index.stop)
+    )
+    if shape.dims is not None and start is not False and stop is not False:
+        return Tup(tuple(vm.number(d) for d in shape.dims[start:stop]), "size")
+    if stop is None and isinstance(start, int) and start < 0:
+        tail = vm.facts.tail(shape, -start)
+        if tail is not None:
+            return Tup(tuple(vm.number(d) for d in tail), "size")
+    if start in (None, 0) and isinstance(stop, int) and stop > 0 and shape.least >= stop:
+        dims = [vm.facts.axis(shape, axis) for axis in range(stop)]
+        return Tup(tuple(vm.number(d) for d in dims if d is not None), "size")
+    if start is None and isinstance(stop, int) and stop < 0:
+        return _all_but_last(vm, value, shape, -stop)
+    return ShapeSeq(vm.facts.unknown_shape(), value.lib)
+
+
+def _all_but_last(vm: Machine, value: ShapeSeq, shape: Shape, count: int) -> ShapeSeq:
+    """`x.shape[:-1]`: what is known from the front is kept as far as it must remain."""
+    unknown = vm.facts.unknown_shape("batch")
+    keep = max(0, min(len(shape.head), shape.least - count))
+    tail = shape.tail[: len(shape.tail) - count] if len(shape.tail) > count else ()
+    return ShapeSeq(Shape(shape.head[:keep], unknown.middle, tail), value.lib)
+
+
+def _opaque_item(vm: Machine, value: Opaque | Expr, index: Value, node: ast.AST) -> Value:
+    parts = index.items if isinstance(index, Tup) else (index,)
+    array_like = any(isinstance(p, Slice) or p == NONE or p == Const(...) for p in parts)
+    kind = vm.get(("kind", value))
+    if kind is not None or (array_like and isinstance(index, Tup)):
+        prefix = "numpy.ndarray" if kind == "numpy" else "torch.Tensor"
+        arguments = Arguments([value, index])
+        return hypothetical(vm, f"{prefix}.__getitem__", arguments, node, kind or "array")
+    if isinstance(value, Opaque) and isinstance(index, Const):
+        return vm.child(value, "item", index, f"{value.name}[{index!r}]", node)
+    return vm.opaque(vm.snippet(node), vm.origin(node))
+
+
+def _of_class(vm: Machine, value: Lib | Class, index: Value, node: ast.AST) -> Value:
+    """`list[int]`, `Enum["NAME"]`, `np.r_[...]`, `Generic[T]`."""
+    if isinstance(value, Lib):
+        name = f"{value.name}.__getitem__"
+        if find_op(name) is not None:
+            return call_op(vm, name, Arguments([index]), node, value.name.partition(".")[0])
+        return value
+    record = vm.at(value.address)
+    if isinstance(index, Const) and index.value in record.attrs:
+        found: Value = record.attrs[index.value]
+        return found
+    return value
+
+
+def store_subscript(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) -> None:
+    """`value[index] = item`."""
+    options = value.options if isinstance(value, Union) else (value,)
+    for option in options:
+        if isinstance(option, Tensor):
+            name = f"{tensor_prefix(option)}.__setitem__"
+            each_alternative(
+                vm,
+                (index, item),
+                lambda i, v, o=option, n=name: call_op(vm, n, Arguments([o, i, v]), node, o.lib),
+            )
+        elif isinstance(option, Ref):
+            _store_in(vm, option, index, item, node, weak=len(options) > 1)
+        elif isinstance(option, Opaque):
+            vm.forget_children(option)
+
+
+def _store_in(vm: Machine, ref: Ref, index: Value, item: Value, node: ast.AST, weak: bool) -> None:
+    before = vm.record(ref)
+    method = vm.attribute(ref, "__setitem__")
+    if method is None or isinstance(method, Opaque):
+        return
+    call_value(vm, method, Arguments([index, item]), node)
+    after = vm.record(ref)
+    if weak and before is not None and after is not None and not isinstance(before, InstanceRecord):
+        from distml.interp.join import join_records
+
+        vm.replace(ref, join_records(vm, before, after))
+
+
+def items_of(vm: Machine, value: Value) -> tuple[Value, ...] | Many:
+    """What `*value` spreads."""
+    return vm.iterate(value)

@@ -1,0 +1,125 @@
+"""Assignment targets and unpacking."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.findings import fail
+from distml.interp.iteration import fresh_item
+from distml.interp.names import assign_name
+from distml.ops import Call, ShapeError
+from distml.values import (
+    ListRecord,
+    ShapeSeq,
+    Tensor,
+    Tup,
+    Union,
+    Value,
+    union,
+)
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+
+def assign_target(vm: Machine, target: ast.expr, value: Value) -> None:
+    """Bind the target of an assignment, a loop or a `with`."""
+    from distml.interp.attributes import set_attribute
+    from distml.interp.expressions import evaluate
+    from distml.interp.operators import store_subscript
+
+    if isinstance(target, ast.Name):
+        assign_name(vm, target.id, value)
+    elif isinstance(target, ast.Attribute):
+        set_attribute(vm, evaluate(vm, target.value), target.attr, value, target)
+    elif isinstance(target, ast.Subscript):
+        container, index = evaluate(vm, target.value), evaluate(vm, target.slice)
+        store_subscript(vm, container, index, value, target)
+    elif isinstance(target, ast.Tuple | ast.List):
+        _unpack(vm, target, value)
+    elif isinstance(target, ast.Starred):
+        assign_target(vm, target.value, value)
+
+
+def _unpack(vm: Machine, target: ast.Tuple | ast.List, value: Value) -> None:
+    items = unpack(vm, target, value)
+    for element, item in zip(target.elts, items, strict=True):
+        assign_target(vm, element, item)
+
+
+def unpack(vm: Machine, target: ast.Tuple | ast.List, value: Value) -> list[Value]:
+    """The values that the elements of a target receive."""
+    count = len(target.elts)
+    starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
+    if isinstance(value, ShapeSeq):
+        value = _ranked(vm, target, value, starred)
+    if isinstance(value, Union):
+        value = _fitting(vm, value, count, bool(starred))
+    items = vm.iterate(value)
+    if not isinstance(items, tuple):
+        return [
+            vm.allocate(ListRecord(None, items.item)) if i in starred else fresh_item(vm, items)
+            for i in range(count)
+        ]
+    if starred:
+        return _with_star(vm, items, count, starred[0])
+    if len(items) != count:
+        _mismatch(vm, target, value, len(items), count)
+        return [vm.opaque("item") for _ in range(count)]
+    return list(items)
+
+
+def _ranked(
+    vm: Machine, target: ast.Tuple | ast.List, value: ShapeSeq, starred: list[int]
+) -> Value:
+    """`b, c, h, w = x.shape` says that x has four axes."""
+    shape = vm.facts.shape(value.shape)
+    if starred:
+        return value
+    names = tuple(e.id if isinstance(e, ast.Name) and e.id != "_" else "size" for e in target.elts)
+    known = vm.facts.of_rank(shape, len(target.elts), names)
+    if known is None or known.dims is None:
+        if shape.rank is None:
+            _mismatch(vm, target, value, shape.least, len(target.elts))
+            return Tup(tuple(vm.opaque("size") for _ in target.elts))
+        return Tup(tuple(vm.number(d) for d in shape.head), "size")
+    return Tup(tuple(vm.number(d) for d in known.dims), "size")
+
+
+def _fitting(vm: Machine, value: Union, count: int, starred: bool) -> Value:
+    """The alternatives that can be unpacked into `count` targets."""
+    fits = [
+        option
+        for option in value.options
+        if starred or not isinstance(option, Tup) or len(option.items) == count
+    ]
+    return union(fits) if fits else value
+
+
+def _with_star(vm: Machine, items: tuple[Value, ...], count: int, star: int) -> list[Value]:
+    after = count - star - 1
+    if len(items) < count - 1:
+        return [vm.opaque("item") for _ in range(count)]
+    end = len(items) - after
+    middle = vm.allocate(ListRecord(items[star:end]))
+    return [*items[:star], middle, *items[end:]]
+
+
+def _mismatch(
+    vm: Machine, target: ast.Tuple | ast.List, value: Value, given: int, wanted: int
+) -> None:
+    """Too many or too few values: a finding when it is a tensor's shape or the tensor itself."""
+    call = Call(vm, "unpack", "array")
+    if isinstance(value, Tensor):
+        subject = f"a tensor of shape {call.show(value)} gives {given} rows"
+        notes = call.notes(*vm.facts.shape(value.shape).head[:1])
+    elif isinstance(value, ShapeSeq) or (isinstance(value, Tup) and value.kind == "size"):
+        items = value.items if isinstance(value, Tup) else ()
+        dims = [d for d in (call.dim(i) for i in items) if d is not None]
+        subject = f"a shape of {given} axes [{', '.join(map(repr, items))}]"
+        notes = call.notes(*dims[:2])
+    else:
+        return
+    message = f"{subject} cannot be unpacked into {wanted} names"
+    fail(vm, ShapeError("SHP306", message, notes), target)

@@ -1,0 +1,160 @@
+"""Scopes: which names a function, class or module binds itself."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Scope:
+    """The names one scope binds, and how it treats the others."""
+
+    __slots__ = ("globals", "is_class", "is_generator", "is_module", "locals", "nonlocals")
+
+    def __init__(self, *, is_module: bool = False, is_class: bool = False) -> None:
+        self.is_module = is_module
+        self.is_class = is_class
+        self.locals: set[str] = set()
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.is_generator = False
+
+
+_CACHE: dict[int, tuple[ast.AST, Scope]] = {}
+
+
+def scope_of(node: ast.AST) -> Scope:
+    """The scope a function, lambda, class, module or comprehension opens."""
+    cached = _CACHE.get(id(node))
+    if cached is not None and cached[0] is node:
+        return cached[1]
+    scope = Scope(is_module=isinstance(node, ast.Module), is_class=isinstance(node, ast.ClassDef))
+    if isinstance(node, FunctionNode):
+        scope.locals.update(argument.arg for argument in every_argument(node.args))
+    if isinstance(node, _COMPREHENSIONS):
+        for generator in node.generators:
+            scope.locals.update(_target_names(generator.target))
+    else:
+        body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[attr-defined]
+        _collect(body, scope)
+        scope.locals -= scope.globals | scope.nonlocals
+    _CACHE[id(node)] = (node, scope)
+    return scope
+
+
+def forget_scopes() -> None:
+    """Drop the remembered scopes of trees that are gone."""
+    _CACHE.clear()
+
+
+def every_argument(arguments: ast.arguments) -> Iterator[ast.arg]:
+    """All parameters of a function, in order."""
+    yield from arguments.posonlyargs
+    yield from arguments.args
+    if arguments.vararg is not None:
+        yield arguments.vararg
+    yield from arguments.kwonlyargs
+    if arguments.kwarg is not None:
+        yield arguments.kwarg
+
+
+def _collect(body: Iterable[ast.AST], scope: Scope) -> None:
+    waiting = list(body)
+    while waiting:
+        node = waiting.pop()
+        _bind(node, scope)
+        if isinstance(node, _SCOPES):
+            waiting.extend(_outer_parts(node))
+        elif isinstance(node, _COMPREHENSIONS):
+            # A walrus inside binds here; the loop variables do not.
+            waiting.extend(n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+        else:
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _outer_parts(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a nested scope that are evaluated in the scope around it."""
+    yield from getattr(node, "decorator_list", [])
+    arguments = getattr(node, "args", None)
+    if isinstance(arguments, ast.arguments):
+        yield from arguments.defaults
+        yield from (d for d in arguments.kw_defaults if d is not None)
+    if isinstance(node, ast.ClassDef):
+        yield from node.bases
+        yield from (keyword.value for keyword in node.keywords)
+
+
+def _bind(node: ast.AST, scope: Scope) -> None:
+    if isinstance(node, ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            scope.locals.add(node.id)
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        scope.locals.add(node.name)
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        for alias in node.names:
+            scope.locals.add((alias.asname or alias.name).partition(".")[0])
+    elif isinstance(node, ast.Global):
+        scope.globals.update(node.names)
+    elif isinstance(node, ast.Nonlocal):
+        scope.nonlocals.update(node.names)
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        scope.locals.add(node.name)
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        scope.locals.add(node.rest)
+    elif isinstance(node, ast.Yield | ast.YieldFrom):
+        scope.is_generator = True
+
+
+def _target_names(target: ast.AST) -> Iterator[str]:
+    return (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+
+
+def assigned_names(body: Iterable[ast.AST]) -> set[str]:
+    """The local names that code binds (nested scopes left out)."""
+    scope = Scope()
+    _collect(body, scope)
+    return scope.locals
+
+
+_MUTATORS = frozenset(
+    "append extend insert pop remove clear update setdefault add discard sort reverse popitem".split()
+)
+
+
+def mutated_globals(tree: ast.Module) -> frozenset[str]:
+    """Module variables that functions of the module rebind or change.
+
+    Their value when a function runs is not the one the module left.
+    """
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            body = node.body if isinstance(node.body, list) else [node.body]
+            for inner in body:
+                for part in ast.walk(inner):
+                    found.update(_changed(part))
+    return frozenset(found)
+
+
+def _changed(node: ast.AST) -> Iterable[str]:
+    if isinstance(node, ast.Global):
+        return node.names
+    if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        return _root(node.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _MUTATORS:
+            return _root(node.func.value)
+    return ()
+
+
+def _root(node: ast.AST) -> Iterable[str]:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return (node.id,) if isinstance(node, ast.Name) else ()

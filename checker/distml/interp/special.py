@@ -1,0 +1,314 @@
+"""Built-ins that need the interpreter itself, and names that stand for constants."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from distml.interp.calls import Arguments, call_value, unknown_call
+from distml.interp.classes import ClassRecord, Property, Super
+from distml.interp.instances import call_layer, initialize_library
+from distml.interp.machine import PathEnd, Revealed
+from distml.interp.typetests import is_instance
+from distml.shapes import Shape
+from distml.values import (
+    NONE,
+    Class,
+    Const,
+    DictRecord,
+    Function,
+    InstanceRecord,
+    Lib,
+    Opaque,
+    Prim,
+    Ref,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.interp.machine import Machine
+
+
+CONSTANTS: dict[str, Value] = {
+    "numpy.newaxis": NONE,
+    "numpy.pi": Const(3.141592653589793),
+    "numpy.e": Const(2.718281828459045),
+    "numpy.inf": Const(float("inf")),
+    "numpy.nan": Const(float("nan")),
+    "torch.pi": Const(3.141592653589793),
+    "torch.inf": Const(float("inf")),
+    "torch.nan": Const(float("nan")),
+    "math.pi": Const(3.141592653589793),
+    "math.e": Const(2.718281828459045),
+    "math.tau": Const(6.283185307179586),
+    "math.inf": Const(float("inf")),
+    "math.nan": Const(float("nan")),
+    "sys.maxsize": Const(2**63 - 1),
+    "typing.TYPE_CHECKING": Const(False),
+    "typing_extensions.TYPE_CHECKING": Const(False),
+}
+
+_ALIASES = {
+    "torch.nn.modules.linear.": "torch.nn.",
+    "torch.nn.parameter.": "torch.nn.",
+    "torch.nn.modules.module.": "torch.nn.",
+    "torch.utils.data.dataset.": "torch.utils.data.",
+    "torch.utils.data.dataloader.": "torch.utils.data.",
+    "torch.functional.": "torch.",
+    "numpy.core.": "numpy.",
+}
+
+
+def canonical(name: str) -> str:
+    """The public name of a library object reached through an inner module."""
+    for inner, public in _ALIASES.items():
+        if name.startswith(inner):
+            return public + name[len(inner) :]
+    if name.startswith("torch.nn.modules.") and name.count(".") > 3:
+        return "torch.nn." + name.rpartition(".")[2]
+    return name
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class SuperInit(Value):
+    """`super().__init__` or `super().forward`: what to run is found among the rest of the order."""
+
+    name: str
+    rest: tuple[Value | None, ...]
+    receiver: Value
+
+    def call(self, vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        """Run the next definition in the resolution order."""
+        for base in self.rest:
+            if isinstance(base, Class):
+                member = vm.at(base.address).attrs.get(self.name)
+                if member is not None:
+                    return call_value(vm, member, arguments.after(self.receiver), node)
+                if self.name == "__init__" and vm.at(base.address).fields is not None:
+                    return unknown_call(vm, arguments, node)
+            elif isinstance(base, Lib) and isinstance(self.receiver, Ref):
+                return self._library(vm, base.name, arguments, node)
+            elif base is None:
+                break
+        if self.name == "__init__":
+            return NONE
+        return unknown_call(vm, arguments, node)
+
+    def _library(self, vm: Machine, base: str, arguments: Arguments, node: ast.AST) -> Value:
+        assert isinstance(self.receiver, Ref)
+        if self.name == "__init__":
+            initialize_library(vm, self.receiver, base, arguments, node)
+            return NONE
+        if self.name == "forward":
+            return call_layer(vm, self.receiver, base, arguments, node)
+        return unknown_call(vm, arguments, node)
+
+
+def _super(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.args) == 2 and isinstance(arguments.args[0], Class):
+        return Super(arguments.args[0].address, arguments.args[1])
+    frame = vm.frame
+    while frame.parent is not None and frame.receiver is None:
+        frame = frame.parent
+    if frame.owner is None or frame.receiver is None:
+        return vm.opaque("super()")
+    return Super(frame.owner, frame.receiver)
+
+
+def _isinstance(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.args) != 2:
+        return Prim("bool")
+    known = is_instance(vm, arguments.args[0], arguments.args[1])
+    return Prim("bool") if known is None else Const(known)
+
+
+def _getattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    from distml.interp.attributes import find_attribute_of, get_attribute
+
+    args = arguments.args
+    if len(args) < 2 or not isinstance(args[1], Const) or not isinstance(args[1].value, str):
+        return vm.opaque(vm.snippet(node))
+    name = args[1].value
+    if len(args) == 2:
+        return get_attribute(vm, args[0], name, node)
+    found = find_attribute_of(vm, args[0], name, node)
+    if found is None:
+        return args[2]
+    return vm.opaque(vm.snippet(node)) if isinstance(args[0], Opaque) else found
+
+
+def _setattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    from distml.interp.attributes import set_attribute
+
+    args = arguments.args
+    if len(args) == 3 and isinstance(args[1], Const) and isinstance(args[1].value, str):
+        set_attribute(vm, args[0], args[1].value, args[2], node)
+    elif args and isinstance(args[0], Ref):
+        record = vm.record(args[0])
+        if isinstance(record, InstanceRecord):
+            vm.replace(args[0], InstanceRecord(record.cls, {}, False))
+    return NONE
+
+
+def _hasattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    from distml.interp.attributes import find_attribute_of
+
+    args = arguments.args
+    if len(args) != 2 or not isinstance(args[1], Const) or not isinstance(args[1].value, str):
+        return Prim("bool")
+    if not isinstance(args[0], Ref | Tensor):
+        return Prim("bool")
+    found = find_attribute_of(vm, args[0], args[1].value, node)
+    if found is None:
+        return Const(False)
+    return Prim("bool") if isinstance(found, Opaque) else Const(True)
+
+
+def _type(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.args) == 1 and isinstance(arguments.args[0], Ref):
+        record = vm.record(arguments.args[0])
+        if isinstance(record, InstanceRecord):
+            return record.cls
+    return vm.opaque("type")
+
+
+def _property(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    args = arguments.args
+    if not args:
+        return vm.opaque("property")
+    return Property(args[0], args[1] if len(args) > 1 else None)
+
+
+def _of_kind(kind: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    def make(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        function = arguments.args[0] if arguments.args else NONE
+        if isinstance(function, Function):
+            return Function(
+                function.node,
+                function.module,
+                function.frame,
+                function.name,
+                function.defaults,
+                function.kw_defaults,
+                function.owner,
+                kind,
+            )
+        return function
+
+    return make
+
+
+def _identity(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    return arguments.args[0] if arguments.args else vm.opaque(vm.snippet(node))
+
+
+def _callable(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else NONE
+    return Const(True) if isinstance(value, Function | Class) else Prim("bool")
+
+
+def _vars(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else NONE
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, InstanceRecord):
+        items = {Const(k): v for k, v in record.attrs.items() if not k.startswith("__")}
+        return vm.allocate(DictRecord(items, record.exact))
+    return vm.opaque(vm.snippet(node))
+
+
+def _exit(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    raise PathEnd
+
+
+def _reveal(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else NONE
+    span = vm.span(node)
+    from distml.interp.reveal import describe
+
+    vm.revealed[span] = Revealed(span, describe(vm, value))
+    return value
+
+
+def _parameter(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else arguments.kwargs.get("data", NONE)
+    if isinstance(value, Tensor):
+        return Tensor(value.lib, value.shape, value.dtype, True)
+    if isinstance(value, Opaque):
+        from distml.ops import Call
+
+        shape: Shape = Call(vm, "torch.nn.Parameter", "torch").shape(value)
+        return Tensor("torch", shape, None, True)
+    return vm.opaque(vm.snippet(node))
+
+
+def _field(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    from distml.interp.decorators import field_default
+
+    return field_default(vm, arguments, node)
+
+
+def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    args = arguments.args
+    if len(args) == 2 and isinstance(args[0], Class):
+        record: ClassRecord = vm.at(args[0].address)
+        if args[1] in record.mro:
+            return Const(True)
+        if not record.open and isinstance(args[1], Class | Lib):
+            return Const(False)
+    return Prim("bool")
+
+
+SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
+    "builtins.super": _super,
+    "builtins.isinstance": _isinstance,
+    "builtins.issubclass": _subclasses,
+    "builtins.getattr": _getattr,
+    "builtins.setattr": _setattr,
+    "builtins.hasattr": _hasattr,
+    "builtins.type": _type,
+    "builtins.callable": _callable,
+    "builtins.vars": _vars,
+    "builtins.property": _property,
+    "functools.cached_property": _property,
+    "abc.abstractproperty": _property,
+    "torch.jit.unused": _identity,
+    "builtins.staticmethod": _of_kind("static"),
+    "builtins.classmethod": _of_kind("class"),
+    "abc.abstractmethod": _identity,
+    "typing.overload": _identity,
+    "typing.final": _identity,
+    "typing.cast": lambda vm, arguments, node: (
+        arguments.args[1] if len(arguments.args) == 2 else vm.opaque(vm.snippet(node))
+    ),
+    "contextlib.contextmanager": _identity,
+    "dataclasses.field": _field,
+    "builtins.exit": _exit,
+    "builtins.quit": _exit,
+    "sys.exit": _exit,
+    "os._exit": _exit,
+    "builtins.reveal_shape": _reveal,
+    "torch.nn.Parameter": _parameter,
+    "torch.nn.parameter.Parameter": _parameter,
+    "torch.jit.script": _identity,
+    "torch.jit.export": _identity,
+    "torch.jit.ignore": _identity,
+    "torch.compile": _identity,
+    "torch.no_grad": lambda vm, arguments, node: (
+        arguments.args[0] if arguments.args else Lib("contextlib.nullcontext")
+    ),
+    "torch.inference_mode": lambda vm, arguments, node: (
+        arguments.args[0]
+        if arguments.args and isinstance(arguments.args[0], Function)
+        else Lib("contextlib.nullcontext")
+    ),
+    "contextlib.nullcontext": lambda vm, arguments, node: (
+        arguments.args[0] if arguments.args else Lib("contextlib.nullcontext")
+    ),
+}
+"""What the interpreter itself does for a library name."""
+
+__all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]

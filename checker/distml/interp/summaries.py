@@ -1,0 +1,112 @@
+"""Summaries: a call that was followed once is not followed again.
+
+A summary holds for equal arguments while everything the call read is as it was. It
+is recalled by replaying what the call changed, with what it made renamed, so
+that two calls never share one new object or one new symbol.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from distml.interp.rename import Renaming
+from distml.values import Function, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from distml.interp.machine import Machine
+
+MAX_SUMMARIES = 24
+"""How many summaries one function keeps."""
+
+
+class Summary(NamedTuple):
+    """What one followed call read, changed and gave."""
+
+    caught: bool
+    reads: dict[Hashable, Any]
+    changes: dict[Hashable, Any]
+    result: Value
+    mark: int
+
+
+class Recording(NamedTuple):
+    """A call that is being followed: what to restore and compare with at its end."""
+
+    outer_reads: set[Hashable] | None
+    outer_mark: int
+    mark: int
+    entry: dict[Hashable, Any]
+    findings: int
+
+
+def _key(vm: Machine, function: Function, bound: dict[str, Value]) -> Hashable:
+    return (id(function.node), function.frame, function.owner, tuple(bound.items()), vm.symbolic)
+
+
+def recall(vm: Machine, function: Function, bound: dict[str, Value]) -> Value | None:
+    """The result of an equal call, its effects replayed; None when there was none."""
+    for summary in vm.memo.get(_key(vm, function, bound), ()):
+        if summary.caught == vm.caught and _still_holds(vm, summary):
+            return _replay(vm, summary)
+    return None
+
+
+def _still_holds(vm: Machine, summary: Summary) -> bool:
+    state = vm.state
+    for key, value in summary.reads.items():
+        current = state.get(key)
+        if current is not value and current != value:
+            return False
+    return True
+
+
+def _replay(vm: Machine, summary: Summary) -> Value:
+    renaming = Renaming(vm, summary.mark)
+    for key in summary.reads:
+        vm.get(key)
+        if vm.reads is not None:
+            vm.reads.add(key)
+    for key, value in summary.changes.items():
+        vm.state.store[renaming.key(key)] = renaming.entry(value)
+    return renaming.value(summary.result)
+
+
+def start_recording(vm: Machine) -> Recording:
+    """Begin to note what a call reads."""
+    mark = vm.serial()
+    recording = Recording(vm.reads, vm.mark, mark, vm.state.store.copy(), len(vm.findings))
+    vm.reads, vm.mark = set(), mark
+    return recording
+
+
+def stop_recording(vm: Machine, recording: Recording) -> set[Hashable]:
+    """End it; what the call read of older things, the caller read too."""
+    reads = vm.reads or set()
+    vm.reads, vm.mark = recording.outer_reads, recording.outer_mark
+    if vm.reads is not None:
+        vm.reads |= reads
+    return reads
+
+
+def remember(
+    vm: Machine, function: Function, bound: dict[str, Value], recording: Recording, result: Value
+) -> None:
+    """Keep the summary of a call that came back."""
+    reads = stop_recording(vm, recording)
+    entry, base = recording.entry, vm.state.base
+    changes = {
+        key: value
+        for key, value in vm.state.store.items()
+        if entry.get(key) is not value
+    }
+    if len(changes) > 200:
+        return
+    known = {key: entry.get(key, base.get(key)) for key in reads}
+    summary = Summary(vm.caught, known, changes, result, recording.mark)
+    kept = vm.memo.setdefault(_key(vm, function, bound), [])
+    if len(kept) < MAX_SUMMARIES:
+        kept.append(summary)
+
+

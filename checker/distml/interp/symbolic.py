@@ -1,0 +1,187 @@
+"""Code that nobody calls: functions and classes analyzed with unknown arguments.
+
+What then fails, fails for every argument. A method is analyzed on an object
+whose constructor ran with unknown arguments; attributes that other methods set
+are unknown too, because those may have run in between.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.calls import Arguments, call_value
+from distml.interp.classes import ClassRecord
+from distml.interp.instances import instantiate
+from distml.interp.machine import PathEnd
+from distml.interp.scope import every_argument
+from distml.interp.state import State
+from distml.values import Class, Function, InstanceRecord, Ref, Value
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+
+def analyze_rest(vm: Machine) -> None:
+    """Analyze what running the module did not reach."""
+    vm.symbolic = True
+    vm.memo.clear()
+    for cls in list(vm.classes):
+        _analyze_class(vm, cls)
+    for function in list(vm.functions):
+        if function.owner is None and _unvisited(vm, function.node):
+            _in_fresh_state(vm, lambda f=function: _call(vm, f, ()))  # type: ignore[misc]
+
+
+def _in_fresh_state(vm: Machine, run: object) -> None:
+    vm.state = State(vm.base)
+    vm.stack = [vm.frame]
+    vm.handlers, vm.loops, vm.reads = [], [], None
+    vm.entered.clear()
+    vm.check_time()
+    try:
+        run()  # type: ignore[operator]
+    except PathEnd:
+        pass
+
+
+def _unvisited(vm: Machine, node: ast.AST) -> bool:
+    """Whether some statement of a function was not run yet."""
+    if isinstance(node, ast.Lambda):
+        return False
+    return any(
+        id(part) not in vm.visited
+        for part in _own_statements(node)
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    )
+
+
+def _own_statements(node: ast.AST) -> list[ast.stmt]:
+    found: list[ast.stmt] = []
+    waiting: list[ast.AST] = list(getattr(node, "body", []))
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.stmt):
+            found.append(part)
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            continue
+        waiting.extend(
+            child
+            for child in ast.iter_child_nodes(part)
+            if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
+        )
+    return found
+
+
+def _call(vm: Machine, function: Function, first: tuple[Value, ...]) -> None:
+    """Call with every remaining parameter unknown."""
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args][len(first) :]
+    args = [*first, *(vm.opaque(a.arg) for a in positional)]
+    kwargs = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
+    names = {a.arg for a in every_argument(spec)}
+    is_open = bool((spec.vararg or spec.kwarg) and names)
+    call_value(vm, function, Arguments(args, kwargs, is_open), function.node)
+
+
+def _analyze_class(vm: Machine, cls: Class) -> None:
+    record: ClassRecord = vm.at(cls.address)
+    methods = [
+        member
+        for member in record.attrs.values()
+        if isinstance(member, Function) and member.owner == cls.address
+    ]
+    methods += [
+        member.getter  # type: ignore[attr-defined]
+        for member in record.attrs.values()
+        if type(member).__name__ == "Property" and isinstance(member.getter, Function)  # type: ignore[attr-defined]
+    ]
+    todo = [m for m in methods if _unvisited(vm, m.node)]
+    if not todo:
+        return
+    made: list[tuple[Ref, State]] = []
+
+    def make() -> None:
+        ref = _instance(vm, cls, record)
+        if ref is not None:
+            made.append((ref, vm.state))
+
+    _in_fresh_state(vm, make)
+    for method in todo:
+        if method.name != "__init__":
+            _in_fresh_state(vm, lambda m=method: _call_method(vm, m, cls, made))  # type: ignore[misc]
+
+
+def _call_method(
+    vm: Machine, method: Function, cls: Class, made: list[tuple[Ref, State]]
+) -> None:
+    if method.kind == "static":
+        _call(vm, method, ())
+        return
+    if method.kind == "class":
+        _call(vm, method, (cls,))
+        return
+    if made:
+        ref, state = made[0]
+        vm.state = state.fork()
+        _call(vm, method, (ref,))
+    else:
+        _call(vm, method, (vm.opaque("self"),))
+
+
+def _instance(vm: Machine, cls: Class, record: ClassRecord) -> Ref | None:
+    """An object made with unknown arguments, its changeable attributes unknown."""
+    value = instantiate(vm, cls, _unknown_arguments(vm, record), record.node)
+    if not isinstance(value, Ref):
+        return None
+    made = vm.record(value)
+    if not isinstance(made, InstanceRecord):
+        return None
+    changing = _set_outside_init(vm, record)
+    attrs = {
+        name: vm.opaque(f"self.{name}") if name in changing else item
+        for name, item in made.attrs.items()
+    }
+    vm.replace(value, InstanceRecord(made.cls, attrs, made.exact))
+    return value
+
+
+def _unknown_arguments(vm: Machine, record: ClassRecord) -> Arguments:
+    for base in record.mro:
+        if isinstance(base, Class):
+            init = vm.at(base.address).attrs.get("__init__")
+            if isinstance(init, Function):
+                spec = init.node.args
+                names = [*spec.posonlyargs, *spec.args][1:]
+                is_open = spec.vararg is not None or spec.kwarg is not None
+                kwargs = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
+                return Arguments([vm.opaque(a.arg) for a in names], kwargs, is_open)
+            fields = vm.at(base.address).fields
+            if fields is not None:
+                return Arguments([vm.opaque(name) for name, _ in fields])
+    return Arguments([], {}, True)
+
+
+def _set_outside_init(vm: Machine, record: ClassRecord) -> set[str]:
+    """Attributes that a method other than the constructor sets on `self`."""
+    found: set[str] = set()
+    for base in record.mro:
+        if not isinstance(base, Class):
+            continue
+        for member in vm.at(base.address).node.body:
+            if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef) and member.name not in (
+                "__init__",
+                "__post_init__",
+            ):
+                found.update(_attributes_set(member))
+    return found
+
+
+def _attributes_set(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    return {
+        part.attr
+        for part in ast.walk(function)
+        if isinstance(part, ast.Attribute)
+        and not isinstance(part.ctx, ast.Load)
+        and isinstance(part.value, ast.Name)
+    }

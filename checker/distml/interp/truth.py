@@ -1,0 +1,73 @@
+"""Truth values of abstract values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.values import (
+    Bound,
+    Class,
+    Const,
+    DictRecord,
+    Function,
+    InstanceRecord,
+    ListRecord,
+    Num,
+    Opaque,
+    Range,
+    Ref,
+    SetRecord,
+    ShapeSeq,
+    Tup,
+    Union,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+
+def truth(vm: Machine, value: Value) -> bool | None:
+    """Whether a value counts as true; None when unknown."""
+    if isinstance(value, Const):
+        return bool(value.value)
+    if isinstance(value, Tup):
+        return bool(value.items)
+    if isinstance(value, Function | Class | Bound):
+        return True
+    if isinstance(value, Num):
+        dim = vm.facts.dim(value.dim)
+        constant = dim.constant
+        if constant is not None:
+            return constant != 0
+        return True if dim.is_nonzero else None
+    if isinstance(value, Opaque):
+        known: bool | None = vm.get(("truth", value))
+        return known
+    if isinstance(value, Union):
+        answers = {truth(vm, option) for option in value.options}
+        return answers.pop() if len(answers) == 1 else None
+    if isinstance(value, Ref):
+        return _of_record(vm, value)
+    if isinstance(value, ShapeSeq):
+        return True if vm.facts.shape(value.shape).least else None
+    if isinstance(value, Range):
+        items = vm.iterate(value)
+        return bool(items) if isinstance(items, tuple) else None
+    return None
+
+
+def _of_record(vm: Machine, ref: Ref) -> bool | None:
+    record = vm.record(ref)
+    if isinstance(record, ListRecord | SetRecord):
+        return None if record.items is None else bool(record.items)
+    if isinstance(record, DictRecord):
+        return True if record.items else (False if record.exact else None)
+    if isinstance(record, InstanceRecord):
+        for name in ("__bool__", "__len__"):
+            method = vm.attribute(ref, name)
+            if method is not None:
+                result = vm.apply(method, [])
+                return None if isinstance(result, Opaque) else truth(vm, result)
+        return True if record.exact else None
+    return None
