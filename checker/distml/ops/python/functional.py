@@ -1,0 +1,69 @@
+"""The module `functools`."""
+
+from __future__ import annotations
+
+from distml.ops.call import FALSE, Call
+from distml.ops.registry import op
+from distml.values import Const, Lib, Many, Num, Partial, Value
+
+IDENTITY = Lib("functools.identity")
+"""A callable that gives back its argument: what a decorator that changes nothing is."""
+
+
+@op("functools.identity", "functools.total_ordering", "functools.singledispatch", "functools.cache")
+@op("typing.final", "typing.overload", "typing.override", "typing.no_type_check", "typing.runtime_checkable")
+@op("typing_extensions.final", "typing_extensions.override", "typing_extensions.runtime_checkable")
+def identity(call: Call, func: Value, /) -> Value:
+    """A decorator that leaves what it decorates: https://docs.python.org/3/library/functools.html"""
+    return func
+
+
+@op("functools.wraps", "typing.dataclass_transform", "typing_extensions.deprecated", "warnings.deprecated")
+def wraps(call: Call, *args: Value, **options: Value) -> Value:
+    """functools.wraps(wrapped): https://docs.python.org/3/library/functools.html#functools.wraps"""
+    return IDENTITY
+
+
+@op("functools.lru_cache")
+def lru_cache(call: Call, maxsize: Value = Const(128), typed: Value = FALSE) -> Value:
+    """functools.lru_cache(maxsize): https://docs.python.org/3/library/functools.html#functools.lru_cache"""
+    bare = not isinstance(maxsize, Const | Num)
+    return maxsize if bare else IDENTITY
+
+
+@op("functools.update_wrapper")
+def update_wrapper(call: Call, wrapper: Value, wrapped: Value, *args: Value, **options: Value) -> Value:
+    """functools.update_wrapper(wrapper): https://docs.python.org/3/library/functools.html#functools.update_wrapper"""
+    return wrapper
+
+
+@op("functools.partial", "functools.partialmethod")
+def partial(call: Call, func: Value, /, *args: Value, **keywords: Value) -> Value:
+    """functools.partial(func, *args): https://docs.python.org/3/library/functools.html#functools.partial"""
+    if isinstance(func, Partial):
+        named = {**dict(func.kwargs), **keywords}
+        return Partial(func.function, func.args + args, tuple(named.items()))
+    return Partial(func, args, tuple(keywords.items()))
+
+
+@op("functools.reduce")
+def reduce(call: Call, function: Value, iterable: Value, initial: Value | None = None, /) -> Value:
+    """functools.reduce(function, iterable): https://docs.python.org/3/library/functools.html#functools.reduce"""
+    values = call.iterate(iterable)
+    if isinstance(values, Many):
+        # One round, for what it may find wrong; the result of many is not known.
+        call.apply(function, values.item if initial is None else initial, values.item)
+        return call.unknown()
+    left = list(values) if initial is None else [initial, *values]
+    if not left:
+        return call.unknown()
+    result = left[0]
+    for value in left[1:]:
+        result = call.apply(function, result, value)
+    return result
+
+
+@op("functools.cmp_to_key")
+def cmp_to_key(call: Call, mycmp: Value) -> Value:
+    """functools.cmp_to_key(mycmp): https://docs.python.org/3/library/functools.html#functools.cmp_to_key"""
+    return call.unknown()
