@@ -10,8 +10,7 @@ import pytest
 from engine.fakes import Checked, fake
 
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Related, Span
-from distml.engine import cache as cache_module
-from distml.engine import fingerprint
+from distml.engine import fingerprint, store
 from distml.engine.cache import Cache, default_folder
 from distml.engine.config import Config
 from distml.engine.results import FileResult, LostPlace, Report, decode, encode
@@ -37,7 +36,12 @@ def check(config: Config | None = None, path: str = "a.py") -> Report:
 
 
 def entries() -> list[Path]:
-    return [path for path in Path(default_folder()).rglob("*") if path.is_file() and path.name != "CACHEDIR.TAG"]
+    return files("results")
+
+
+def files(kind: str) -> list[Path]:
+    found = Path(default_folder(), kind).rglob("*")
+    return [path for path in found if path.is_file() and path.name != "CACHEDIR.TAG"]
 
 
 @pytest.fixture
@@ -113,7 +117,7 @@ def test_paths_are_shown_as_given_each_time(program: Path, folder: Path, monkeyp
     assert check(path=str(program)).diagnostics[0].span.path == str(program)
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[1, 2]", b"null", b"\xff\xfe", b'["a", "b", {}, []]', b"[" * 100_000])
+@pytest.mark.parametrize("damage", [b"", b"{", b"[1, 2]", b"null", b"\xff\xfe", b'["a", "b", []]', b"[" * 100_000])
 def test_a_damaged_entry_is_as_good_as_none(program: Path, damage: bytes) -> None:
     check()
     (entry,) = entries()
@@ -146,20 +150,30 @@ def test_a_folder_that_cannot_be_written_is_done_without(
     assert len(check().diagnostics) == len(check().diagnostics) == 1
 
 
-def test_the_number_of_entries_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_module, "digest", lambda data: "00" + fingerprint.digest(data))
-    cache = Cache(default_folder(), Config())
-    for number in range(3 * cache_module.ENTRIES_A_FOLDER):
-        cache.put(f"{number}.py", FileResult())
-    assert len(entries()) <= cache_module.ENTRIES_A_FOLDER
-    assert cache.get(f"{3 * cache_module.ENTRIES_A_FOLDER - 1}.py") is not None
+@pytest.mark.parametrize("damage", [None, b"", b"{}", b"\xff"])
+def test_a_damaged_record_is_as_good_as_none(program: Path, damage: bytes | None) -> None:
+    check()
+    for record in files("records"):
+        if damage is None:
+            record.unlink()
+        else:
+            record.write_bytes(damage)
+    assert (check().cached, check().cached) == (0, 1)
+
+
+def test_the_number_of_files_is_bounded(tmp_path: Path) -> None:
+    kept = store.Store(str(tmp_path), bound=20)
+    for number in range(50):
+        kept.write(f"00{number}", b"x")
+    assert len(list((tmp_path / "00").iterdir())) <= 20
+    assert (kept.read("000"), kept.read("0049")) == (None, b"x")
 
 
 def test_an_entry_that_would_be_too_large_is_not_written(folder: Path) -> None:
     (folder / "a.py").write_text("import torch")
 
     def talkative(source: SourceFile, project: Project, deadline: float | None) -> Checked:
-        return Checked([Diagnostic("SHP101", "x" * cache_module.LARGEST_ENTRY, SPAN)])
+        return Checked([Diagnostic("SHP101", "x" * store.LARGEST, SPAN)])
 
     config = Config(jobs=0)
     run(["a.py"], config, cache=Cache(default_folder(), config), checker=talkative)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -11,7 +10,7 @@ from hashlib import blake2b
 from distml.diagnostics.version import VERSION
 from distml.engine.config import Config
 
-FORMAT = "1"
+FORMAT = "2"
 
 
 def run_fingerprint(config: Config, folder: str) -> str:
@@ -38,28 +37,3 @@ def own_files() -> Iterator[str]:
 def digest(data: bytes) -> str:
     """A short content hash."""
     return blake2b(data, digest_size=16).hexdigest()
-
-
-class States:
-    """The states of paths, each looked at once a run: the hash of a file's content, `folder`, or `absent`."""
-
-    def __init__(self, max_file_size: int) -> None:
-        self._limit = max_file_size
-        self._known: dict[str, str] = {}
-
-    def __getitem__(self, path: str) -> str:
-        if path not in self._known:
-            self._known[path] = self._look(path)
-        return self._known[path]
-
-    def _look(self, path: str) -> str:
-        try:
-            status = os.stat(path)
-            if stat.S_ISDIR(status.st_mode):
-                return "folder"
-            if not stat.S_ISREG(status.st_mode) or status.st_size > self._limit:
-                return f"other:{status.st_size}:{status.st_mtime_ns}"
-            with open(path, "rb") as file:
-                return digest(file.read())
-        except (OSError, ValueError):
-            return "absent"

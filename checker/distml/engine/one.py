@@ -6,6 +6,7 @@ The interpreter is imported here, when the first file that needs it comes up.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from distml.diagnostics.model import Diagnostic, Span
@@ -18,12 +19,19 @@ from distml.source.reach import reaches_tensor_library
 from distml.source.reading import UnreadableError
 from distml.source.suppressions import apply, ignores_file
 
+Trace = Callable[[SourceFile, Project], tuple[str, ...]]
 
-def check_one(path: str, project: Project, config: Config, checker: Checker | None = None) -> FileResult:
-    """The result for one file; raises nothing but `KeyboardInterrupt` and `SystemExit`."""
+
+def check_one(
+    path: str, project: Project, config: Config, checker: Checker | None = None, trace: Trace | None = None
+) -> FileResult:
+    """The result for one file; raises nothing but `KeyboardInterrupt` and `SystemExit`.
+
+    `trace` writes down what the result depends on, for the cache.
+    """
     try:
         with alarm(config.time_limit + GRACE):
-            return _check(path, project, config, checker)
+            return _check(path, project, config, checker, trace or _no_trace)
     except OutOfTimeError:
         return failure("SRC105", path, out_of_time(config))
     except MemoryError:
@@ -61,7 +69,7 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' + text if text else ''}{place}"
 
 
-def _check(path: str, project: Project, config: Config, checker: Checker | None) -> FileResult:
+def _check(path: str, project: Project, config: Config, checker: Checker | None, trace: Trace) -> FileResult:
     deadline = time.monotonic() + config.time_limit
     try:
         source = project.open(path)
@@ -71,7 +79,7 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None)
     except UnreadableError as error:
         return FileResult((error.diagnostic,), lasting=error.diagnostic.code != "SRC107")
     if not reaches_tensor_library(source, project):
-        return FileResult(apply(source, ()).unused, skipped=True, consulted=_consulted(source, project))
+        return FileResult(apply(source, ()).unused, skipped=True, consulted=trace(source, project))
     checked = (checker or _interpreter())(source, project, deadline)
     found = list(checked.diagnostics)
     timed_out = getattr(checked, "timed_out", False)
@@ -83,7 +91,7 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None)
         (*here.kept, *here.unused, *elsewhere),
         tuple(LostPlace(place.span, place.reason) for place in checked.lost),
         used_elsewhere=tuple(used),
-        consulted=_consulted(source, project),
+        consulted=trace(source, project),
         lasting=not timed_out,
     )
 
@@ -104,8 +112,8 @@ def _elsewhere(source: SourceFile, found: list[Diagnostic], project: Project) ->
     return kept, used
 
 
-def _consulted(source: SourceFile, project: Project) -> tuple[str, ...]:
-    return tuple(sorted(project.consulted(source)))
+def _no_trace(_source: SourceFile, _project: Project) -> tuple[str, ...]:
+    return ()
 
 
 def _interpreter() -> Any:

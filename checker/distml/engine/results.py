@@ -52,7 +52,7 @@ class LostPlace:
 class FileResult:
     """The result for one file.
 
-    `skipped`: no tensor library is reachable from it. `consulted`: the paths the result depends on besides the file.
+    `skipped`: no tensor library is reachable from it. `consulted`: the records of what the result depends on.
     `used_elsewhere`: comments in other files that hid a finding met from this one. `lasting`: the result depends on
     nothing else, such as the speed of the machine, and may be remembered.
     """

@@ -41,7 +41,7 @@ def run(
     results = _remembered(found.files, cache)
     cached = len(results)
     missing = [path for path in found.files if path not in results]
-    for done, (path, result) in enumerate(_check(missing, config, checker, overlay), cached + 1):
+    for done, (path, result) in enumerate(_check(missing, config, checker, overlay, cache), cached + 1):
         results[path] = result
         if cache is not None:
             cache.put(path, result)
@@ -76,7 +76,11 @@ def _remembered(paths: Sequence[str], cache: Cache | None) -> dict[str, FileResu
 
 
 def _check(
-    paths: Sequence[str], config: Config, checker: Checker | None, overlay: dict[str, bytes] | None
+    paths: Sequence[str],
+    config: Config,
+    checker: Checker | None,
+    overlay: dict[str, bytes] | None,
+    cache: Cache | None,
 ) -> Iterator[tuple[str, FileResult]]:
     """Check the files that have to be, in this process or in workers."""
     if not paths:
@@ -89,7 +93,7 @@ def _check(
     project = Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay)
 
     def check(path: str) -> FileResult:
-        return check_one(path, project, config, checker)
+        return check_one(path, project, config, checker, cache.trace if cache is not None else None)
 
     jobs = workers(config.jobs, len(paths))
     if jobs == 0 or not can_fork():

@@ -40,6 +40,7 @@ class Project:
         self._layouts: dict[str, tuple[Layout, frozenset[str]]] = {}
         self._answers: dict[tuple[str, str, int], SourceFile | None] = {}
         self._probed: dict[str, set[str]] = {}
+        self._shared: dict[str, frozenset[str]] = {}
         self._uses: dict[str, set[str]] = {}
         self._probing: set[str] = set()
 
@@ -76,21 +77,26 @@ class Project:
         """The module `name` inside the package `source`; `None` where `source` is no package or has no such module."""
         return self.resolve(source, name, level=1) if source.is_package else None
 
-    def consulted(self, source: SourceFile) -> frozenset[str]:
-        """The paths on which what is known of `source` depends besides itself: those found and those found absent.
-
-        Holds for `source` and all files reached from it through imports resolved so far.
+    def consulted(self, source: SourceFile) -> dict[str, frozenset[str]]:
+        """What is known of `source` depends on: every file reached from it through imports resolved so far (itself
+        included), with the paths looked at to resolve that file's imports, whether something was found there or not.
         """
-        seen: set[str] = set()
+        found: dict[str, frozenset[str]] = {}
         waiting = [source.location]
-        paths: set[str] = set()
         while waiting:
             location = waiting.pop()
-            if location not in seen:
-                seen.add(location)
-                paths |= self._probed.get(location, set())
+            if location not in found:
+                found[location] = self._frozen(location)
                 waiting.extend(self._uses.get(location, ()))
-        return frozenset(paths | seen) - {source.location}
+        return found
+
+    def _frozen(self, location: str) -> frozenset[str]:
+        """The paths looked at for one file; the same object until there are more."""
+        probed = self._probed.get(location, set())
+        known = self._shared.get(location)
+        if known is None or len(known) != len(probed):
+            known = self._shared[location] = frozenset(probed)
+        return known
 
     def _absolute(self, importer: SourceFile, module: str) -> SourceFile | None:
         parts = module.split(".")
