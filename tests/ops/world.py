@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from distml.ops import Call, Note, find_layer, find_op
+from distml.ops.python.iterating import iterate
 from distml.shapes import Dim, Shape
 from distml.values import (
     NONE,
@@ -68,8 +69,7 @@ class ScratchWorld:
         return Opaque("call", self.serial())
 
     def iterate(self, value: Value) -> tuple[Value, ...] | Many:
-        items = self.begin("iter").items(value)
-        return Many(Opaque("item", self.serial())) if items is None else items
+        return iterate(self.begin("builtins.iter"), value)
 
     def truth(self, value: Value) -> bool | None:
         return bool(value.value) if isinstance(value, Const) else None

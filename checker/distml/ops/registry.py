@@ -27,8 +27,12 @@ LIBRARIES = {
     "torch": "torch",
     "einops": "einops",
     **dict.fromkeys(
-        ("argparse", "builtins", "collections", "copy", "functools", "itertools", "math")
-        + ("operator", "os", "random", "types", "typing"),
+        (
+            "argparse builtins collections copy functools itertools math operator os random types typing"
+            " atexit fnmatch gc getpass glob inspect io json logging multiprocessing pickle platform pprint secrets"
+            " shutil signal socket string sys tempfile textwrap threading time timeit tomllib traceback"
+            " typing_extensions warnings yaml"
+        ).split(),
         "python",
     ),
 }
