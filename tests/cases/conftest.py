@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cases.expectations import Said, annotate, compare, expectations
 
 from distml.diagnostics.registry import rule
 from distml.source.project import Project
 from distml.source.reading import UnreadableError
 from distml.source.suppressions import apply
+
+from cases.expectations import Said, annotate, compare, expectations
 
 BLOCK = re.compile(r"^```py(?:[ \t]+(?P<name>[\w./-]+))?[ \t]*\n(?P<program>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from engine.fakes import fake
 
 from distml.cli import commands
 from distml.cli.main import main
 from distml.diagnostics.version import VERSION
+
+from engine.fakes import fake
 
 BOOM = "import torch\nboom\n"
 

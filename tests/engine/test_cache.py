@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-from engine.fakes import Checked, fake
 
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Related, Span
 from distml.engine import fingerprint, store
@@ -17,6 +16,8 @@ from distml.engine.results import FileResult, LostPlace, Report, decode, encode
 from distml.engine.run import run
 from distml.source.file import SourceFile
 from distml.source.project import Project
+
+from engine.fakes import Checked, fake
 
 SPAN = Span("a.py", 1, 2, 3, 4)
 FULL = FileResult(

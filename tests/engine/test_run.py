@@ -6,13 +6,14 @@ import time
 from pathlib import Path
 
 import pytest
-from engine.fakes import fake
 
 from distml.engine import limits, workers
 from distml.engine.config import Config, ConfigError
 from distml.engine.results import Report
 from distml.engine.run import run
 from distml.engine.run import workers as number_of_workers
+
+from engine.fakes import fake
 
 TENSOR = "import torch\n"
 
