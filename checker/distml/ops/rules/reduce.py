@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Literal
 
 from distml.ops.call import UNKNOWN
 from distml.ops.rules.axes import drop_axis, replace_axis
 from distml.shapes import Dim, Shape
+from distml.values import Tensor
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -83,3 +85,24 @@ def _several(call: Call, shape: Shape, items: tuple[Value, ...], keeps: bool) ->
 
 def _listed(items: tuple[Value, ...]) -> str:
     return f"({', '.join(repr(item) for item in items)})"
+
+
+Fold = Literal["sum", "prod", "max", "min"]
+
+
+def folded(call: Call, array: Value, fold: Fold) -> tuple[Value, ...] | None:
+    """The one element that is left of a known array of integers: the product of a shape is a size."""
+    content = array.content if isinstance(array, Tensor) else None
+    dims = [call.dim(value) for value in content or ()]
+    known = [dim for dim in dims if dim is not None]
+    if not known or len(known) < len(dims):
+        return None
+    if fold == "sum":
+        return (call.number(call.small(sum(known, Dim.of(0)))),)
+    if fold == "prod":
+        return (call.number(call.small(prod(known, start=Dim.of(1)))),)
+    numbers = [dim.constant for dim in known]
+    if None in numbers:
+        return None
+    best = (max if fold == "max" else min)(n for n in numbers if n is not None)
+    return (call.number(Dim.of(best)),)
