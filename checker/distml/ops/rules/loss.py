@@ -212,18 +212,17 @@ def rows(call: Call, shape: Shape) -> Shape:
 
 
 def require_variance(call: Call, input: Shape, variance: Shape) -> None:
-    """The variance has the shape of the prediction, or one for a row: (..., 1) or one axis less."""
+    """The variance has the shape of the prediction, or one for a whole axis, which may be left out."""
     input, variance = call.facts.shape(input), call.facts.shape(variance)
     if input.dims is None or variance.dims is None or not variance.dims:
         return
-    rows_only = input.dims[:-1]
-    for allowed in (input.dims, rows_only, (*rows_only, Dim.of(1))):
-        if len(allowed) == len(variance.dims) and not any(
-            a.differs(b) for a, b in zip(allowed, variance.dims, strict=True)
-        ):
-            return
+    if len(input.dims) == len(variance.dims) + 1:
+        variance = Shape((*variance.dims, Dim.of(1)))
+    pairs = zip(input.dims, variance.head, strict=False)
+    if len(input.dims) == len(variance.head) and all(b == 1 or not a.differs(b) for a, b in pairs):
+        return
     call.fail(
         CODE,
         f"{call.text}: the variance {variance!r} does not fit the prediction {input!r}",
-        *call.notes(*input.dims, *variance.dims),
+        *call.notes(*input.head, *variance.head),
     )

@@ -14,32 +14,11 @@ from distml.values import DictRecord, InstanceRecord, Many, Prim, Ref, Tensor, T
 if TYPE_CHECKING:
     from distml.values import Value
 
-SELF = [
-    "apply",
-    "bfloat16",
-    "cpu",
-    "cuda",
-    "double",
-    "eval",
-    "float",
-    "half",
-    "ipu",
-    "mtia",
-    "requires_grad_",
-    "share_memory",
-    "to",
-    "to_empty",
-    "train",
-    "type",
-    "xpu",
-]
-NOTHING = ["compile", "zero_grad"]
-UNKNOWN = [
-    "get_buffer",
-    "get_extra_state",
-    "get_parameter",
-    "get_submodule",
-    "load_state_dict",
+SELF = ("apply", "bfloat16", "cpu", "cuda", "double", "eval", "float", "half", "requires_grad_", "share_memory")
+MOVED = ("to", "to_empty", "train", "type", "ipu", "mtia", "xpu")
+NOTHING = ("compile", "zero_grad")
+LOOKED_UP = ("get_buffer", "get_extra_state", "get_parameter", "get_submodule", "load_state_dict")
+HOOKS = (
     "register_backward_hook",
     "register_forward_hook",
     "register_forward_pre_hook",
@@ -47,9 +26,9 @@ UNKNOWN = [
     "register_full_backward_pre_hook",
     "register_load_state_dict_post_hook",
     "register_state_dict_pre_hook",
-]
-ITERATED = ["buffers", "children", "modules", "parameters"]
-NAMED = ["named_buffers", "named_children", "named_modules", "named_parameters"]
+)
+ITERATED = ("buffers", "children", "modules", "parameters")
+NAMED = ("named_buffers", "named_children", "named_modules", "named_parameters")
 
 
 @layer("torch.nn.Module")
@@ -74,7 +53,7 @@ def training(call: Call, self: Value) -> Value:
     return Prim("bool")
 
 
-@op(*(f"torch.nn.Module.{name}" for name in SELF))
+@op(*(f"torch.nn.Module.{name}" for name in SELF + MOVED))
 def chained(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     """Methods that give the module itself."""
     return self
@@ -86,7 +65,7 @@ def silent(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     return NONE
 
 
-@op(*(f"torch.nn.Module.{name}" for name in UNKNOWN))
+@op(*(f"torch.nn.Module.{name}" for name in LOOKED_UP + HOOKS))
 def unknown(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     """Methods whose result is not followed."""
     return call.unknown()
