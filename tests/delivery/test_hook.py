@@ -95,7 +95,9 @@ def test_a_commit_without_findings_passes(project: Path) -> None:
 @pytest.mark.requires("distml.interp.check")
 def test_a_shape_error_across_two_files(project: Path) -> None:
     (project / "net.py").write_text("import torch\n\nWEIGHTS = torch.zeros(64, 10)\n")
-    (project / "train.py").write_text("import torch\nfrom net import WEIGHTS\n\nscores = torch.zeros(32, 128) @ WEIGHTS\n")
+    (project / "train.py").write_text(
+        "import torch\nfrom net import WEIGHTS\n\nscores = torch.zeros(32, 128) @ WEIGHTS\n"
+    )
     done = pre_commit(project)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "train.py:4:10: error[SHP101]" in done.stdout

@@ -18,7 +18,6 @@ from distml.source.project import Project
 class Checked:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     lost: list[LostPlace] = field(default_factory=list)
-    timed_out: bool = False
 
 
 def fake(source: SourceFile, project: Project, deadline: float | None) -> Checked:
@@ -36,7 +35,8 @@ def fake(source: SourceFile, project: Project, deadline: float | None) -> Checke
                 checked.diagnostics += fake(followed, project, deadline).diagnostics
         if "reveal" in line:
             checked.diagnostics += quiet(source, project, line.split()[-1])
-        checked.timed_out |= "gave-up" in line
+        if "gave-up" in line:
+            checked.diagnostics.append(Diagnostic("SRC105", "gave up", Span(source.path, 1, 1, 1, 1)))
         misbehave(line)
     return checked
 

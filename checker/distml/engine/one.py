@@ -19,6 +19,7 @@ from distml.source.reach import reaches_tensor_library
 from distml.source.reading import UnreadableError
 from distml.source.suppressions import apply, ignores_file
 
+FLEETING = frozenset({"SRC105", "SRC106", "SRC107", "SRC201"})  # may be otherwise next time
 Trace = Callable[[SourceFile, Project], tuple[str, ...]]
 
 
@@ -77,14 +78,11 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None,
             return FileResult(skipped=True)
         _ = source.tree  # a file that cannot be parsed is reported whether or not it holds tensors
     except UnreadableError as error:
-        return FileResult((error.diagnostic,), lasting=error.diagnostic.code != "SRC107")
+        return FileResult((error.diagnostic,), lasting=error.diagnostic.code not in FLEETING)
     if not reaches_tensor_library(source, project):
         return FileResult(apply(source, ()).unused, skipped=True, consulted=trace(source, project))
     checked = (checker or _interpreter())(source, project, deadline)
     found = list(checked.diagnostics)
-    timed_out = getattr(checked, "timed_out", False)
-    if timed_out:
-        found.append(failure("SRC105", path, out_of_time(config)).diagnostics[0])
     here = apply(source, [finding for finding in found if finding.span.path == source.path])
     elsewhere, used = _elsewhere(source, found, project)
     return FileResult(
@@ -92,7 +90,7 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None,
         tuple(LostPlace(place.span, place.reason) for place in checked.lost),
         used_elsewhere=tuple(used),
         consulted=trace(source, project),
-        lasting=not timed_out,
+        lasting=not any(finding.code in FLEETING for finding in found),
     )
 
 

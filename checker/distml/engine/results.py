@@ -29,7 +29,7 @@ class Lost(Protocol):
 
 
 class Checked(Protocol):
-    """The result of a checker for one file. `timed_out` says that the deadline ended it early."""
+    """The result of a checker for one file; SRC105 among its findings says that the deadline ended it early."""
 
     @property
     def diagnostics(self) -> Sequence[Diagnostic]: ...

@@ -59,7 +59,9 @@ def _finding(finding: Diagnostic, context: Context, style: Style) -> Iterator[st
 def _whole_file(finding: Diagnostic) -> bool:
     """Whether a finding is about a file and merely has to stand somewhere."""
     span = finding.span
-    return finding.code.startswith("SRC") and (span.line, span.column, span.end_line, span.end_column) == (1, 1, 1, 2)
+    return (
+        finding.code.startswith("SRC") and (span.line, span.column, span.end_line) == (1, 1, 1) and span.end_column < 3
+    )
 
 
 def _related(related: Related, finding: Diagnostic, context: Context, style: Style, width: int) -> Iterator[str]:
