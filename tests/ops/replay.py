@@ -17,7 +17,7 @@ from typing import Any
 
 from distml.ops import ShapeError, find_op
 from distml.shapes import Dim, Facts, Shape, Symbol
-from distml.values import Const, ListRecord, Many, Num, Opaque, Ref, Tensor, Tup, Union, Value
+from distml.values import Const, ListRecord, Many, Num, Opaque, Ref, ShapeSeq, Tensor, Tup, Union, Value
 from ops.world import ScratchWorld, lift
 
 NOT_ABOUT_SHAPES = re.compile(
@@ -33,6 +33,7 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
+    vague: list[str] = field(default_factory=list)
 
     def share(self, *outcomes: str) -> float:
         """The part of all calls that came out as one of `outcomes`."""
@@ -44,6 +45,8 @@ class Tally:
             self.wrong.append(f"{outcome}: {what}")
         if outcome == "missed":
             self.missed.append(what)
+        if outcome in ("unbound", "unknown", "partial"):
+            self.vague.append(f"{outcome}: {what}")
 
 
 class Abstraction:
@@ -91,7 +94,7 @@ _RANKING = ["wrong", "unknown", "partial", "exact"]
 
 
 def _other(made: Value) -> str:
-    return "unknown" if isinstance(made, Opaque | Ref) else "wrong"
+    return "unknown" if isinstance(made, Opaque | Ref | ShapeSeq) else "wrong"
 
 
 def _sequence(
@@ -200,7 +203,8 @@ def op_db_cases(wanted: set[str], limit: int) -> Iterator[tuple[str, Callable[..
 
     for info in op_db:
         spellings = {info.name, *(alias.name for alias in info.aliases)}
-        if not spellings & wanted:
+        if not spellings & wanted or getattr(info.op, "__name__", "") == "<lambda>":
+            # Some variants wrap the function into another one.
             continue
         dtype = next(
             d for d in (torch.float32, torch.complex64, torch.int64, torch.bool) if d in info.supported_dtypes("cpu")
