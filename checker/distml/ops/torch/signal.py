@@ -109,7 +109,7 @@ def istft(
         return call.unranked(kind)
     points = call.dim(n_fft)
     _require_window(call, window, points, win_length)
-    _require_frequencies(call, shape, points, call.flag(onesided))
+    _require_frequencies(call, shape, points, None if call.is_none(onesided) else call.flag(onesided))
     step = points // 4 if call.is_none(hop_length) and points is not None else call.dim(hop_length)
     return call.tensor(Shape((*shape.head[:-2], _samples(call, shape.head[-1], points, step, center, length))), kind)
 
