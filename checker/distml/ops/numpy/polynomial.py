@@ -10,7 +10,7 @@ from distml.ops.numpy.results import array, vector
 from distml.ops.registry import op
 from distml.ops.rules.axes import pad_front
 from distml.ops.rules.kinds import promote
-from distml.shapes import Dim, Shape
+from distml.shapes import Dim
 from distml.values import Const, Tensor, Tup
 
 if TYPE_CHECKING:
@@ -28,7 +28,13 @@ def polyval(call: Call, p: Value, x: Value) -> Value:
 
 @op("numpy.polyfit")
 def polyfit(
-    call: Call, x: Value, y: Value, deg: Value, rcond: Value = NONE, full: Value = FALSE, w: Value = NONE,
+    call: Call,
+    x: Value,
+    y: Value,
+    deg: Value,
+    rcond: Value = NONE,
+    full: Value = FALSE,
+    w: Value = NONE,
     cov: Value = FALSE,
 ) -> Value:
     """numpy.polyfit(x, y, deg): https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html"""
@@ -111,5 +117,3 @@ def polynomial_value(call: Call, x: Value, c: Value, tensor: Value = NONE) -> Va
     """numpy.polynomial.polynomial.polyval: https://numpy.org/doc/stable/reference/routines.polynomials.html"""
     coefficients = call.shape(c)
     return array(call, call.shape(x)) if coefficients.rank == 1 else call.unranked()
-
-

@@ -84,7 +84,9 @@ def diff(
         return array(call, replace_axis(call, shape, at, None), kind)
     left = size - times
     constant = left.constant
-    return array(call, replace_axis(call, shape, at, Dim.of(0) if constant is not None and constant < 0 else left), kind)
+    return array(
+        call, replace_axis(call, shape, at, Dim.of(0) if constant is not None and constant < 0 else left), kind
+    )
 
 
 def _added(call: Call, extra: Value, axis: int | None) -> Dim | None:
@@ -215,5 +217,3 @@ def _broadcasts(dims: tuple[Dim, ...], rank: int) -> bool:
     if len(dims) > 2 or (dims and dims[-1].differs(1) and dims[-1].differs(2)):
         return False
     return len(dims) < 2 or not (dims[0].differs(1) and dims[0].differs(rank))
-
-

@@ -93,8 +93,13 @@ def digitize(call: Call, x: Value, bins: Value, right: Value = FALSE) -> Value:
 
 @op("numpy.unique")
 def unique(
-    call: Call, ar: Value, return_index: Value = FALSE, return_inverse: Value = FALSE, return_counts: Value = FALSE,
-    axis: Value = NONE, **options: Value,
+    call: Call,
+    ar: Value,
+    return_index: Value = FALSE,
+    return_inverse: Value = FALSE,
+    return_counts: Value = FALSE,
+    axis: Value = NONE,
+    **options: Value,
 ) -> Value:
     """numpy.unique(ar): https://numpy.org/doc/stable/reference/generated/numpy.unique.html"""
     flags = [call.flag(flag) for flag in (return_index, return_inverse, return_counts)]
@@ -123,7 +128,12 @@ def unique_values(call: Call, x: Value) -> Value:
         "counts": alone,
     }
     kind = call.name.rpartition("_")[2]
-    wanted = {"values": 1, "counts": ("values", "counts"), "inverse": ("values", "inverse_indices"), "all": tuple(parts)}
+    wanted = {
+        "values": 1,
+        "counts": ("values", "counts"),
+        "inverse": ("values", "inverse_indices"),
+        "all": tuple(parts),
+    }
     names = wanted[kind]
     if not isinstance(names, tuple):
         return parts["values"]
@@ -197,7 +207,7 @@ def histogram(
     if call.is_none(weights) is False:
         _require_same_shape(call, call.shape(a), call.shape(weights))
     count, edges = _edges(call, bins)
-    return Tup((array(call, [count]), array(call, [edges], "float")))
+    return Tup((array(call, [count]), array(call, [edges], _edge_kind(bins))))
 
 
 def _require_same_shape(call: Call, left: Shape, right: Shape) -> None:
@@ -212,7 +222,12 @@ def _require_same_shape(call: Call, left: Shape, right: Shape) -> None:
 @op("numpy.histogram_bin_edges")
 def histogram_bin_edges(call: Call, a: Value, bins: Value = TEN, *_: Value, **options: Value) -> Value:
     """numpy.histogram_bin_edges: https://numpy.org/doc/stable/reference/generated/numpy.histogram_bin_edges.html"""
-    return array(call, [_edges(call, bins)[1]], "float")
+    return array(call, [_edges(call, bins)[1]], _edge_kind(bins))
+
+
+def _edge_kind(bins: Value) -> str | None:
+    """Edges that are given keep their kind."""
+    return "float" if isinstance(bins, Const | Num) else None
 
 
 @op("numpy.histogram2d")
@@ -224,7 +239,7 @@ def histogram2d(call: Call, x: Value, y: Value, bins: Value = TEN, *_: Value, **
     items = call.items(bins)
     pair = items if items is not None and len(items) == 2 else (bins, bins)
     (rows, xs), (columns, ys) = _edges(call, pair[0]), _edges(call, pair[1])
-    return Tup((array(call, [rows, columns], "float"), array(call, [xs], "float"), array(call, [ys], "float")))
+    return Tup((array(call, [rows, columns], "float"), array(call, [xs]), array(call, [ys])))
 
 
 @op("numpy.histogramdd")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.call import FALSE, NONE, UNKNOWN, Call
-from distml.ops.numpy.dtypes import element_kind, kind_of
+from distml.ops.call import FALSE, NONE, Call
+from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array, vector
 from distml.ops.registry import op
-from distml.ops.rules.sizes import of_items, shape_from
+from distml.ops.rules.sizes import shape_from
 from distml.shapes import Dim, Shape
-from distml.values import Const, Prim
+from distml.values import Prim
 
 if TYPE_CHECKING:
     from distml.values import Value
@@ -23,7 +23,9 @@ _STRINGS = (
     " typename mintypecode datetime_as_string get_include"
 )
 _BOOLEANS = "can_cast issubdtype isdtype iscomplexobj isrealobj isfortran iterable".split(" ")
-_OPAQUE = "errstate printoptions geterr geterrcall get_printoptions getbufsize finfo iinfo nditer nested_iters ndenumerate"
+_OPAQUE = (
+    "errstate printoptions geterr geterrcall get_printoptions getbufsize finfo iinfo nditer nested_iters ndenumerate"
+)
 
 
 @op(*(f"numpy.{name}" for name in _SETTINGS), "numpy.ndarray.tofile", "numpy.ndarray.dump")
@@ -123,5 +125,3 @@ def dates(call: Call, *args: Value, **options: Value) -> Value:
     """numpy.busday_count: https://numpy.org/doc/stable/reference/routines.datetime.html"""
     shapes = [call.shape(arg) for arg in args[:2]]
     return array(call, call.broadcast(*shapes, message=call.text))
-
-
