@@ -17,7 +17,7 @@ from distml.interp.join import widen_records, widen_values
 from distml.interp.machine import Loop, PathEnd
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
-from distml.interp.state import State, join_entry, join_states
+from distml.interp.state import State, join_entry, join_states, written_apart
 from distml.interp.truth import truth
 from distml.shapes import Middle, Symbol
 from distml.values import Many, Record, Value
@@ -188,10 +188,11 @@ def _widen(
     vm: Machine, head: State, after: State, wild: set[object], last: bool
 ) -> State | None:
     """The next head; None when `after` is already covered."""
-    store = dict(head.store)
+    keys, _ = written_apart(head, after)
+    result = head.fork()
     changed = False
-    vm.state = State(head.base, store)
-    for key in {**head.store, **after.store}:
+    vm.state = result
+    for key in keys:
         old, new = head.get(key), after.get(key)
         if old is new:
             continue
@@ -200,12 +201,12 @@ def _widen(
             continue
         if value is None:
             changed = changed or (old is not None and isinstance(key, Symbol | Middle))
-            store.pop(key, None)
+            result.drop(key)
         else:
             # What exists only inside the body does not change the head.
             changed = changed or old is not None
-            store[key] = value
-    return State(head.base, store) if changed else None
+            result.set(key, value)
+    return result if changed else None
 
 
 def _widen_entry(

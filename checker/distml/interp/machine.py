@@ -168,7 +168,7 @@ class Machine:
 
     def put(self, key: Hashable, value: Any) -> None:
         """Set a fact."""
-        self.state.store[key] = value
+        self.state.set(key, value)
 
     def variable(self, frame: int, name: str) -> Value | None:
         """The value of a variable, None when it is not (or no longer) set."""
@@ -182,7 +182,7 @@ class Machine:
 
     def assign(self, frame: int, name: str, value: Value | None) -> None:
         """Set a variable; None deletes it."""
-        self.state.store[(frame, name)] = UNDEFINED if value is None else value
+        self.state.set((frame, name), UNDEFINED if value is None else value)
 
     def record(self, ref: Ref) -> Record | None:
         """The heap record of a reference."""
@@ -199,19 +199,19 @@ class Machine:
     def allocate(self, record: Record) -> Ref:
         """A new heap record."""
         address = self.serial()
-        self.state.store[address] = record
+        self.state.set(address, record)
         return Ref(address)
 
     def replace(self, ref: Ref, record: Record) -> None:
         """Change a heap record."""
-        self.state.store[ref.address] = record
+        self.state.set(ref.address, record)
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
         """Change a tensor object in place: every variable that holds it sees the new shape."""
         changed = Tensor(tensor.lib, shape, tensor.dtype, tensor.parameter, None, tensor.ident)
         for key, value in list(self.state.store.items()):
             if value is tensor:
-                self.state.store[key] = changed
+                self.state.set(key, changed)
         return changed
 
     # --- making values ---------------------------------------------------------------
@@ -261,7 +261,7 @@ class Machine:
             return
         for key in [k for k in self.state.store if type(k) is tuple and k[1] is parent]:
             if key[0] in ("attr", "item"):
-                self.state.store[key] = self.opaque(f"{parent.name}.{key[2]}"[:60])
+                self.put(key, self.opaque(f"{parent.name}.{key[2]}"[:60]))
 
     def number(self, dim: Dim) -> Value:
         """A dimension as an integer value."""

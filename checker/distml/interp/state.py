@@ -27,23 +27,68 @@ class Undefined:
 UNDEFINED = Undefined()
 
 
+class Level:
+    """What was written since one fork: joining looks only at what two paths wrote apart."""
+
+    __slots__ = ("changed", "depth", "parent")
+
+    def __init__(self, parent: Level | None) -> None:
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.changed: set[Hashable] = set()
+
+
 class State:
     """The store of one path."""
 
-    __slots__ = ("base", "store")
+    __slots__ = ("base", "level", "store")
 
-    def __init__(self, base: dict[Hashable, Any], store: dict[Hashable, Any] | None = None) -> None:
+    def __init__(
+        self,
+        base: dict[Hashable, Any],
+        store: dict[Hashable, Any] | None = None,
+        level: Level | None = None,
+    ) -> None:
         self.base = base
         self.store: dict[Hashable, Any] = {} if store is None else store
+        self.level = Level(None) if level is None else level
 
     def get(self, key: Hashable) -> Any:
         """The entry, None when there is none."""
         found = self.store.get(key)
         return self.base.get(key) if found is None else found
 
+    def set(self, key: Hashable, value: Any) -> None:
+        """Write an entry."""
+        self.store[key] = value
+        self.level.changed.add(key)
+
+    def drop(self, key: Hashable) -> None:
+        """Remove an entry, if it is there."""
+        if self.store.pop(key, None) is not None:
+            self.level.changed.add(key)
+
     def fork(self) -> State:
         """A copy that can go its own way."""
-        return State(self.base, self.store.copy())
+        parent = self.level
+        self.level = Level(parent)
+        return State(self.base, self.store.copy(), Level(parent))
+
+
+def written_apart(left: State, right: State) -> tuple[set[Hashable], Level | None]:
+    """What either path wrote since they parted, and the level they parted at."""
+    keys: set[Hashable] = set()
+    a: Level | None = left.level
+    b: Level | None = right.level
+    while a is not b:
+        if b is None or (a is not None and a.depth >= b.depth):
+            assert a is not None
+            keys |= a.changed
+            a = a.parent
+        else:
+            keys |= b.changed
+            b = b.parent
+    return keys, a
 
 
 def join_states(vm: Machine, states: list[State]) -> State:
@@ -56,24 +101,20 @@ def join_states(vm: Machine, states: list[State]) -> State:
 
 
 def _join(vm: Machine, left: State, right: State) -> State:
-    ours, theirs = left.store, right.store
-    joined: dict[Hashable, Any] = {}
-    for key, a in ours.items():
-        b = theirs.get(key)
+    keys, ancestor = written_apart(left, right)
+    joined = left.store.copy()
+    level = Level(ancestor)
+    level.changed = keys
+    for key in keys:
+        a, b = left.get(key), right.get(key)
         if a is b:
-            joined[key] = a
             continue
-        if b is None:
-            b = right.base.get(key)
         value = join_entry(vm, key, a, b)
-        if value is not None:
+        if value is None:
+            joined.pop(key, None)
+        else:
             joined[key] = value
-    for key, b in theirs.items():
-        if key not in ours:
-            value = join_entry(vm, key, left.base.get(key), b)
-            if value is not None:
-                joined[key] = value
-    return State(left.base, joined)
+    return State(left.base, joined, level)
 
 
 def join_entry(vm: Machine, key: Hashable, a: Any, b: Any) -> Any:

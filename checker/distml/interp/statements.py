@@ -38,6 +38,7 @@ def execute(vm: Machine, node: ast.stmt) -> None:
     """Run one statement."""
     vm.step()
     vm.visited.add(id(node))
+    vm.node = node
     rule = _RULES.get(type(node))
     if rule is not None:
         rule(vm, node)

@@ -10,15 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.rename import Renaming
+from distml.interp.state import written_apart
 from distml.values import Function, Value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from distml.interp.machine import Machine
+    from distml.interp.state import State
 
 MAX_SUMMARIES = 24
 """How many summaries one function keeps."""
+
+
+MAX_CHANGES = 200
+"""A call that changes more is cheaper to follow again than to replay."""
 
 
 class Summary(NamedTuple):
@@ -37,8 +43,7 @@ class Recording(NamedTuple):
     outer_reads: set[Hashable] | None
     outer_mark: int
     mark: int
-    entry: dict[Hashable, Any]
-    findings: int
+    entry: State
 
 
 def _key(vm: Machine, function: Function, bound: dict[str, Value]) -> Hashable:
@@ -69,14 +74,14 @@ def _replay(vm: Machine, summary: Summary) -> Value:
         if vm.reads is not None:
             vm.reads.add(key)
     for key, value in summary.changes.items():
-        vm.state.store[renaming.key(key)] = renaming.entry(value)
+        vm.state.set(renaming.key(key), renaming.entry(value))
     return renaming.value(summary.result)
 
 
 def start_recording(vm: Machine) -> Recording:
     """Begin to note what a call reads."""
     mark = vm.serial()
-    recording = Recording(vm.reads, vm.mark, mark, vm.state.store.copy(), len(vm.findings))
+    recording = Recording(vm.reads, vm.mark, mark, vm.state.fork())
     vm.reads, vm.mark = set(), mark
     return recording
 
@@ -95,15 +100,13 @@ def remember(
 ) -> None:
     """Keep the summary of a call that came back."""
     reads = stop_recording(vm, recording)
-    entry, base = recording.entry, vm.state.base
-    changes = {
-        key: value
-        for key, value in vm.state.store.items()
-        if entry.get(key) is not value
-    }
-    if len(changes) > 200:
+    entry = recording.entry
+    store = vm.state.store
+    written, _ = written_apart(entry, vm.state)
+    changes = {key: store[key] for key in written if key in store}
+    if len(changes) > MAX_CHANGES:
         return
-    known = {key: entry.get(key, base.get(key)) for key in reads}
+    known = {key: entry.get(key) for key in reads}
     summary = Summary(vm.caught, known, changes, result, recording.mark)
     kept = vm.memo.setdefault(_key(vm, function, bound), [])
     if len(kept) < MAX_SUMMARIES:
