@@ -123,7 +123,7 @@ def lift(world: ScratchWorld, value: Any) -> Value:
 
 def _array(value: Any) -> Tensor:
     name = str(value.dtype).removeprefix("torch.")
-    families = {"int": "int", "uint": "int", "bool": "bool", "float": "float", "complex": "complex"}
+    families = {"int": "int", "uint": "int", "bool": "bool", "float": "float", "bfloat": "float", "complex": "complex"}
     dtype = next((kind for prefix, kind in families.items() if name.startswith(prefix)), None)
     lib = "torch" if str(value.dtype).startswith("torch.") else "numpy"
     return Tensor(lib, Shape(tuple(Dim.of(int(n)) for n in value.shape)), dtype)

@@ -44,6 +44,11 @@ def meet(call: Call, left: Dim, right: Dim) -> Dim | None:
         return left
     if b is not None:
         return right
+    for one, other in ((left, right), (right, left)):
+        # What is not 1 is the result, and so is the larger of the two.
+        low = (one - other).low
+        if one.differs(1) or (low is not None and low >= 0):
+            return one
     return call.symbol("size")
 
 
@@ -85,5 +90,20 @@ def _pair(
             code,
             f"{swapped}shapes {left!r} and {right!r} do not broadcast: {a} meets {b}",
             *call.notes(a, b),
+            hint=_hint(left, right),
         )
     return met
+
+
+def _hint(left: Shape, right: Shape) -> str | None:
+    """What would make the two broadcast, where one small change does."""
+    if left.dims is None or right.dims is None:
+        return None
+    if len(left.dims) == 2 and left.dims == right.dims[::-1]:
+        return "transpose one of them"
+    long, short = (left.dims, right.dims) if len(left.dims) > len(right.dims) else (right.dims, left.dims)
+    missing = len(long) - len(short)
+    if missing and long[: len(short)] == short:
+        aligned = Shape((*short, *(Dim.of(1) for _ in range(missing))))
+        return f"give the {Shape(short)!r} {missing} more {'axis' if missing == 1 else 'axes'} at the end: {aligned!r}"
+    return None

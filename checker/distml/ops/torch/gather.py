@@ -13,6 +13,7 @@ from distml.ops.rules import gather as rules
 from distml.ops.rules.axes import drop_axis
 from distml.ops.rules.index import in_bounds
 from distml.ops.rules.kinds import kind_of
+from distml.ops.rules.sizes import nonnegative
 from distml.ops.torch.dtypes import into, like
 from distml.ops.torch.pointwise import written
 from distml.ops.torch.reduce import register
@@ -71,8 +72,9 @@ def _vector_length(call: Call, index: Shape) -> Dim | None:
 
 
 def _match_source(call: Call, shape: Shape, source: Shape, at: int, count: Dim | None) -> None:
-    if not source.dims or not shape.dims or len(source.dims) != len(shape.dims):
+    if not source.dims or not shape.dims:
         return
+    rules.same_rank(call, shape, source, "a source")
     for axis, (given, size) in enumerate(zip(source.dims, shape.dims, strict=True)):
         wanted = count if axis == at else size
         if wanted is not None and given.differs(wanted):
@@ -157,9 +159,11 @@ def select(call: Call, input: Value, dim: Value, index: Value) -> Value:
 @op("torch.narrow", "torch.Tensor.narrow", "torch.narrow_copy", "torch.Tensor.narrow_copy")
 def narrow(call: Call, input: Value, dim: Value, start: Value, length: Value) -> Value:
     """torch.narrow(input, dim, start, length)"""
-    shape, begin, count = call.shape(input), call.dim(start), call.dim(length)
-    at = call.axis(dim, shape.rank)
-    if at is not None and shape.head and begin is not None and count is not None:
+    shape, begin = call.shape(input), call.dim(start)
+    if shape.rank == 0:
+        call.fail("SHP301", f"{call.text} needs at least 1 axis, gets a scalar")
+    at, count = call.axis(dim, shape.rank), nonnegative(call, call.dim(length), "the length")
+    if at is not None and shape.head and begin is not None:
         size = shape.head[at]
         over = (begin + count - size).low if begin.low is not None and begin.low >= 0 else None
         if over is not None and over > 0:

@@ -176,7 +176,7 @@ register(["float_power"], _float_power)
 
 def _polygamma(call: Call, n: Value, input: Value, *, out: Value = NONE) -> Value:
     """torch.polygamma(n, input), torch.Tensor.polygamma(n)"""
-    tensor = n if isinstance(n, Tensor) else input
+    tensor = n if call.name.startswith("torch.Tensor.") else input
     return into(call, call.tensor(call.shape(tensor), floating(kind_of(tensor))), out)
 
 

@@ -103,6 +103,14 @@ def multinomial(
     count = call.symbol("samples") if count is None else count
     if shape.dims is None:
         return call.unranked("int")
+    over = (count - shape.dims[-1]).low
+    if call.flag(replacement) is False and over is not None and over > 0:
+        call.fail(
+            "SHP302",
+            f"{call.text}: {count} samples without replacement from the {shape.dims[-1]} of {shape!r}",
+            *call.notes(count, shape.dims[-1]),
+            hint="replacement=True",
+        )
     return into(call, call.tensor(Shape((*shape.dims[:-1], count)), "int"), out)
 
 

@@ -53,9 +53,14 @@ def roll(call: Call, input: Value, shifts: Value, dims: Value = NONE) -> Value:
     """torch.roll(input, shifts, dims=None)"""
     rank = call.shape(input).rank
     items = call.items(dims)
-    if dims != NONE and rank != 0:
-        for item in (dims,) if items is None else items:
-            call.axis(item, rank)
+    if dims == NONE:
+        return like(call, input)
+    named, moved = (dims,) if items is None else items, call.items(shifts)
+    counted = items is not None or isinstance(dims, Const)
+    if counted and len(named) != (1 if moved is None else len(moved)) and (moved is not None or isinstance(shifts, Const)):
+        call.fail("SHP202", f"{call.text}: {1 if moved is None else len(moved)} shifts for {len(named)} axes")
+    for item in named if rank != 0 else ():
+        call.axis(item, rank)
     return like(call, input)
 
 
@@ -69,6 +74,7 @@ def rot90(call: Call, input: Value, k: Value = ONE, dims: Value = Tup((Const(0),
     shape = call.facts.at_least(call.shape(input), 2)
     if shape is None:
         call.fail("SHP301", f"{call.text} needs at least 2 axes, gets {call.show(input)}")
+    _require_axes(call, input, dims)
     swapped = swap_axes(call, shape, items[0], items[1])
     if turns is UNKNOWN:
         return call.any_of(like(call, input, swapped), like(call, input))

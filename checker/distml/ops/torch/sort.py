@@ -234,6 +234,8 @@ def gradient(
     """torch.gradient(input): one tensor an axis"""
     shape = call.shape(input)
     items = call.items(dim)
+    for item in () if dim == NONE else (dim,) if items is None else items:
+        call.axis(item, shape.rank)
     if dim == NONE:
         count = shape.rank
     else:
@@ -255,10 +257,11 @@ def trapezoid(call: Call, y: Value, x: Value = NONE, *, dx: Value = NONE, dim: V
 def cov(call: Call, input: Value, **options: Value) -> Value:
     """torch.cov(input), torch.corrcoef(input): [variables, observations] gives a square matrix"""
     shape = call.of_rank(call.shape(input), 0, 1, 2)
-    if shape.dims is None:
+    side = shape.dims[0] if shape.dims is not None and len(shape.dims) == 2 else None
+    if shape.dims is None or (side is not None and side != 1 and not side.differs(1)):
+        # One variable gives a number, not a matrix.
         return call.unranked(kind_of(input))
-    side = shape.dims[0] if len(shape.dims) == 2 else None
-    return call.tensor([] if side is None else [side, side], kind_of(input))
+    return call.tensor([] if side is None or side == 1 else [side, side], kind_of(input))
 
 
 @op("torch.frexp", "torch.Tensor.frexp")
