@@ -10,7 +10,7 @@ import pytest
 
 from distml.ops import ShapeError, names
 from distml.shapes import Dim, Symbol
-from distml.values import Num, Opaque, Tup, Value
+from distml.values import ListRecord, Num, Opaque, Tup, Value
 
 from ops.numpy_calls import EMPTIES, FAILS, WORKS
 from ops.replay import Tally, outcome, replay_failing, replay_valid, shown, untrue_fact
@@ -79,7 +79,7 @@ class Names(Mapping[str, Any]):
 
 
 def calls(text: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
-    for line in text.strip().splitlines():
+    for line in filter(None, text.splitlines()):
         yield eval(line, {"__builtins__": {}}, Names())
 
 
@@ -109,11 +109,11 @@ def abstract(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("mode", "exact", "known"), [("exact", 0.85, 0.95), ("symbolic", 0.7, 0.9), ("opaque", 0.3, 0.4)]
+    ("mode", "exact", "known"), [("exact", 0.85, 0.95), ("symbolic", 0.7, 0.9), ("opaque", 0.28, 0.38)]
 )
 def test_calls_that_work(mode: str, exact: float, known: float) -> None:
     tally = replayed(mode)
-    assert tally.wrong == []
+    assert not tally.wrong, "\n".join(tally.wrong)
     assert tally.counts["unbound"] == 0, tally.counts
     assert tally.share("exact") >= exact, tally.counts
     assert tally.share("exact", "partial") >= known, tally.counts
@@ -135,7 +135,8 @@ class Blur:
 
     def symbolic(self, value: Any) -> Value:
         if isinstance(value, tuple | list):
-            return Tup(tuple(self.symbolic(v) for v in value))
+            items = tuple(self.symbolic(v) for v in value)
+            return self.world.allocate(ListRecord(items)) if isinstance(value, list) else Tup(items)
         if type(value) is not int:
             return lift(self.world, abstract(value))
         symbol = Symbol(f"n{len(self.values)}", self.world.serial(), None)
@@ -159,7 +160,7 @@ def test_an_argument_that_is_not_known(symbols: bool) -> None:
                 continue
             untrue = untrue_fact(blur.world, blur.values)
             tally.note("wrong" if untrue else outcome(blur.world, blur.values, made, real), f"{what}: {untrue or made}")
-    assert tally.wrong == []
+    assert not tally.wrong, "\n".join(tally.wrong)
 
 
 def test_calls_that_fail_are_found() -> None:

@@ -18,7 +18,7 @@ from distml.ops.rules.sizes import shape_from
 from distml.ops.rules.view import ravel as ravel_rule
 from distml.ops.rules.view import reshape as reshape_rule
 from distml.shapes import Dim, Shape
-from distml.values import Const, ShapeSeq, Tensor, Tup, Value
+from distml.values import Const, Num, Prim, ShapeSeq, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,6 +111,9 @@ def rollaxis(call: Call, a: Value, axis: Value, start: Value = ZERO) -> Value:
 @op("numpy.expand_dims")
 def expand_dims(call: Call, a: Value, axis: Value) -> Value:
     """numpy.expand_dims(a, axis): https://numpy.org/doc/stable/reference/generated/numpy.expand_dims.html"""
+    if not isinstance(axis, Const | Num | Prim) and call.items(axis) is None:
+        # One axis or several.
+        return call.unranked(element_kind(call, a))
     return array(call, axis_rules.expand_dims(call, call.shape(a), axis), element_kind(call, a))
 
 
