@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from distml.ops.einops.pattern import DOTS, MalformedError, Side, parse
 from distml.ops.rules.axes import product
-from distml.ops.rules.counts import divide
+from distml.ops.rules.counts import bare, divide
 from distml.shapes import Dim, Shape
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Match:
         call, groups, at = self.call, self.left.groups, self.left.at
         count = len(groups) - (at is not None)
         if at is None:
-            names = tuple(" ".join(group) or "one" for group in groups)
+            names = tuple("_".join(group) or "one" for group in groups)
             known = call.facts.of_rank(shape, count, names)
             if known is None:
                 self._wrong_rank(shape, count)
@@ -109,7 +109,15 @@ class Match:
                 dim,
                 *(d for d in known if d is not None),
             )
-        self.sizes[missing[0]] = size
+        self.sizes[missing[0]] = self._whole(missing[0], dim, total, size)
+
+    def _whole(self, name: str, dim: Dim, total: Dim, size: Dim) -> Dim:
+        """`(h d)` of an unknown size `n` with `h=8`: `n` is learned to be `8*d`."""
+        if bare(dim) is None or total.constant is None or total == 1:
+            return size
+        part = self.call.symbol(name)
+        self.call.facts.equate(dim, total * part)
+        return self.call.facts.dim(part)
 
     def _size(self, name: str) -> Dim | None:
         return Dim.of(int(name)) if name.isdigit() else self.sizes.get(name)

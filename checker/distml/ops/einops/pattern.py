@@ -42,7 +42,7 @@ def parse(pattern: str) -> tuple[Side, Side]:
     if not arrow or "->" in right:
         raise MalformedError("a pattern has one '->'")
     sides = parse_side(left), parse_side(right)
-    if any(DOTS in group and len(group) + (sides[0].at is None) > 1 for group in sides[0].groups):
+    if any(DOTS in group and len(group) > 1 for group in sides[0].groups):
         raise MalformedError("'...' inside parentheses on the left")
     if sides[1].at is not None and sides[0].at is None:
         raise MalformedError("'...' on the right only")
@@ -60,7 +60,8 @@ def parse_side(text: str) -> Side:
             if (token == "(") == (opened is not None):
                 raise MalformedError("parentheses do not match")
             if opened is not None:
-                groups.append(tuple(opened))
+                # Inside parentheses the ellipsis is merged: never the bare `(DOTS,)`.
+                groups.append((*opened, "1") if DOTS in opened else tuple(opened))
             opened = [] if token == "(" else None
         elif opened is not None:
             opened.append(_checked(token))
@@ -73,7 +74,7 @@ def parse_side(text: str) -> Side:
 
 def _side(groups: list[tuple[str, ...]]) -> Side:
     # A 1 inside a group changes nothing; alone it is an axis of size 1, as `()` is.
-    kept = tuple(tuple(n for n in group if n != "1") for group in groups)
+    kept = tuple(g if DOTS in g else tuple(n for n in g if n != "1") for g in map(tuple, groups))
     dots = [i for i, group in enumerate(kept) if DOTS in group]
     side = Side(kept, dots[0] if dots else None)
     if len(dots) > 1 or any(group.count(DOTS) > 1 for group in kept):

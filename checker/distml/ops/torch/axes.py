@@ -138,19 +138,19 @@ def movedim(call: Call, input: Value, source: Value, destination: Value) -> Valu
     return like(call, input, rules.move_axes(call, call.shape(input), source, destination))
 
 
-@op("torch.atleast_1d")
+@op("torch.atleast_1d", "torch.functional.atleast_1d")
 def atleast_1d(call: Call, *tensors: Value) -> Value:
     """torch.atleast_1d(*tensors)"""
     return _each(call, tensors, lambda shape: rules.pad_front(call, shape, 1))
 
 
-@op("torch.atleast_2d")
+@op("torch.atleast_2d", "torch.functional.atleast_2d")
 def atleast_2d(call: Call, *tensors: Value) -> Value:
     """torch.atleast_2d(*tensors)"""
     return _each(call, tensors, lambda shape: rules.pad_front(call, shape, 2))
 
 
-@op("torch.atleast_3d")
+@op("torch.atleast_3d", "torch.functional.atleast_3d")
 def atleast_3d(call: Call, *tensors: Value) -> Value:
     """torch.atleast_3d(*tensors)"""
     return _each(call, tensors, lambda shape: rules.at_least_3d(call, shape))

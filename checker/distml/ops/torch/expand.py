@@ -70,7 +70,7 @@ def repeat_interleave(
     return like(call, input, rules.repeat_elements(call, call.shape(input), repeats, axis or dim))
 
 
-@op("torch.broadcast_tensors")
+@op("torch.broadcast_tensors", "torch.functional.broadcast_tensors")
 def broadcast_tensors(call: Call, *tensors: Value) -> Value:
     """torch.broadcast_tensors(*tensors)"""
     shape = call.broadcast(*(call.shape(t) for t in tensors))

@@ -66,7 +66,7 @@ def column_stack(call: Call, tensors: Value, *, out: Value = NONE) -> Value:
     return result(call, tensors, rules.column_stack(call, rules.parts_of(call, tensors)))
 
 
-@op("torch.block_diag")
+@op("torch.block_diag", "torch.functional.block_diag")
 def block_diag(call: Call, *tensors: Value) -> Value:
     """torch.block_diag(*tensors): scalars and vectors are rows"""
     rows, columns = Dim.of(0), Dim.of(0)
@@ -79,7 +79,7 @@ def block_diag(call: Call, *tensors: Value) -> Value:
     return call.tensor([rows, columns])
 
 
-@op("torch.cartesian_prod")
+@op("torch.cartesian_prod", "torch.functional.cartesian_prod")
 def cartesian_prod(call: Call, *tensors: Value) -> Value:
     """torch.cartesian_prod(*tensors): one row for each choice of an element of each vector"""
     count = Dim.of(1)

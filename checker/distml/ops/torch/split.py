@@ -20,7 +20,10 @@ def pieces(call: Call, source: Value, parts: rules.Parts) -> Value:
     return Tup(tuple(like(call, source, shape) for shape in listed))
 
 
-@op("torch.split", "torch.Tensor.split", "torch.functional.split")
+@op(
+    *("torch.split", "torch.Tensor.split", "torch.functional.split"),
+    *("torch.unsafe_split", "torch.Tensor.unsafe_split", "torch.split_copy"),
+)
 def split(
     call: Call,
     tensor: Value,
@@ -43,13 +46,13 @@ def _split(call: Call, tensor: Value, sizes: Value, at: Value) -> Value:
     return pieces(call, tensor, rules.of_length(call, shape, at, length))
 
 
-@op("torch.split_with_sizes", "torch.Tensor.split_with_sizes", "torch.split_with_sizes_copy")
+@op("torch.split_with_sizes", "torch.Tensor.split_with_sizes", "torch.split_with_sizes_copy", "torch.unsafe_split_with_sizes")
 def split_with_sizes(call: Call, input: Value, split_sizes: Value, dim: Value = ZERO) -> Value:
     """torch.split_with_sizes(input, split_sizes, dim=0)"""
     return _split(call, input, split_sizes, dim)
 
 
-@op("torch.chunk", "torch.Tensor.chunk", "torch.unsafe_chunk")
+@op("torch.chunk", "torch.Tensor.chunk", "torch.unsafe_chunk", "torch.Tensor.unsafe_chunk")
 def chunk(
     call: Call, input: Value, chunks: Value, dim: Value = ZERO, *, axis: Value | None = None
 ) -> Value:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from distml.ops.call import MINUS_ONE, NONE, ZERO, Call
 from distml.ops.registry import op
 from distml.ops.rules import view as rules
-from distml.ops.rules.axes import append_axis, drop_axis, replace_axis
+from distml.ops.rules.axes import append_axis, axis_in, drop_axis, replace_axis
+from distml.ops.rules.sizes import nonnegative
 from distml.shapes import Dim, Shape
 from distml.values import Lib, Opaque, ShapeSeq, Value
 
@@ -94,6 +95,33 @@ def resize(call: Call, self: Value, *sizes: Value, memory_format: Value = NONE) 
     """torch.Tensor.resize_(*sizes): any number of elements"""
     asked = call.var_sizes(sizes)
     return like(call, self, call.facts.unknown_shape()) if asked is None else call.tensor(asked, call.dtype(self))
+
+
+@op("torch.Tensor.resize_as_", "torch.resize_as_", "torch.Tensor.resize_as")
+def resize_as(call: Call, self: Value, the_template: Value, *, memory_format: Value = NONE) -> Value:
+    """torch.Tensor.resize_as_(tensor)"""
+    return like(call, self, call.shape(the_template))
+
+
+@op("torch.Tensor.unfold", "torch.unfold_copy")
+def unfold(call: Call, self: Value, dimension: Value, size: Value, step: Value) -> Value:
+    """torch.Tensor.unfold(dimension, size, step): windows of an axis, their elements on a new last axis"""
+    shape = call.shape(self)
+    if shape.rank == 0:
+        return call.unranked(call.dtype(self))
+    at = axis_in(call, dimension, shape)
+    width, stride = nonnegative(call, call.dim(size)), call.dim(step)
+    count = None
+    total = None if at is None else call.facts.axis(shape, at)
+    if total is not None and stride is not None and stride.constant != 0:
+        call.require_positive(
+            total - width,
+            "SHP403",
+            f"{call.text}: windows of {width} do not fit into the {total} of axis {at} of {shape!r}",
+            least=0,
+        )
+        count = (total - width) // stride + 1
+    return like(call, self, append_axis(call, replace_axis(call, shape, at, count), width))
 
 
 @op("torch.flatten", "torch.Tensor.flatten")
