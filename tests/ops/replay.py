@@ -18,6 +18,7 @@ from typing import Any
 from distml.ops import ShapeError, find_op
 from distml.shapes import Dim, Facts, Shape, Symbol
 from distml.values import Const, ListRecord, Many, Num, Opaque, Ref, ShapeSeq, Tensor, Tup, Union, Value
+
 from ops.world import ScratchWorld, lift
 
 NOT_ABOUT_SHAPES = re.compile(
@@ -135,6 +136,17 @@ def _dim(world: ScratchWorld, values: dict[Symbol, Dim], dim: Dim, size: int) ->
     return "exact" if number == size else "wrong"
 
 
+def derive(world: ScratchWorld, values: dict[Symbol, Dim]) -> None:
+    """Give the symbols an op has made their values, where a fact such as `n = 8*d` tells."""
+    for key, size in list(values.items()):
+        fact = world.get(key)
+        terms = () if fact is None else Facts(world).dim(fact).substitute(values).terms
+        if len(terms) == 1 and len(terms[0][0]) == 1 and isinstance(terms[0][0][0][0], Symbol):
+            (atom, power), = terms[0][0]
+            if power == 1 and isinstance(atom, Symbol):
+                values[atom] = size // terms[0][1]
+
+
 def untrue_fact(world: ScratchWorld, values: dict[Symbol, Dim]) -> str | None:
     """A fact the op has learned that the real sizes contradict."""
     for key, fact in world.store.items():
@@ -162,6 +174,7 @@ def replay_valid(
         if "argument" not in str(error):
             raise
         return
+    derive(world, lifted.values)
     untrue = untrue_fact(world, lifted.values)
     result = "wrong" if untrue else outcome(world, lifted.values, made, real)
     tally.note(result, f"{what}: {untrue or made}")

@@ -9,6 +9,7 @@ import pytest
 from distml.ops import ShapeError
 from distml.shapes import Dim, Facts, Shape
 from distml.values import Const, Opaque, Tensor
+
 from ops.replay import Tally, replay_failing, replay_valid
 from ops.world import ScratchWorld
 
@@ -126,7 +127,7 @@ def test_layers() -> None:
     assert patches.shape == Shape.of(2, 16, 192)
     pool = world.call("einops.layers.torch.Reduce", Const("b c h w -> b c"), Const("mean"))
     assert world.apply(pool, [Tensor("torch", Shape.of(2, 3, 8, 8))]).shape == Shape.of(2, 3)  # type: ignore[attr-defined]
-    with pytest.raises(ShapeError, match="30 of .* is no multiple of 8"):
+    with pytest.raises(ShapeError, match=r"30 of .* is no multiple of 8"):
         world.apply(layer, [Tensor("torch", Shape.of(2, 3, 30, 32))])
 
 
