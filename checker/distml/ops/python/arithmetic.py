@@ -79,6 +79,8 @@ def unary(call: Call, op: str, value: Value) -> Value | None:
         known = [result for result in results if result is not None]
         return union(known) if len(known) == len(results) else None
     if op == "+":
+        if kind_of(value) == "bool":
+            return binary(call, "+", ZERO, value)
         return value if is_number(value) or _is_unknown(value) else None
     if op == "-":
         return binary(call, "-", ZERO, value) if kind_of(value) != "float" else _negative(value)
