@@ -51,9 +51,7 @@ def get_attribute(vm: Machine, value: Value, name: str, node: ast.AST) -> Value:
     return found
 
 
-def find_attribute_of(
-    vm: Machine, value: Value, name: str, node: ast.AST | None = None
-) -> Value | None:
+def find_attribute_of(vm: Machine, value: Value, name: str, node: ast.AST | None = None) -> Value | None:
     """The attribute, None when the value is known to have none of that name."""
     if isinstance(value, Tensor):
         return _of_tensor(vm, value, name)
@@ -96,7 +94,7 @@ def builtin_kind(vm: Machine, value: Value) -> str | None:
     if isinstance(value, Ref):
         record = vm.record(value)
         kinds = {ListRecord: "list", DictRecord: "dict", SetRecord: "set", IteratorRecord: "iterator"}
-        return kinds.get(type(record))  # type: ignore[arg-type]
+        return kinds.get(type(record))
     return None
 
 
@@ -164,9 +162,7 @@ def _bind_member(vm: Machine, member: str, receiver: Value) -> Value:
     return vm.stamp(result, vm.node) if isinstance(result, Value) else vm.opaque(member)
 
 
-def _of_instance(
-    vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord, name: str
-) -> Value | None:
+def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord, name: str) -> Value | None:
     member, hidden = lookup(vm, cls.mro, name)
     if isinstance(member, Property):
         return call_value(vm, member.getter, Arguments([ref]))
@@ -204,9 +200,7 @@ def bind_method(vm: Machine, member: Value, receiver: Value, cls: Value) -> Valu
         if member.kind == "static":
             return member
         return Bound(member, cls if member.kind == "class" else receiver)
-    if isinstance(member, Lib) and (
-        find_op(member.name) is not None or find_attribute(member.name) is not None
-    ):
+    if isinstance(member, Lib) and (find_op(member.name) is not None or find_attribute(member.name) is not None):
         owner = member.name.rpartition(".")[0]
         if find_layer(owner) is not None or owner.startswith("torch.nn.Module"):
             return _bind_member(vm, member.name, receiver)
@@ -219,7 +213,7 @@ def _of_class(vm: Machine, value: Class, name: str) -> Value | None:
         return Const(record.name)
     if record.kind == "enum" and name == "__members__":
         return vm.opaque("__members__")
-    member, hidden = lookup(vm, record.mro, name)
+    member, _ = lookup(vm, record.mro, name)
     if isinstance(member, Function) and member.kind == "class":
         return Bound(member, value)
     if isinstance(member, Property):
@@ -236,13 +230,11 @@ def _of_super(vm: Machine, value: Super, name: str) -> Value | None:
     if cls is None:
         return vm.opaque(name)
     record: ClassRecord = vm.at(cls.address)
-    positions = [
-        i for i, base in enumerate(record.mro) if isinstance(base, Class) and base.address == value.owner
-    ]
+    positions = [i for i, base in enumerate(record.mro) if isinstance(base, Class) and base.address == value.owner]
     rest = record.mro[positions[0] + 1 :] if positions else (None,)
     if name in ("__init__", "forward", "__setattr__", "__init_subclass__"):
         return SuperInit(name, rest, value.receiver)
-    member, hidden = lookup(vm, rest, name)
+    member, _ = lookup(vm, rest, name)
     if isinstance(member, Property):
         return call_value(vm, member.getter, Arguments([value.receiver]))
     if member is None:
@@ -264,7 +256,7 @@ def _of_tuple(vm: Machine, value: Tup, name: str) -> Value | None:
     if name in value.fields:
         return value.items[value.fields.index(name)]
     if isinstance(value.cls, Class):
-        member, hidden = lookup(vm, vm.at(value.cls.address).mro, name)
+        member, _ = lookup(vm, vm.at(value.cls.address).mro, name)
         if isinstance(member, Property):
             return call_value(vm, member.getter, Arguments([value]))
         if member is not None:
@@ -314,9 +306,7 @@ def _prefix(value: Tensor) -> str:
     return "numpy.ndarray" if value.lib == "numpy" else "torch.Tensor"
 
 
-def _set_on_record(
-    vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST, weak: bool
-) -> None:
+def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST, weak: bool) -> None:
     record = vm.record(ref)
     if not isinstance(record, InstanceRecord):
         return

@@ -22,6 +22,7 @@ from distml.values import (
     Lib,
     LibMethod,
     ListRecord,
+    Many,
     Opaque,
     Partial,
     Record,
@@ -43,16 +44,22 @@ MAX_COMBINATIONS = 12
 
 
 class Arguments:
-    """The arguments of one call. `open` when `*x` or `**x` of unknown content was among them."""
+    """The arguments of one call. `open` when `*x` or `**x` of unknown content was among them;
+    `rest` is that `x` where its length alone is unknown."""
 
-    __slots__ = ("args", "kwargs", "open")
+    __slots__ = ("args", "kwargs", "open", "rest")
 
     def __init__(
-        self, args: list[Value], kwargs: dict[str, Value] | None = None, open: bool = False
+        self,
+        args: list[Value],
+        kwargs: dict[str, Value] | None = None,
+        is_open: bool = False,
+        rest: Many | None = None,
     ) -> None:
         self.args = args
         self.kwargs = kwargs or {}
-        self.open = open
+        self.open = is_open
+        self.rest = rest
 
     def after(self, *first: Value) -> Arguments:
         """The same arguments behind some others."""
@@ -63,9 +70,7 @@ class Arguments:
         return [*self.args, *self.kwargs.values()]
 
 
-def call_value(
-    vm: Machine, callee: Value, arguments: Arguments, node: ast.AST | None = None
-) -> Value:
+def call_value(vm: Machine, callee: Value, arguments: Arguments, node: ast.AST | None = None) -> Value:
     """Call any value."""
     where = vm.node if node is None else node
     if isinstance(callee, Union):
@@ -143,9 +148,7 @@ def construct(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> Va
     return vm.allocate(InstanceRecord(Lib(name), attrs or {}, attrs is not None))
 
 
-def layer_attributes(
-    vm: Machine, name: str, arguments: Arguments, node: ast.AST
-) -> dict[str, Value] | None:
+def layer_attributes(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> dict[str, Value] | None:
     """The attributes the constructor of a library class sets; None when that is unknown."""
     rules: Any = find_layer(name)
     init = getattr(rules, "init", None)
@@ -169,9 +172,7 @@ def layer_attributes(
 
 def _rebuilt(arguments: Arguments, values: Sequence[Value]) -> Arguments:
     count = len(arguments.args)
-    return Arguments(
-        list(values[:count]), dict(zip(arguments.kwargs, values[count:], strict=True))
-    )
+    return Arguments(list(values[:count]), dict(zip(arguments.kwargs, values[count:], strict=True)))
 
 
 def call_op(
@@ -194,9 +195,7 @@ def call_op(
     return vm.stamp(each_alternative(vm, arguments.values(), run), node)
 
 
-def run_rule(
-    vm: Machine, name: str, rule: Callable[..., Any], arguments: Arguments, node: ast.AST, text: str
-) -> Value:
+def run_rule(vm: Machine, name: str, rule: Callable[..., Any], arguments: Arguments, node: ast.AST, text: str) -> Value:
     """Run a layer's `forward` rule on the (alternatives of the) arguments."""
 
     def run(*values: Value) -> Value:
@@ -245,7 +244,7 @@ def _subject(vm: Machine, node: ast.AST, name: str) -> str:
 
 def accepts(function: Callable[..., Any], arguments: Arguments, skip: int = 1) -> bool:
     """Whether Python would bind the arguments; `skip` leading parameters are ours."""
-    code = function.__code__  # type: ignore[attr-defined]
+    code = function.__code__
     flags, count = code.co_flags, code.co_argcount
     names = code.co_varnames[skip:count]
     given = len(arguments.args)
@@ -258,17 +257,15 @@ def accepts(function: Callable[..., Any], arguments: Arguments, skip: int = 1) -
         return False
     if any(key in names[:given] for key in arguments.kwargs):
         return False
-    defaults = len(function.__defaults__ or ())  # type: ignore[attr-defined]
+    defaults = len(function.__defaults__ or ())
     required = names[given : len(names) - defaults]
     if any(key not in arguments.kwargs for key in required):
         return False
-    preset = function.__kwdefaults__ or {}  # type: ignore[attr-defined]
+    preset = function.__kwdefaults__ or {}
     return all(key in arguments.kwargs or key in preset for key in keyword_only)
 
 
-def each_alternative(
-    vm: Machine, values: Sequence[Value], run: Callable[..., Value]
-) -> Value:
+def each_alternative(vm: Machine, values: Sequence[Value], run: Callable[..., Value]) -> Value:
     """Run on every combination of alternatives; it fails only if all of them fail."""
     if not any(isinstance(v, Union) for v in values):
         return run(*values)
@@ -326,9 +323,7 @@ def _all_failed(vm: Machine, attempts: list[Handler]) -> Value:
     return vm.opaque(vm.snippet(vm.node))
 
 
-def hypothetical(
-    vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: str
-) -> Value:
+def hypothetical(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: str) -> Value:
     """What an op would give if the receiver, of unknown type, is an array.
 
     Its failure proves nothing, so it gives an unknown value instead.

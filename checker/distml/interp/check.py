@@ -30,9 +30,7 @@ class CheckResult(NamedTuple):
     revealed: tuple[Revealed, ...]
 
 
-def check_file(
-    source: SourceFile, project: Project, deadline: float | None = None
-) -> CheckResult:
+def check_file(source: SourceFile, project: Project, deadline: float | None = None) -> CheckResult:
     """Check one file. `deadline` is a `time.monotonic()` after which it is given up.
 
     Raises `UnreadableError` when the file cannot be parsed.

@@ -206,9 +206,7 @@ def _assigned_in(node: ast.ClassDef, name: str) -> bool:
     )
 
 
-def own_fields(
-    vm: Machine, node: ast.ClassDef, record: ClassRecord
-) -> tuple[tuple[str, Value | None], ...]:
+def own_fields(vm: Machine, node: ast.ClassDef, record: ClassRecord) -> tuple[tuple[str, Value | None], ...]:
     """The annotated fields of a class body with their defaults, in order."""
     found: list[tuple[str, Value | None]] = []
     for statement in node.body:
@@ -241,14 +239,10 @@ def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value
 
 def is_module(mro: tuple[Value | None, ...]) -> bool:
     """Whether instances of a class are `nn.Module`s: calling them runs `forward`."""
-    return any(
-        isinstance(base, Lib) and (base.name in MODULE_BASES or _is_layer(base.name)) for base in mro
-    )
+    return any(isinstance(base, Lib) and (base.name in MODULE_BASES or _is_layer(base.name)) for base in mro)
 
 
 def _is_layer(name: str) -> bool:
     from distml.interp.library import library_bases
 
     return "torch.nn.Module" in library_bases(name)
-
-

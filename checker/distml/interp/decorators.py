@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import ClassRecord, Property, own_fields
-from distml.values import Class, Function, Lib, LibMethod, Opaque, Value
+from distml.values import Bound, Class, Function, Lib, LibMethod, Opaque, Partial, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
-DATACLASSES = frozenset(
-    {"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "flax.struct.dataclass"}
-)
+DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "flax.struct.dataclass"})
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -115,27 +113,38 @@ def decorate_class(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cl
     value: Value = cls
     for decorator in reversed(node.decorator_list):
         inner = decorator.func if isinstance(decorator, ast.Call) else decorator
-        target = evaluate(vm, inner)
-        if isinstance(target, Lib) and target.name in DATACLASSES:
+        name = _library_name(evaluate(vm, inner))
+        if name in DATACLASSES:
             record.fields = _all_fields(vm, node, record)
-        elif isinstance(target, Lib) and target.name in TRANSPARENT:
-            continue
-        elif isinstance(target, Function) and not isinstance(decorator, ast.Call):
-            value = call_value(vm, target, Arguments([value]), decorator)
-        else:
-            # A registering decorator gives the class back; anything else may change it.
-            record.mro = (*record.mro, None) if not _registers(target) else record.mro
+        elif name not in TRANSPARENT:
+            value = _redecorated(vm, decorator, value, record)
     return value
 
 
-def _registers(target: Value) -> bool:
-    name = getattr(target, "name", "").lower()
-    return "regist" in name
+def _library_name(value: Value) -> str:
+    return value.name if isinstance(value, Lib) else ""
 
 
-def _all_fields(
-    vm: Machine, node: ast.ClassDef, record: ClassRecord
-) -> tuple[tuple[str, Value | None], ...]:
+def _redecorated(vm: Machine, decorator: ast.expr, value: Value, record: ClassRecord) -> Value:
+    """Apply a decorator of the project; one that is unknown may change the class."""
+    from distml.interp.expressions import evaluate
+
+    target = evaluate(vm, decorator)
+    if isinstance(target, Function | Bound | Partial | Class):
+        result = call_value(vm, target, Arguments([value]), decorator)
+        if not isinstance(result, Opaque):
+            return result
+    if not _registers(decorator):
+        record.mro = (*record.mro, None)
+    return value
+
+
+def _registers(decorator: ast.expr) -> bool:
+    """A decorator that, by its name, only enters the class into a table."""
+    return "regist" in ast.unparse(decorator).lower()
+
+
+def _all_fields(vm: Machine, node: ast.ClassDef, record: ClassRecord) -> tuple[tuple[str, Value | None], ...]:
     """The fields of a dataclass, those of its bases first."""
     found: dict[str, Value | None] = {}
     for base in reversed(record.mro[1:]):
@@ -158,4 +167,3 @@ def field_default(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     if default is None and factory is None:
         return FieldDefault(vm.opaque("field"))
     return FieldDefault(default, factory)
-

@@ -79,14 +79,14 @@ def _call(vm: Machine, node: ast.Call) -> Value:
 def evaluate_arguments(vm: Machine, node: ast.Call) -> Arguments:
     """The arguments of a call, starred ones spread."""
     args: list[Value] = []
-    is_open = False
+    is_open, rest = False, None
     for argument in node.args:
         if isinstance(argument, ast.Starred):
             items = vm.iterate(evaluate(vm, argument.value))
             if isinstance(items, tuple):
                 args.extend(items)
             else:
-                is_open = True
+                is_open, rest = True, items
         elif not is_open:
             args.append(evaluate(vm, argument))
         else:
@@ -98,7 +98,7 @@ def evaluate_arguments(vm: Machine, node: ast.Call) -> Arguments:
             kwargs[keyword.arg] = value
         else:
             is_open = not _spread(vm, value, kwargs) or is_open
-    return Arguments(args, kwargs, is_open)
+    return Arguments(args, kwargs, is_open, rest)
 
 
 def _spread(vm: Machine, value: Value, kwargs: dict[str, Value]) -> bool:
@@ -228,17 +228,13 @@ def _lambda(vm: Machine, node: ast.Lambda) -> Value:
     return make_function(vm, node, "lambda")
 
 
-def make_function(
-    vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str
-) -> Function:
+def make_function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str) -> Function:
     """The function a `def` or `lambda` makes here."""
     defaults = tuple(evaluate(vm, d) for d in node.args.defaults)
     kw_defaults = tuple(None if d is None else evaluate(vm, d) for d in node.args.kw_defaults)
     vm.frame.captured = True
     owner = vm.frame.owner if vm.frame.scope.is_class else None
-    function = Function(
-        node, vm.frame.module.name, vm.frame.ident, name, defaults, kw_defaults, owner
-    )
+    function = Function(node, vm.frame.module.name, vm.frame.ident, name, defaults, kw_defaults, owner)
     vm.note_function(function)
     return function
 
@@ -328,9 +324,7 @@ def _joined(vm: Machine, node: ast.JoinedStr) -> Value:
     for piece in node.values:
         value = evaluate(vm, piece.value) if isinstance(piece, ast.FormattedValue) else evaluate(vm, piece)
         simple = isinstance(value, Const) and isinstance(value.value, str | int)
-        plain = not isinstance(piece, ast.FormattedValue) or (
-            piece.format_spec is None and piece.conversion == -1
-        )
+        plain = not isinstance(piece, ast.FormattedValue) or (piece.format_spec is None and piece.conversion == -1)
         if simple and plain and parts is not None and len(str(value.value)) < 10_000:  # type: ignore[attr-defined]
             parts.append(str(value.value))  # type: ignore[attr-defined]
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from distml.diagnostics.model import Diagnostic, Related, Span
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MAX_CALLERS = 3
 
 
-def fail(vm: Machine, error: ShapeError, node: ast.AST) -> NoReturn | None:
+def fail(vm: Machine, error: ShapeError, node: ast.AST) -> None:
     """A library call at `node` cannot succeed.
 
     Inside a handler the path goes to it; otherwise the finding is reported and
@@ -28,7 +28,7 @@ def fail(vm: Machine, error: ShapeError, node: ast.AST) -> NoReturn | None:
 
         raise PathEnd
     report(vm, error, node, vm.frame)
-    return None
+    return
 
 
 def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:
@@ -45,8 +45,8 @@ def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:
 
 
 def _is_warning(code: str) -> bool:
-    from distml.diagnostics.rule import Severity
     from distml.diagnostics.registry import rule
+    from distml.diagnostics.rule import Severity
 
     return rule(code).severity is Severity.WARNING
 

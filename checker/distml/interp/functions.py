@@ -79,9 +79,7 @@ def bind(vm: Machine, function: Function, arguments: Arguments) -> dict[str, Val
     return bound if complete else None
 
 
-def _bind_keywords(
-    vm: Machine, spec: ast.arguments, arguments: Arguments, bound: dict[str, Value]
-) -> bool:
+def _bind_keywords(vm: Machine, spec: ast.arguments, arguments: Arguments, bound: dict[str, Value]) -> bool:
     names = {a.arg for a in (*spec.args, *spec.kwonlyargs)}
     extra: dict[Const, Value] = {}
     for key, value in arguments.kwargs.items():
@@ -97,15 +95,11 @@ def _bind_keywords(
     return not extra
 
 
-def _bind_defaults(
-    vm: Machine, function: Function, is_open: bool, bound: dict[str, Value]
-) -> None:
+def _bind_defaults(vm: Machine, function: Function, is_open: bool, bound: dict[str, Value]) -> None:
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args]
     first = len(positional) - len(function.defaults)
-    defaults: dict[str, Value] = {
-        a.arg: d for a, d in zip(positional[first:], function.defaults, strict=False)
-    }
+    defaults: dict[str, Value] = {a.arg: d for a, d in zip(positional[first:], function.defaults, strict=False)}
     for argument, default in zip(spec.kwonlyargs, function.kw_defaults, strict=False):
         if default is not None:
             defaults[argument.arg] = default

@@ -86,5 +86,3 @@ def _likely_library(vm: Machine, name: str) -> str | None:
             return "numpy"
         return "torch" if vm.frame.name == "forward" else None
     return None
-
-

@@ -173,5 +173,3 @@ def set_module_attribute(vm: Machine, module: Module, name: str, value: Value) -
     info = vm.modules.get(module.name)
     if info is not None:
         vm.assign(info.frame.ident, name, value)
-
-

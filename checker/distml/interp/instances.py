@@ -49,9 +49,7 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
     return ref
 
 
-def initialize(
-    vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments, node: ast.AST
-) -> None:
+def initialize(vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
     """Run the constructor of an object."""
     for base in record.mro:
         if isinstance(base, Class):
@@ -72,9 +70,7 @@ def initialize(
             return
 
 
-def initialize_library(
-    vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST
-) -> None:
+def initialize_library(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> None:
     """Run a library class's constructor on an object of a class derived from it."""
     if find_layer(name) is None:
         return
@@ -94,9 +90,7 @@ def _loosen(vm: Machine, ref: Ref) -> None:
         vm.replace(ref, InstanceRecord(record.cls, record.attrs, False))
 
 
-def _fill_fields(
-    vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST
-) -> None:
+def _fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
     """The constructor that `@dataclass` writes, and `__post_init__`."""
     attrs = _bind_fields(vm, owner.fields or (), arguments)
     if attrs is None:
@@ -153,9 +147,7 @@ def _enum_member(vm: Machine, record: ClassRecord, arguments: Arguments) -> Valu
     return vm.opaque(record.name)
 
 
-def _named_tuple(
-    vm: Machine, cls: Class, record: ClassRecord, arguments: Arguments, node: ast.AST
-) -> Value:
+def _named_tuple(vm: Machine, cls: Class, record: ClassRecord, arguments: Arguments, node: ast.AST) -> Value:
     bound = _bind_fields(vm, record.fields or (), arguments)
     if bound is None:
         return unknown_call(vm, arguments, node)
@@ -172,7 +164,7 @@ def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) ->
     if not isinstance(record.cls, Class):
         return unknown_call(vm, arguments, node)
     owner: ClassRecord = vm.at(record.cls.address)
-    method, hidden = lookup(vm, owner.mro, "__call__")
+    method, _ = lookup(vm, owner.mro, "__call__")
     if isinstance(method, Function):
         return call_value(vm, method, arguments.after(ref), node)
     if not is_module(owner.mro):
@@ -192,17 +184,13 @@ def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) ->
     return unknown_call(vm, arguments, node)
 
 
-def call_layer(
-    vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST
-) -> Value:
+def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """Run the `forward` rule of a library layer on an object."""
     record = vm.record(ref)
     member = library_member(name, "__call__")
     if member is not None:
         return call_op(vm, member, arguments.after(ref), node, name.partition(".")[0])
-    rules: Any = next(
-        (r for r in map(find_layer, library_bases(name)) if hasattr(r, "forward")), None
-    )
+    rules: Any = next((r for r in map(find_layer, library_bases(name)) if hasattr(r, "forward")), None)
     if rules is None or not isinstance(record, InstanceRecord) or not record.exact:
         return unknown_call(vm, arguments, node)
     attrs = record.attrs

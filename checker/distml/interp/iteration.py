@@ -57,7 +57,7 @@ def iterate(vm: Machine, value: Value) -> tuple[Value, ...] | Many:
         return _union(vm, value)
     if isinstance(value, Class):
         members = vm.at(value.address).members
-        return members if members else Many(vm.opaque("member"))
+        return members or Many(vm.opaque("member"))
     return Many(vm.opaque("item"))
 
 
@@ -83,9 +83,7 @@ def _record(vm: Machine, ref: Ref) -> tuple[Value, ...] | Many:
     return Many(vm.opaque("item"))
 
 
-def _items(
-    vm: Machine, items: tuple[Value, ...] | None, item: Value | None
-) -> tuple[Value, ...] | Many:
+def _items(vm: Machine, items: tuple[Value, ...] | None, item: Value | None) -> tuple[Value, ...] | Many:
     if items is not None and len(items) <= MAX_ITEMS:
         return items
     if items is not None:

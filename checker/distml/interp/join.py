@@ -242,8 +242,6 @@ def widen_values(vm: Machine, old: Value, new: Value, wild: set[object]) -> Valu
     """
     if old == new or old in wild:
         return old
-    if isinstance(old, Num) and isinstance(new, Num | Const) and _is_wild_dim(old.dim, wild):
-        return old if not isinstance(new, Const) or isinstance(new.value, int) else _anything(vm, wild)
     if isinstance(old, Tensor) and isinstance(new, Tensor) and old.lib == new.lib:
         shape = widen_shapes(vm, vm.facts.shape(old.shape), vm.facts.shape(new.shape), wild)
         dtype = old.dtype if old.dtype == new.dtype else None
@@ -252,26 +250,38 @@ def widen_values(vm: Machine, old: Value, new: Value, wild: set[object]) -> Valu
         return Tensor(old.lib, shape, dtype)
     if isinstance(old, Union) and all(o in old.options for o in alternatives(new)):
         return old
-    kinds = {_group(v) for v in (*alternatives(old), *alternatives(new))}
-    if kinds == {"int"}:
-        return Num(_wild_dim(vm, wild))
-    if len(kinds) == 1 and kinds <= {"float", "bool", "str", "bytes"}:
-        return Prim(str(kinds.pop()))
     if isinstance(old, Tup) and isinstance(new, Tup) and _group(old) == _group(new):
         pairs = zip(old.items, new.items, strict=True)
-        return Tup(tuple(widen_values(vm, a, b, wild) for a, b in pairs), old.kind, old.fields)
+        items = tuple(widen_values(vm, a, b, wild) for a, b in pairs)
+        return old if items == old.items else Tup(items, old.kind, old.fields, old.cls)
     if isinstance(old, Many) and isinstance(new, Many):
         return Many(widen_values(vm, old.item, new.item, wild), old.kind)
-    joined = union((*alternatives(old), *alternatives(new)))
-    if isinstance(joined, Union) and len(joined.options) <= 3 and _few_kinds(joined):
-        return joined
-    return _anything(vm, wild)
+    return _widen_groups(vm, old, new, wild)
 
 
-def _few_kinds(value: Union) -> bool:
-    """None beside one other thing, and references, stay apart under widening."""
-    rest = [o for o in value.options if not (isinstance(o, Const) and o.value is None)]
-    return len(rest) <= 1 or all(isinstance(o, Ref) for o in rest)
+def _widen_groups(vm: Machine, old: Value, new: Value, wild: set[object]) -> Value:
+    """One general value for each kind among the alternatives; too many kinds are anything."""
+    groups: dict[object, list[Value]] = {}
+    for option in (*alternatives(old), *alternatives(new)):
+        groups.setdefault(_group(option), []).append(option)
+    references = sum(1 for kind in groups if isinstance(kind, tuple) and kind[0] == "ref")
+    if None in groups or len(groups) - references > 2 or references > MAX_ALTERNATIVES:
+        return _anything(vm, wild)
+    kept = [_widen_group(vm, kind, group, wild) for kind, group in groups.items()]
+    return old if set(kept) == set(alternatives(old)) else union(kept)
+
+
+def _widen_group(vm: Machine, kind: Any, group: list[Value], wild: set[object]) -> Value:
+    if kind == "int":
+        return next((v for v in group if isinstance(v, Num) and _is_wild_dim(v.dim, wild)), None) or (
+            group[0] if len(set(group)) == 1 else Num(_wild_dim(vm, wild))
+        )
+    if isinstance(kind, str):
+        return group[0] if len(set(group)) == 1 else Prim(kind)
+    result = group[0]
+    for other in group[1:]:
+        result = widen_values(vm, result, other, wild)
+    return result
 
 
 def _anything(vm: Machine, wild: set[object]) -> Opaque:
@@ -326,9 +336,7 @@ def widen_records(vm: Machine, old: Record, new: Record, wild: set[object]) -> R
         return InstanceRecord(old.cls, attrs, old.exact and new.exact)
     if isinstance(old, DictRecord) and isinstance(new, DictRecord):
         both = {
-            key: widen_values(vm, value, new.items[key], wild)
-            for key, value in old.items.items()
-            if key in new.items
+            key: widen_values(vm, value, new.items[key], wild) for key, value in old.items.items() if key in new.items
         }
         exact = old.exact and new.exact and len(both) == len(new.items) == len(old.items)
         return DictRecord(both, exact, None, old.factory)

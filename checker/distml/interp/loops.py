@@ -71,9 +71,7 @@ def execute_for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
     _leave(vm, node, loop, after)
 
 
-def _for_known(
-    vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: tuple[Value, ...]
-) -> State | None:
+def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: tuple[Value, ...]) -> State | None:
     from distml.interp.join import join_many
     from distml.interp.statements import execute_block
 
@@ -94,9 +92,7 @@ def _for_known(
     return vm.state
 
 
-def _for_unknown(
-    vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: Many
-) -> State | None:
+def _for_unknown(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: Many) -> State | None:
     from distml.interp.statements import execute_block
 
     def run() -> None:
@@ -158,9 +154,7 @@ def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
     return vm.state
 
 
-def _fixpoint(
-    vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callable[[], bool]
-) -> State | None:
+def _fixpoint(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callable[[], bool]) -> State | None:
     """The state that covers the loop head on every turn; also what follows the loop.
 
     The first turn runs from the state at entry, so its mistakes are real; later
@@ -184,9 +178,7 @@ def _fixpoint(
     return head if may_end() else None
 
 
-def _widen(
-    vm: Machine, head: State, after: State, wild: set[object], last: bool
-) -> State | None:
+def _widen(vm: Machine, head: State, after: State, wild: set[object], last: bool) -> State | None:
     """The next head; None when `after` is already covered."""
     keys, _ = written_apart(head, after)
     result = head.fork()
@@ -209,9 +201,7 @@ def _widen(
     return result if changed else None
 
 
-def _widen_entry(
-    vm: Machine, key: Hashable, old: Any, new: Any, wild: set[object], last: bool
-) -> Any:
+def _widen_entry(vm: Machine, key: Hashable, old: Any, new: Any, wild: set[object], last: bool) -> Any:
     if isinstance(key, Symbol | Middle) or old is None or new is None:
         return join_entry(vm, key, old, new) if old is not None else _new_entry(key, new)
     if last and isinstance(old, Value):
@@ -230,9 +220,7 @@ def _new_entry(key: Hashable, new: Any) -> Any:
     return new
 
 
-def _leave(
-    vm: Machine, node: ast.For | ast.AsyncFor | ast.While, loop: Loop, after: State | None
-) -> None:
+def _leave(vm: Machine, node: ast.For | ast.AsyncFor | ast.While, loop: Loop, after: State | None) -> None:
     from distml.interp.statements import execute_block
 
     ends = list(loop.breaks)

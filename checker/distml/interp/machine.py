@@ -60,9 +60,7 @@ class ModuleInfo:
 class Frame:
     """One activation of a scope: a module, a function call, a class body, a comprehension."""
 
-    def __init__(
-        self, ident: int, name: str, scope: Scope, module: ModuleInfo | None, parent: Frame | None
-    ) -> None:
+    def __init__(self, ident: int, name: str, scope: Scope, module: ModuleInfo | None, parent: Frame | None) -> None:
         self.ident = ident
         self.name = name
         self.scope = scope
@@ -220,9 +218,7 @@ class Machine:
         """A new value nothing is known of."""
         return Opaque(name, self.serial(), origin)
 
-    def child(
-        self, parent: Opaque, tag: str, key: Hashable, name: str, node: ast.AST
-    ) -> Opaque:
+    def child(self, parent: Opaque, tag: str, key: Hashable, name: str, node: ast.AST) -> Opaque:
         """An attribute or item of an unknown value: the same one each time it is read."""
         full = (tag, parent, key)
         known = self.get(full)
@@ -339,9 +335,7 @@ class Machine:
 
     # --- what ops ask of the interpreter: filled in by the modules that know ----------
 
-    def apply(
-        self, function: Value, args: Sequence[Value], kwargs: dict[str, Value] | None = None
-    ) -> Value:
+    def apply(self, function: Value, args: Sequence[Value], kwargs: dict[str, Value] | None = None) -> Value:
         """Call a value."""
         from distml.interp.calls import Arguments, call_value
 
@@ -390,9 +384,7 @@ class Machine:
             return value
         origin = self.origin(node)
         stamped = shape.map(d if d.origin is not None else d.at(origin) for d in dims)
-        return Tensor(
-            value.lib, stamped, value.dtype, value.parameter, value.content, value.ident
-        )
+        return Tensor(value.lib, stamped, value.dtype, value.parameter, value.content, value.ident)
 
 
 def _age(key: Hashable) -> int:

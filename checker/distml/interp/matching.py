@@ -28,8 +28,8 @@ def execute_match(vm: Machine, node: ast.Match) -> None:
     """Run the first case that matches, or all that may."""
     from distml.interp.expressions import evaluate
     from distml.interp.machine import PathEnd
-    from distml.interp.statements import execute_block
     from distml.interp.state import State, join_states
+    from distml.interp.statements import execute_block
 
     subject = evaluate(vm, node.subject)
     ends: list[State] = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, hypothetical
 from distml.interp.truth import truth
+from distml.ops import Call
 from distml.ops.registry import find_op
 from distml.shapes import Shape
 from distml.values import (
@@ -17,7 +18,6 @@ from distml.values import (
     InstanceRecord,
     Lib,
     ListRecord,
-    Many,
     Opaque,
     Prim,
     Ref,
@@ -73,14 +73,10 @@ def binary(
 ) -> Value:
     """`left operator right`; `in_place` for augmented assignment."""
     symbol, name = BINARY[type(operator)]
-    return each_alternative(
-        vm, (left, right), lambda a, b: _binary(vm, symbol, name, a, b, node, in_place)
-    )
+    return each_alternative(vm, (left, right), lambda a, b: _binary(vm, symbol, name, a, b, node, in_place))
 
 
-def _binary(
-    vm: Machine, symbol: str, name: str, left: Value, right: Value, node: ast.AST, in_place: bool
-) -> Value:
+def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node: ast.AST, in_place: bool) -> Value:
     array = _array_of(left, right)
     if array is not None:
         dunder = f"__i{name}__" if in_place and left is array else f"__{name}__"
@@ -113,10 +109,8 @@ def _opaque_matmul(vm: Machine, left: Value, right: Value, node: ast.AST) -> Val
     return vm.opaque(vm.snippet(node))
 
 
-def vm_call(vm: Machine, name: str) -> object:
+def vm_call(vm: Machine, name: str) -> Call:
     """A call object for the rules of Python's own operators."""
-    from distml.ops import Call
-
     return Call(vm, name, "builtins")
 
 
@@ -177,9 +171,7 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
     if array is not None:
         if NONE in (left, right) and name in ("eq", "ne"):
             return Const(name == "ne")
-        return call_op(
-            vm, f"{tensor_prefix(array)}.__{name}__", Arguments([left, right]), node, array.lib
-        )
+        return call_op(vm, f"{tensor_prefix(array)}.__{name}__", Arguments([left, right]), node, array.lib)
     overloaded = _overloaded_comparison(vm, name, left, right)
     if overloaded is not None:
         return overloaded
@@ -279,9 +271,7 @@ def _shape_item(vm: Machine, value: ShapeSeq, index: Value) -> Value:
 
 
 def _shape_slice(vm: Machine, value: ShapeSeq, shape: Shape, index: Slice) -> Value:
-    start, stop = (
-        b.value if isinstance(b, Const) else False for b in (index.start, index.stop)
-    )
+    start, stop = (b.value if isinstance(b, Const) else False for b in (index.start, index.stop))
     if shape.dims is not None and start is not False and stop is not False:
         return Tup(tuple(vm.number(d) for d in shape.dims[start:stop]), "size")
     if stop is None and isinstance(start, int) and start < 0:
@@ -359,8 +349,3 @@ def _store_in(vm: Machine, ref: Ref, index: Value, item: Value, node: ast.AST, w
         from distml.interp.join import join_records
 
         vm.replace(ref, join_records(vm, before, after))
-
-
-def items_of(vm: Machine, value: Value) -> tuple[Value, ...] | Many:
-    """What `*value` spreads."""
-    return vm.iterate(value)

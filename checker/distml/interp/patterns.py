@@ -59,8 +59,7 @@ def unpack(vm: Machine, target: ast.Tuple | ast.List, value: Value) -> list[Valu
     items = vm.iterate(value)
     if not isinstance(items, tuple):
         return [
-            vm.allocate(ListRecord(None, items.item)) if i in starred else fresh_item(vm, items)
-            for i in range(count)
+            vm.allocate(ListRecord(None, items.item)) if i in starred else fresh_item(vm, items) for i in range(count)
         ]
     if starred:
         return _with_star(vm, items, count, starred[0])
@@ -70,9 +69,7 @@ def unpack(vm: Machine, target: ast.Tuple | ast.List, value: Value) -> list[Valu
     return list(items)
 
 
-def _ranked(
-    vm: Machine, target: ast.Tuple | ast.List, value: ShapeSeq, starred: list[int]
-) -> Value:
+def _ranked(vm: Machine, target: ast.Tuple | ast.List, value: ShapeSeq, starred: list[int]) -> Value:
     """`b, c, h, w = x.shape` says that x has four axes."""
     shape = vm.facts.shape(value.shape)
     if starred:
@@ -89,11 +86,7 @@ def _ranked(
 
 def _fitting(vm: Machine, value: Union, count: int, starred: bool) -> Value:
     """The alternatives that can be unpacked into `count` targets."""
-    fits = [
-        option
-        for option in value.options
-        if starred or not isinstance(option, Tup) or len(option.items) == count
-    ]
+    fits = [option for option in value.options if starred or not isinstance(option, Tup) or len(option.items) == count]
     return union(fits) if fits else value
 
 
@@ -106,9 +99,7 @@ def _with_star(vm: Machine, items: tuple[Value, ...], count: int, star: int) -> 
     return [*items[:star], middle, *items[end:]]
 
 
-def _mismatch(
-    vm: Machine, target: ast.Tuple | ast.List, value: Value, given: int, wanted: int
-) -> None:
+def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: int, wanted: int) -> None:
     """Too many or too few values: a finding when it is a tensor's shape or the tensor itself."""
     call = Call(vm, "unpack", "array")
     if isinstance(value, Tensor):

@@ -225,9 +225,7 @@ _MIRROR: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 
 
-def _refine_order(
-    vm: Machine, operator: ast.cmpop, left: ast.expr, right: ast.expr, holds: bool
-) -> None:
+def _refine_order(vm: Machine, operator: ast.cmpop, left: ast.expr, right: ast.expr, holds: bool) -> None:
     """`n > 0` raises the lower bound of n."""
     kind = type(operator) if holds else _FLIPPED[type(operator)]
     value, bound = _value(vm, left), _value(vm, right)
@@ -268,9 +266,7 @@ def _refine_call(vm: Machine, test: ast.Call, holds: bool) -> None:
             _refine_instance(vm, test.args[0], value, Lib("torch.Tensor"), holds)
 
 
-def _refine_instance(
-    vm: Machine, node: ast.expr, value: Value, classes: Value, holds: bool
-) -> None:
+def _refine_instance(vm: Machine, node: ast.expr, value: Value, classes: Value, holds: bool) -> None:
     if isinstance(value, Union):
         kept = [o for o in value.options if is_instance(vm, o, classes) is not (not holds)]
         _keep(vm, node, value, kept)

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_value, unknown_call
+from distml.interp.calls import Arguments, call_op, call_value, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
 from distml.interp.instances import call_layer, initialize_library
 from distml.interp.machine import PathEnd, Revealed
@@ -20,10 +20,12 @@ from distml.values import (
     Function,
     InstanceRecord,
     Lib,
+    Many,
     Opaque,
     Prim,
     Ref,
     Tensor,
+    Tup,
     Value,
 )
 
@@ -251,6 +253,14 @@ def _field(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return field_default(vm, arguments, node)
 
 
+def _zip(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`zip(*rows)` for any number of rows of known length gives that many columns."""
+    rows = arguments.rest
+    if rows is not None and not arguments.args and isinstance(rows.item, Tup):
+        return Tup(tuple(Many(item, "tuple", rows.length) for item in rows.item.items))
+    return call_op(vm, "builtins.zip", arguments, node, "builtins")
+
+
 def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     args = arguments.args
     if len(args) == 2 and isinstance(args[0], Class):
@@ -286,6 +296,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     ),
     "contextlib.contextmanager": _identity,
     "dataclasses.field": _field,
+    "builtins.zip": _zip,
     "builtins.exit": _exit,
     "builtins.quit": _exit,
     "sys.exit": _exit,
@@ -297,9 +308,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "torch.jit.export": _identity,
     "torch.jit.ignore": _identity,
     "torch.compile": _identity,
-    "torch.no_grad": lambda vm, arguments, node: (
-        arguments.args[0] if arguments.args else Lib("contextlib.nullcontext")
-    ),
+    "torch.no_grad": lambda vm, arguments, node: arguments.args[0] if arguments.args else Lib("contextlib.nullcontext"),
     "torch.inference_mode": lambda vm, arguments, node: (
         arguments.args[0]
         if arguments.args and isinstance(arguments.args[0], Function)

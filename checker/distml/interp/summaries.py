@@ -95,9 +95,7 @@ def stop_recording(vm: Machine, recording: Recording) -> set[Hashable]:
     return reads
 
 
-def remember(
-    vm: Machine, function: Function, bound: dict[str, Value], recording: Recording, result: Value
-) -> None:
+def remember(vm: Machine, function: Function, bound: dict[str, Value], recording: Recording, result: Value) -> None:
     """Keep the summary of a call that came back."""
     reads = stop_recording(vm, recording)
     entry = recording.entry
@@ -111,5 +109,3 @@ def remember(
     kept = vm.memo.setdefault(_key(vm, function, bound), [])
     if len(kept) < MAX_SUMMARIES:
         kept.append(summary)
-
-

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import ClassRecord
 from distml.interp.instances import instantiate
-from distml.interp.machine import PathEnd
 from distml.interp.scope import every_argument
 from distml.interp.state import State
 from distml.values import Class, Function, InstanceRecord, Ref, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from distml.interp.machine import Machine
 
 
@@ -33,16 +34,13 @@ def analyze_rest(vm: Machine) -> None:
             _in_fresh_state(vm, lambda f=function: _call(vm, f, ()))  # type: ignore[misc]
 
 
-def _in_fresh_state(vm: Machine, run: object) -> None:
+def _in_fresh_state(vm: Machine, run: Callable[[], object]) -> None:
     vm.state = State(vm.base)
     vm.stack = [vm.frame]
     vm.handlers, vm.loops, vm.reads = [], [], None
     vm.entered.clear()
     vm.check_time()
-    try:
-        run()  # type: ignore[operator]
-    except PathEnd:
-        pass
+    vm.follow(run)
 
 
 def _unvisited(vm: Machine, node: ast.AST) -> bool:
@@ -78,7 +76,7 @@ def _call(vm: Machine, function: Function, first: tuple[Value, ...]) -> None:
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args][len(first) :]
     args = [*first, *(vm.opaque(a.arg) for a in positional)]
-    kwargs = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
+    kwargs: dict[str, Value] = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
     names = {a.arg for a in every_argument(spec)}
     is_open = bool((spec.vararg or spec.kwarg) and names)
     call_value(vm, function, Arguments(args, kwargs, is_open), function.node)
@@ -87,9 +85,7 @@ def _call(vm: Machine, function: Function, first: tuple[Value, ...]) -> None:
 def _analyze_class(vm: Machine, cls: Class) -> None:
     record: ClassRecord = vm.at(cls.address)
     methods = [
-        member
-        for member in record.attrs.values()
-        if isinstance(member, Function) and member.owner == cls.address
+        member for member in record.attrs.values() if isinstance(member, Function) and member.owner == cls.address
     ]
     methods += [
         member.getter  # type: ignore[attr-defined]
@@ -112,9 +108,7 @@ def _analyze_class(vm: Machine, cls: Class) -> None:
             _in_fresh_state(vm, lambda m=method: _call_method(vm, m, cls, made))  # type: ignore[misc]
 
 
-def _call_method(
-    vm: Machine, method: Function, cls: Class, made: list[tuple[Ref, State]]
-) -> None:
+def _call_method(vm: Machine, method: Function, cls: Class, made: list[tuple[Ref, State]]) -> None:
     if method.kind == "static":
         _call(vm, method, ())
         return
@@ -138,10 +132,7 @@ def _instance(vm: Machine, cls: Class, record: ClassRecord) -> Ref | None:
     if not isinstance(made, InstanceRecord):
         return None
     changing = _set_outside_init(vm, record)
-    attrs = {
-        name: vm.opaque(f"self.{name}") if name in changing else item
-        for name, item in made.attrs.items()
-    }
+    attrs = {name: vm.opaque(f"self.{name}") if name in changing else item for name, item in made.attrs.items()}
     vm.replace(value, InstanceRecord(made.cls, attrs, made.exact))
     return value
 
@@ -154,7 +145,7 @@ def _unknown_arguments(vm: Machine, record: ClassRecord) -> Arguments:
                 spec = init.node.args
                 names = [*spec.posonlyargs, *spec.args][1:]
                 is_open = spec.vararg is not None or spec.kwarg is not None
-                kwargs = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
+                kwargs: dict[str, Value] = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
                 return Arguments([vm.opaque(a.arg) for a in names], kwargs, is_open)
             fields = vm.at(base.address).fields
             if fields is not None:
@@ -181,7 +172,5 @@ def _attributes_set(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str
     return {
         part.attr
         for part in ast.walk(function)
-        if isinstance(part, ast.Attribute)
-        and not isinstance(part.ctx, ast.Load)
-        and isinstance(part.value, ast.Name)
+        if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load) and isinstance(part.value, ast.Name)
     }

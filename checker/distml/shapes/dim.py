@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import reduce
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,7 +65,7 @@ class Quotient:
         return f"{_wrap(self.numerator)}//{_wrap(self.denominator)}"
 
 
-Atom = Union[Symbol, Quotient]
+Atom = Symbol | Quotient
 Monomial = tuple[tuple[Atom, int], ...]
 Terms = tuple[tuple[Monomial, int], ...]
 
@@ -161,9 +161,7 @@ class Dim:
             return self
         if self == 1:
             return other
-        return Dim(
-            _combine([(_times(m, n), c * d) for m, c in self.terms for n, d in other.terms])
-        )
+        return Dim(_combine([(_times(m, n), c * d) for m, c in self.terms for n, d in other.terms]))
 
     __rmul__ = __mul__
 

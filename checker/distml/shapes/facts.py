@@ -158,9 +158,7 @@ class Facts:
             return found
         label = name or shape.middle.name
         if axis >= 0:
-            extra = tuple(
-                self.symbol(f"{label}{i}") for i in range(len(shape.head), axis + 1)
-            )
+            extra = tuple(self.symbol(f"{label}{i}") for i in range(len(shape.head), axis + 1))
             shape = self._refine(shape, shape.head + extra, shape.tail, axis + 1)
             return shape.head[axis]
         count = -axis - len(shape.tail)
@@ -178,9 +176,7 @@ class Facts:
         dims = shape.head if shape.middle is None else shape.tail
         return dims[len(dims) - count :]
 
-    def _refine(
-        self, shape: Shape, head: tuple[Dim, ...], tail: tuple[Dim, ...], least: int
-    ) -> Shape:
+    def _refine(self, shape: Shape, head: tuple[Dim, ...], tail: tuple[Dim, ...], least: int) -> Shape:
         refined = Shape(head, shape.middle, tail, max(least, shape.least))
         self.store.put(shape.middle, refined)
         return refined

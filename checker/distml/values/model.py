@@ -37,7 +37,7 @@ class Const(Value):
         if not isinstance(other, Const) or type(other.value) is not type(self.value):
             return False
         # NaN is itself here: the same constant, not a comparison of floats.
-        return self.value == other.value or (self.value != self.value and other.value != other.value)
+        return bool(self.value == other.value) or (self.value != self.value and other.value != other.value)
 
     def __hash__(self) -> int:
         return hash((type(self.value), self.value))
