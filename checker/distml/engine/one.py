@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from distml.diagnostics.model import Diagnostic, Span
@@ -39,6 +40,12 @@ def check_one(
         return failure("SRC106", path, out_of_memory(config))
     except Exception as error:  # whatever goes wrong on this file must not stop the others
         return failure("SRC201", path, f"distml failed on this file: {describe(error)}")
+
+
+def preload() -> None:
+    """Import the interpreter, for the processes that are forked from this one."""
+    with suppress(Exception):  # each file will say what is wrong
+        _interpreter()
 
 
 def failure(code: str, path: str, message: str) -> FileResult:

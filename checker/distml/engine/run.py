@@ -85,7 +85,7 @@ def _check(
     """Check the files that have to be, in this process or in workers."""
     if not paths:
         return
-    from distml.engine.one import check_one
+    from distml.engine.one import check_one, preload
     from distml.engine.workers import can_fork, check_all
     from distml.source.project import Project
 
@@ -99,6 +99,8 @@ def _check(
     if jobs == 0 or not can_fork():
         yield from ((path, check(path)) for path in paths)
     else:
+        if jobs > 1 and checker is None:
+            preload()  # once, rather than once in each worker
         yield from ((paths[index], result) for index, result in check_all(paths, check, config, jobs))
 
 

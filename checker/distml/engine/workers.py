@@ -6,6 +6,7 @@ that overstays the time limit is ended, one that dies is replaced, and the file 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -21,6 +22,11 @@ from distml.engine.one import failure, out_of_memory, out_of_time
 from distml.engine.results import FileResult, decode, encode
 
 Check = Callable[[str], FileResult]
+_COLLECT = (
+    100_000,
+    50,
+    100,
+)  # syntax trees and shapes are many and long-lived: looking for garbage less often saves a tenth
 _INDEX = struct.Struct("!q")
 
 
@@ -169,6 +175,8 @@ def _serve(check: Check, paths: Sequence[str], config: Config, tasks: int, resul
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         limit_memory(config.memory_limit)
+        gc.freeze()
+        gc.set_threshold(*_COLLECT)
         while len(task := os.read(tasks, _INDEX.size)) == _INDEX.size:
             (index,) = _INDEX.unpack(task)
             answer = json.dumps(encode(check(paths[index]))).encode()
