@@ -47,8 +47,10 @@ def covers(world: ScratchWorld, value: Value | None, real: Any, env: Env) -> boo
     if isinstance(value, Prim):
         return type(real).__name__ == value.kind
     if isinstance(value, Tup):
-        return _all(world, value.items, real, env)
+        return hasattr(real, "__iter__") and _all(world, value.items, real, env)
     if isinstance(value, Many):
+        if not hasattr(real, "__iter__"):
+            return False
         items = list(real)
         length = value.length is None or dim_covers(world, value.length, len(items), env)
         return length and all(covers(world, value.item, item, env) for item in items)
@@ -92,6 +94,8 @@ def _all(world: ScratchWorld, items: tuple[Value, ...], real: Any, env: Env) -> 
 
 def _record(world: ScratchWorld, ref: Ref, real: Any, env: Env) -> bool:
     record = world.record(ref)
+    if not hasattr(real, "__iter__"):
+        return False
     if isinstance(record, DictRecord):
         return _dict(world, record, real, env)
     if isinstance(record, SetRecord):

@@ -53,6 +53,9 @@ METHODS = {
 }
 """Operator -> the method that implements it."""
 
+ORDER = ("==", "!=", "<", "<=", ">", ">=")
+"""The operators that compare."""
+
 __all__ = ["METHODS", "binary", "compare", "operate", "unary"]
 
 
@@ -97,24 +100,28 @@ def _negative(value: Value) -> Value:
 
 def operate(call: Call, op: str, left: Value, right: Value) -> Value:
     """`left op right` whatever the two are; an unknown value where nobody knows."""
-    own = binary(call, op, left, right) if op in METHODS else None
+    own = _compared(call, op, left, right) if op in ORDER else binary(call, op, left, right)
     if own is not None:
         return own
     tensor = next((side for side in (left, right) if isinstance(side, Tensor)), None)
-    method = METHODS.get(op, "")
     if tensor is not None:
-        owner = "numpy.ndarray" if tensor.lib == "numpy" else "torch.Tensor"
-        rule = find_op(f"{owner}.{method}")
-        if rule is None:
-            return call.unknown()
-        inner = Call(call.world, f"{owner}.{method}", tensor.lib, call.text)
-        result: Value = rule(inner, left, right)
+        name = f"{'numpy.ndarray' if tensor.lib == 'numpy' else 'torch.Tensor'}.{METHODS[op]}"
+        rule = find_op(name)
+        result: Value = (
+            call.unknown() if rule is None else rule(Call(call.world, name, tensor.lib, call.text), left, right)
+        )
         return result
-    if method in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
-        answer = compare(call, op, left, right)
-        return Prim("bool") if answer is None else Const(answer)
-    function = call.world.attribute(left, method)
+    if isinstance(left, Opaque | Expr | Union):
+        return call.unknown()
+    function = call.world.attribute(left, METHODS[op])
     return call.unknown() if function is None else call.apply(function, right)
+
+
+def _compared(call: Call, op: str, left: Value, right: Value) -> Value | None:
+    answer = compare(call, op, left, right)
+    if answer is not None:
+        return Const(answer)
+    return Prim("bool") if kind_of(left) is not None and kind_of(right) is not None else None
 
 
 def _each(call: Call, op: str, left: Value, right: Value) -> Value | None:

@@ -138,8 +138,11 @@ def cycle(call: Call, iterable: Value, /) -> Value:
     item = values.item if isinstance(values, Many) else item_of(call, values)
     if item is None:
         return iterator(call, ())
-    same = values.same if isinstance(values, Many) else len(set(values)) == 1
-    return iterator(call, Many(item, ENDLESS, None, same))
+    if isinstance(values, Many):
+        # Of nothing, nothing comes: it is endless only if there is an item.
+        some = values.length is not None and (values.length.low or 0) > 0
+        return iterator(call, Many(item, ENDLESS if some else "iterable", None, values.same))
+    return iterator(call, Many(item, ENDLESS, None, len(set(values)) == 1))
 
 
 @op("itertools.repeat")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from distml.shapes import Dim
 
 _FLOATS = (
-    "acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees dist erf erfc exp exp2 expm1 fmod gamma"
+    "acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees dist erf erfc exp exp2 expm1 fabs fmod gamma"
     " hypot ldexp lgamma log log10 log1p log2 nextafter radians remainder sin sinh sqrt tan tanh ulp fsum fma"
 )
 _TESTS = "isfinite isinf isnan isclose"

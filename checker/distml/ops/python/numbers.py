@@ -106,7 +106,7 @@ def _between(call: Call, dims: Sequence[Dim], *, largest: bool) -> Value:
     return remembered(call, key, low, f"{name}({', '.join(str(dim) for dim in dims)})")
 
 
-@op("builtins.abs", "operator.abs", "math.fabs")
+@op("builtins.abs", "operator.abs")
 def abs_(call: Call, x: Value, /) -> Value:
     """abs(x): https://docs.python.org/3/library/functions.html#abs"""
     if isinstance(x, Tensor):

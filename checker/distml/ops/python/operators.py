@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, Call
-from distml.ops.python.arithmetic import METHODS, operate, unary
+from distml.ops.python.arithmetic import METHODS, ORDER, operate, unary
 from distml.ops.python.comparing import compare
 from distml.ops.python.indexing import getitem
 from distml.ops.registry import find_op, op
@@ -43,7 +43,7 @@ def _register(rule: Callable[..., Value], names: tuple[str, ...], method: str) -
 
 for _symbol, _method in METHODS.items():
     _binary(_symbol, _method)
-    if _symbol not in ("==", "!=", "<", "<=", ">", ">="):
+    if _symbol not in ORDER:
         _inplace(_symbol, _method)
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from distml.ops.call import Call
 from distml.ops.python.folding import MAX_TEXT, compute, format_is_small, lift, python
-from distml.ops.python.likeness import kind_of
 from distml.ops.registry import op
 from distml.values import Const, ListRecord, Many, Num, Prim, Tup, Value
 
@@ -34,13 +33,13 @@ def _exact(call: Call, name: str, self: Value, args: tuple[Value, ...], named: d
     return None if method is None else compute(call, method, *args, **named)
 
 
-def _kind(self: Value) -> str:
-    return "bytes" if kind_of(self) == "bytes" else "str"
+def _kind(call: Call) -> str:
+    return "bytes" if call.name.startswith("builtins.bytes.") else "str"
 
 
 def _text_method(name: str) -> Callable[..., Value]:
     def method(call: Call, self: Value, *args: Value, **named: Value) -> Value:
-        return _exact(call, name, self, args, named) or Prim(_kind(self))
+        return _exact(call, name, self, args, named) or Prim(_kind(call))
 
     return _documented(method, name)
 
@@ -61,7 +60,7 @@ def _place_method(name: str) -> Callable[..., Value]:
 
 def _parts_method(name: str) -> Callable[..., Value]:
     def method(call: Call, self: Value, sep: Value, /) -> Value:
-        return _exact(call, name, self, (sep,), {}) or Tup((Prim(_kind(self)),) * 3)
+        return _exact(call, name, self, (sep,), {}) or Tup((Prim(_kind(call)),) * 3)
 
     return _documented(method, name)
 
@@ -69,7 +68,7 @@ def _parts_method(name: str) -> Callable[..., Value]:
 def _list_method(name: str) -> Callable[..., Value]:
     def method(call: Call, self: Value, *args: Value, **named: Value) -> Value:
         found = _exact(call, name, self, args, named)
-        return found or call.world.allocate(ListRecord(None, Prim(_kind(self))))
+        return found or call.world.allocate(ListRecord(None, Prim(_kind(call))))
 
     return _documented(method, name)
 
@@ -78,7 +77,7 @@ def _padded_method(name: str) -> Callable[..., Value]:
     def method(call: Call, self: Value, width: Value = Const(8), *fill: Value) -> Value:
         wanted = python(width)
         small = isinstance(wanted, int) and wanted <= 10_000
-        return (_exact(call, name, self, (width, *fill), {}) if small else None) or Prim(_kind(self))
+        return (_exact(call, name, self, (width, *fill), {}) if small else None) or Prim(_kind(call))
 
     return _documented(method, name)
 
@@ -102,8 +101,8 @@ def replace(call: Call, self: Value, old: Value, new: Value, count: Value = Cons
     """str.replace(old, new): https://docs.python.org/3/library/stdtypes.html#str.replace"""
     texts = [python(value) for value in (self, old, new)]
     if all(isinstance(text, str | bytes) for text in texts) and (len(texts[0]) + 1) * (len(texts[2]) + 1) <= MAX_TEXT:
-        return _exact(call, "replace", self, (old, new, count), {}) or Prim(_kind(self))
-    return Prim(_kind(self))
+        return _exact(call, "replace", self, (old, new, count), {}) or Prim(_kind(call))
+    return Prim(_kind(call))
 
 
 @op("builtins.str.join", "builtins.bytes.join")
@@ -111,12 +110,12 @@ def join(call: Call, self: Value, iterable: Value, /) -> Value:
     """str.join(iterable): https://docs.python.org/3/library/stdtypes.html#str.join"""
     parts = call.iterate(iterable)
     if isinstance(parts, Many) or not isinstance(self, Const):
-        return Prim(_kind(self))
+        return Prim(_kind(call))
     texts = [python(part) for part in parts]
     small = all(isinstance(text, str | bytes) for text in texts)
     if small and sum(len(text) + len(self.value) for text in texts) <= MAX_TEXT:
-        return _exact(call, "join", self, (Tup(parts),), {}) or Prim(_kind(self))
-    return Prim(_kind(self))
+        return _exact(call, "join", self, (Tup(parts),), {}) or Prim(_kind(call))
+    return Prim(_kind(call))
 
 
 @op("builtins.str.format")
@@ -161,7 +160,7 @@ def maketrans(call: Call, *args: Value) -> Value:
 @op("builtins.str.translate", "builtins.bytes.translate")
 def translate(call: Call, self: Value, table: Value, /) -> Value:
     """str.translate(table): https://docs.python.org/3/library/stdtypes.html#str.translate"""
-    return Prim(_kind(self))
+    return Prim(_kind(call))
 
 
 def joined_text(call: Call, parts: list[Value]) -> Value:
