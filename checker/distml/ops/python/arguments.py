@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, UNKNOWN, Call
 from distml.ops.python.dicts import record_of
+from distml.ops.python.iterating import drawn
 from distml.ops.registry import op
 from distml.values import Const, DictRecord, InstanceRecord, Lib, Many, Ref, Tup, Value
 
@@ -157,7 +158,7 @@ def parse_args(call: Call, self: Value, args: Value = NONE, namespace: Value = N
         return call.unknown("args")
     attrs = {str(key.value): value for key, value in defaults.items.items() if key.value}
     exact = defaults.exact
-    given: tuple[Value, ...] | Many = () if args == NONE else call.iterate(args)
+    given: tuple[Value, ...] | Many = () if args == NONE else drawn(call, args)
     if isinstance(given, Many):
         given = ()
     read = _read(call, self, given) if given else {}

@@ -30,7 +30,7 @@ _STRINGS = (*(f"os.{name}" for name in _OS.split()), *(f"sys.{name}" for name in
 
 
 def _constant(name: str, value: Any) -> None:
-    def rule(call: Call, self: Value) -> Value:
+    def rule(call: Call) -> Value:
         return Const(value)
 
     _register(name, rule)
@@ -46,12 +46,12 @@ for _name, _value in _KNOWN.items():
 
 
 @attribute(*_STRINGS)
-def text(call: Call, self: Value) -> Value:
+def text(call: Call) -> Value:
     """A string of this machine's: https://docs.python.org/3/library/os.html"""
     return Prim("str")
 
 
 @attribute("sys.maxsize")
-def maxsize(call: Call, self: Value) -> Value:
+def maxsize(call: Call) -> Value:
     """sys.maxsize: https://docs.python.org/3/library/sys.html#sys.maxsize"""
     return Num(call.symbol("maxsize", 2**31 - 1))

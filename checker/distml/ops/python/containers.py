@@ -6,7 +6,7 @@ import keyword
 
 from distml.ops.call import FALSE, NONE, TRUE, Call
 from distml.ops.python.dicts import dict_from, length_of_dict, record_of
-from distml.ops.python.iterating import as_list
+from distml.ops.python.iterating import as_list, drawn
 from distml.ops.python.joined import merged
 from distml.ops.python.lists import shuffled
 from distml.ops.registry import op
@@ -40,7 +40,7 @@ def defaultdict(call: Call, default_factory: Value = NONE, mapping: Value | None
 @op("collections.deque")
 def deque(call: Call, iterable: Value = Tup(()), maxlen: Value = NONE) -> Value:
     """deque(iterable, maxlen): https://docs.python.org/3/library/collections.html#collections.deque"""
-    record = as_list(call, call.iterate(iterable))
+    record = as_list(call, drawn(call, iterable))
     # A bounded deque drops items as others are added.
     return call.world.allocate(record if maxlen == NONE else ListRecord(None))
 
@@ -52,7 +52,7 @@ def counter(call: Call, iterable: Value | None = None, /, **named: Value) -> Val
         return call.world.allocate(
             DictRecord({Const(name): value for name, value in named.items()}, True, None, Lib("builtins.int"))
         )
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     if record_of(call, iterable) is not None or isinstance(values, Many):
         return call.world.allocate(DictRecord({}, False, None, Lib("builtins.int")))
     counts: dict[Const, int] = {}
@@ -113,7 +113,7 @@ def namedtuple(
 ) -> Value:
     """namedtuple(typename, field_names): https://docs.python.org/3/library/collections.html#collections.namedtuple"""
     names = field_names_of(call, field_names)
-    given: tuple[Value, ...] | Many = () if defaults == NONE else call.iterate(defaults)
+    given: tuple[Value, ...] | Many = () if defaults == NONE else drawn(call, defaults)
     if names is None or isinstance(given, Many):
         return call.unknown()
     if call.flag(options.get("rename", FALSE)):
@@ -126,7 +126,7 @@ def field_names_of(call: Call, value: Value) -> tuple[str, ...] | None:
     text = call.const(value, str)
     if isinstance(text, str):
         return tuple(text.replace(",", " ").split())
-    items = call.iterate(value)
+    items = drawn(call, value)
     if isinstance(items, Many):
         return None
     names = [item.items[0] if isinstance(item, Tup) and item.items else item for item in items]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, ZERO, Call
 from distml.ops.python.dicts import dict_from
 from distml.ops.python.folding import compute, format_is_small
-from distml.ops.python.iterating import as_list, as_tuple, item_of
+from distml.ops.python.iterating import as_list, as_tuple, drawn, item_of
 from distml.ops.python.joined import merged
 from distml.ops.python.likeness import kind_of, remembered
 from distml.ops.python.ratios import whole_part
@@ -125,7 +125,7 @@ def bytes_(call: Call, source: Value = Const(b""), encoding: Value = NONE, error
 @op("builtins.list")
 def list_(call: Call, iterable: Value = Tup(()), /) -> Value:
     """list(iterable): https://docs.python.org/3/library/stdtypes.html#list"""
-    return call.world.allocate(as_list(call, call.iterate(iterable)))
+    return call.world.allocate(as_list(call, drawn(call, iterable)))
 
 
 @op("builtins.tuple")
@@ -135,13 +135,13 @@ def tuple_(call: Call, iterable: Value = Tup(()), /) -> Value:
         return Tup(iterable.items)
     if isinstance(iterable, ShapeSeq):
         return iterable
-    return as_tuple(call, call.iterate(iterable))
+    return as_tuple(call, drawn(call, iterable))
 
 
 @op("builtins.set", "builtins.frozenset")
 def set_(call: Call, iterable: Value = Tup(()), /) -> Value:
     """set(iterable): https://docs.python.org/3/library/stdtypes.html#set"""
-    return call.world.allocate(set_from(call, call.iterate(iterable)))
+    return call.world.allocate(set_from(call, drawn(call, iterable)))
 
 
 def set_from(call: Call, values: tuple[Value, ...] | Many) -> SetRecord:

@@ -54,12 +54,17 @@ def dict_get(call: Call, self: Ref, record: DictRecord, key: Value, default: Val
     elif record.exact:
         return call.unknown()
     else:
-        value = call.unknown(f"{call.text}[{key!r}]") if record.rest is None else fresh(call, record.rest)
+        value = call.unknown(_shown(call, key)) if record.rest is None else fresh(call, record.rest)
     if default is not None:
         return either(call, [value, default])
     # Read again, it is the same value: the key is there.
     call.world.replace(self, DictRecord({**record.items, key: value}, record.exact, record.rest, record.factory))
     return value
+
+
+def _shown(call: Call, key: Const) -> str:
+    """What messages call the value of a key: `cfg["hidden"]`, which the call of a subscript is named already."""
+    return call.text if call.name.endswith("__getitem__") else f"{call.text}({key!r})"
 
 
 def _made(call: Call, record: DictRecord) -> Value:

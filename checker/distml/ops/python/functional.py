@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from distml.ops.call import FALSE, Call
+from distml.ops.python.iterating import drawn, few
 from distml.ops.registry import op
 from distml.values import Const, Lib, Many, Num, Partial, Value
 
@@ -49,7 +50,7 @@ def partial(call: Call, func: Value, /, *args: Value, **keywords: Value) -> Valu
 @op("functools.reduce")
 def reduce(call: Call, function: Value, iterable: Value, initial: Value | None = None, /) -> Value:
     """functools.reduce(function, iterable): https://docs.python.org/3/library/functools.html#functools.reduce"""
-    values = call.iterate(iterable)
+    values = few(call, drawn(call, iterable))
     if isinstance(values, Many):
         # One round, for what it may find wrong; the result of many is not known.
         call.apply(function, values.item if initial is None else initial, values.item)

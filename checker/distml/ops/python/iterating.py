@@ -35,8 +35,26 @@ if TYPE_CHECKING:
 ENDLESS = "endless"
 """The kind of a `Many` that has no end."""
 
+MAX_CALLS = 256
+"""A function is called for each item of a sequence of at most this many."""
+
 MAX_ROWS = 64
 """A tensor of at most this many rows is iterated row by row."""
+
+
+def drawn(call: Call, value: Value) -> tuple[Value, ...] | Many:
+    """What iterating gives; Python's own sequences and iterators are read here, which keeps their lengths."""
+    record = call.world.record(value) if isinstance(value, Ref) else None
+    if isinstance(value, Many | Range) or isinstance(record, ListRecord | IteratorRecord):
+        return iterate(call, value)
+    return call.iterate(value)
+
+
+def few(call: Call, values: tuple[Value, ...] | Many) -> tuple[Value, ...] | Many:
+    """The values, no longer one by one where there are too many to call a function for each."""
+    if isinstance(values, Many) or len(values) <= MAX_CALLS:
+        return values
+    return Many(either(call, values), "iterable", Dim.of(len(values)), len(set(values)) == 1)
 
 
 def iterate(call: Call, value: Value) -> tuple[Value, ...] | Many:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from distml.ops.call import FALSE, NONE, ONE, UNKNOWN, ZERO, Call
 from distml.ops.python.arithmetic import operate
 from distml.ops.python.folding import MAX_ITEMS
-from distml.ops.python.iterating import ENDLESS, item_of, iterate, iterator, next_of
+from distml.ops.python.iterating import ENDLESS, drawn, few, item_of, iterate, iterator, next_of
 from distml.ops.python.likeness import either, low_of
 from distml.ops.python.sequences import filtered, mapped, zipped
 from distml.ops.registry import op
@@ -29,18 +29,18 @@ def _known(call: Call, rows: Iterable[Sequence[Value]]) -> Value | None:
 @op("itertools.chain")
 def chain(call: Call, *iterables: Value) -> Value:
     """itertools.chain(*iterables): https://docs.python.org/3/library/itertools.html#itertools.chain"""
-    return _chained(call, [call.iterate(value) for value in iterables])
+    return _chained(call, [drawn(call, value) for value in iterables])
 
 
 @op("itertools.chain.from_iterable")
 def from_iterable(call: Call, iterable: Value, /) -> Value:
     """chain.from_iterable(iterable): https://docs.python.org/3/library/itertools.html#itertools.chain.from_iterable"""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     if isinstance(values, Many):
-        inner = call.iterate(item_of(call, values) or values.item)
+        inner = drawn(call, item_of(call, values) or values.item)
         item = item_of(call, inner)
         return iterator(call, Many(call.unknown("item") if item is None else item))
-    return _chained(call, [call.iterate(value) for value in values])
+    return _chained(call, [drawn(call, value) for value in values])
 
 
 def _chained(call: Call, parts: Sequence[tuple[Value, ...] | Many]) -> Value:
@@ -66,7 +66,7 @@ def _sum_of_lengths(parts: Sequence[tuple[Value, ...] | Many]) -> Dim | None:
 def product(call: Call, *iterables: Value, repeat: Value = ONE) -> Value:
     """itertools.product(*iterables): https://docs.python.org/3/library/itertools.html#itertools.product"""
     times = call.const(repeat, int)
-    parts = [call.iterate(value) for value in iterables]
+    parts = [drawn(call, value) for value in iterables]
     known = [part for part in parts if isinstance(part, tuple)]
     if times is not UNKNOWN and 0 <= times <= 12 and len(known) == len(parts):
         found = _known(call, itertools.product(*known, repeat=times))
@@ -84,7 +84,7 @@ def _rows_of(call: Call, parts: Sequence[tuple[Value, ...] | Many], times: int, 
 
 
 def _selections(call: Call, iterable: Value, r: Value, choose: Callable[..., Iterable[Any]]) -> Value:
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     count = call.const(r, int)
     if isinstance(values, tuple) and count is not UNKNOWN and 0 <= count <= 64:
         found = _known(call, choose(values, count))
@@ -111,7 +111,7 @@ def with_replacement(call: Call, iterable: Value, r: Value) -> Value:
 @op("itertools.permutations")
 def permutations(call: Call, iterable: Value, r: Value = NONE) -> Value:
     """itertools.permutations(iterable, r): https://docs.python.org/3/library/itertools.html#itertools.permutations"""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     if r == NONE and isinstance(values, tuple):
         found = _known(call, itertools.permutations(values)) if len(values) <= 7 else None
         item = either(call, values) if values else NONE
@@ -134,7 +134,7 @@ def count(call: Call, start: Value = ZERO, step: Value = ONE) -> Value:
 @op("itertools.cycle")
 def cycle(call: Call, iterable: Value, /) -> Value:
     """itertools.cycle(iterable): https://docs.python.org/3/library/itertools.html#itertools.cycle"""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     item = values.item if isinstance(values, Many) else item_of(call, values)
     if item is None:
         return iterator(call, ())
@@ -168,7 +168,7 @@ def islice(call: Call, iterable: Value, *bounds: Value) -> Value:
         taken = _taken(call, iterable, limits[0])
         if taken is not None:
             return iterator(call, taken)
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     if isinstance(values, tuple) and known:
         return iterator(call, list(itertools.islice(values, *limits)))
     item = item_of(call, values)
@@ -193,7 +193,7 @@ def _taken(call: Call, ref: Ref, stop: int | None) -> list[Value] | None:
 @op("itertools.accumulate")
 def accumulate(call: Call, iterable: Value, func: Value = NONE, *, initial: Value = NONE) -> Value:
     """itertools.accumulate(iterable, func): https://docs.python.org/3/library/itertools.html#itertools.accumulate"""
-    values = call.iterate(iterable)
+    values = few(call, drawn(call, iterable))
     if isinstance(values, Many):
         return iterator(call, Many(call.unknown("item"), values.kind))
     found = [] if initial == NONE else [initial]
@@ -210,7 +210,7 @@ def accumulate(call: Call, iterable: Value, func: Value = NONE, *, initial: Valu
 @op("itertools.zip_longest")
 def zip_longest(call: Call, *iterables: Value, fillvalue: Value = NONE) -> Value:
     """itertools.zip_longest(*iterables): https://docs.python.org/3/library/itertools.html#itertools.zip_longest"""
-    parts = [call.iterate(value) for value in iterables]
+    parts = [drawn(call, value) for value in iterables]
     known = [part for part in parts if isinstance(part, tuple)]
     if len(known) == len(parts):
         return iterator(call, [Tup(row) for row in itertools.zip_longest(*known, fillvalue=fillvalue)])
@@ -222,25 +222,25 @@ def zip_longest(call: Call, *iterables: Value, fillvalue: Value = NONE) -> Value
 @op("itertools.starmap")
 def starmap(call: Call, function: Value, iterable: Value, /) -> Value:
     """itertools.starmap(function, iterable): https://docs.python.org/3/library/itertools.html#itertools.starmap"""
-    return mapped(call, function, call.iterate(iterable), spread=True)
+    return mapped(call, function, drawn(call, iterable), spread=True)
 
 
 @op("itertools.filterfalse")
 def filterfalse(call: Call, predicate: Value, iterable: Value, /) -> Value:
     """itertools.filterfalse(predicate, iterable): https://docs.python.org/3/library/itertools.html"""
-    return filtered(call, predicate, call.iterate(iterable), wanted=False)
+    return filtered(call, predicate, drawn(call, iterable), wanted=False)
 
 
 @op("itertools.takewhile")
 def takewhile(call: Call, predicate: Value, iterable: Value, /) -> Value:
     """itertools.takewhile(predicate, iterable): https://docs.python.org/3/library/itertools.html#itertools.takewhile"""
-    return _run(call, predicate, call.iterate(iterable), take=True)
+    return _run(call, predicate, few(call, drawn(call, iterable)), take=True)
 
 
 @op("itertools.dropwhile")
 def dropwhile(call: Call, predicate: Value, iterable: Value, /) -> Value:
     """itertools.dropwhile(predicate, iterable): https://docs.python.org/3/library/itertools.html#itertools.dropwhile"""
-    return _run(call, predicate, call.iterate(iterable), take=False)
+    return _run(call, predicate, few(call, drawn(call, iterable)), take=False)
 
 
 def _run(call: Call, predicate: Value, values: tuple[Value, ...] | Many, *, take: bool) -> Value:
@@ -258,7 +258,7 @@ def _run(call: Call, predicate: Value, values: tuple[Value, ...] | Many, *, take
 @op("itertools.compress")
 def compress(call: Call, data: Value, selectors: Value) -> Value:
     """itertools.compress(data, selectors): https://docs.python.org/3/library/itertools.html#itertools.compress"""
-    rows = iterate(call, zipped(call, [call.iterate(data), call.iterate(selectors)]))
+    rows = iterate(call, zipped(call, [drawn(call, data), drawn(call, selectors)]))
     if isinstance(rows, Many):
         return iterator(call, Many(call.unknown("item")))
     pairs = [row.items for row in rows if isinstance(row, Tup)]
@@ -271,7 +271,7 @@ def compress(call: Call, data: Value, selectors: Value) -> Value:
 @op("itertools.pairwise")
 def pairwise(call: Call, iterable: Value, /) -> Value:
     """itertools.pairwise(iterable): https://docs.python.org/3/library/itertools.html#itertools.pairwise"""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     if isinstance(values, tuple):
         return iterator(call, [Tup(pair) for pair in itertools.pairwise(values)])
     items = [item_of(call, values) or values.item for _ in range(2)]
@@ -281,7 +281,7 @@ def pairwise(call: Call, iterable: Value, /) -> Value:
 @op("itertools.batched")
 def batched(call: Call, iterable: Value, n: Value, *, strict: Value = FALSE) -> Value:
     """itertools.batched(iterable, n): https://docs.python.org/3/library/itertools.html#itertools.batched"""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     size = call.const(n, int)
     if isinstance(values, tuple) and size is not UNKNOWN and size > 0:
         starts = range(0, len(values), size)
@@ -293,7 +293,7 @@ def batched(call: Call, iterable: Value, n: Value, *, strict: Value = FALSE) -> 
 @op("itertools.tee")
 def tee(call: Call, iterable: Value, n: Value = Const(2), /) -> Value:
     """itertools.tee(iterable, n): https://docs.python.org/3/library/itertools.html#itertools.tee"""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     times = call.const(n, int)
     if times is UNKNOWN or not 0 <= times <= 16:
         return call.unknown()
@@ -303,7 +303,7 @@ def tee(call: Call, iterable: Value, n: Value = Const(2), /) -> Value:
 @op("itertools.groupby")
 def groupby(call: Call, iterable: Value, key: Value = NONE) -> Value:
     """itertools.groupby(iterable, key): https://docs.python.org/3/library/itertools.html#itertools.groupby"""
-    item = item_of(call, call.iterate(iterable))
+    item = item_of(call, drawn(call, iterable))
     if item is None:
         return iterator(call, ())
     return iterator(call, Many(Tup((call.unknown("key"), Many(item)))))

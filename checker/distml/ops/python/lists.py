@@ -8,7 +8,7 @@ from distml.ops.call import MINUS_ONE, NONE, UNKNOWN, Call
 from distml.ops.python.comparing import compare
 from distml.ops.python.folding import MAX_ITEMS, MISSING, python
 from distml.ops.python.indexing import list_without
-from distml.ops.python.iterating import as_list
+from distml.ops.python.iterating import MAX_CALLS, as_list, drawn
 from distml.ops.python.joined import chained, length_of, pattern, repeated
 from distml.ops.python.likeness import either, fresh
 from distml.ops.registry import op
@@ -59,7 +59,7 @@ def extend(call: Call, self: Value, iterable: Value, /) -> Value:
     """list.extend(iterable): https://docs.python.org/3/tutorial/datastructures.html#more-on-lists"""
     record = record_of(call, self)
     if record is not None:
-        added = as_list(call, call.iterate(iterable))
+        added = as_list(call, drawn(call, iterable))
         _replace(call, self, chained(call, record_of(call, self) or record, added))
     return NONE
 
@@ -69,7 +69,7 @@ def extendleft(call: Call, self: Value, iterable: Value, /) -> Value:
     """deque.extendleft(iterable): https://docs.python.org/3/library/collections.html#collections.deque.extendleft"""
     record = record_of(call, self)
     if record is not None:
-        added = as_list(call, call.iterate(iterable))
+        added = as_list(call, drawn(call, iterable))
         items = None if added.items is None else added.items[::-1]
         _replace(call, self, chained(call, ListRecord(items, added.item, added.length), record))
     return NONE
@@ -192,6 +192,8 @@ def in_order(call: Call, record: ListRecord, key: Value = NONE, reverse: Value =
     if record.items is None or len(record.items) < 2:
         return record
     flag = call.flag(reverse)
+    if key != NONE and len(record.items) > MAX_CALLS:
+        return shuffled(call, record)
     keys = record.items if key == NONE else tuple(call.apply(key, item) for item in record.items)
     plain = [python(item) for item in keys]
     if flag is not None and not any(item is MISSING for item in plain):

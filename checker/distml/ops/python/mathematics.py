@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from distml.ops.call import ONE, ZERO, Call
 from distml.ops.python.arithmetic import operate
 from distml.ops.python.folding import MAX_BITS, compute
+from distml.ops.python.iterating import drawn
 from distml.ops.python.likeness import is_number, kind_of, low_of, remembered
 from distml.ops.python.ratios import ceiling_of, floor_of
 from distml.ops.registry import op
@@ -71,7 +72,7 @@ def _rounded(call: Call, name: str, function: Callable[[Any], Any], x: Value, kn
 @op("math.prod")
 def prod(call: Call, iterable: Value, /, *, start: Value = ONE) -> Value:
     """math.prod(iterable): https://docs.python.org/3/library/math.html#math.prod"""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     if isinstance(values, tuple):
         result = start
         for value in values:
@@ -137,7 +138,7 @@ def modf(call: Call, x: Value, /) -> Value:
 @op("math.sumprod")
 def sumprod(call: Call, p: Value, q: Value, /) -> Value:
     """math.sumprod(p, q): https://docs.python.org/3/library/math.html#math.sumprod"""
-    left, right = call.iterate(p), call.iterate(q)
+    left, right = drawn(call, p), drawn(call, q)
     if isinstance(left, Many) or isinstance(right, Many) or len(left) != len(right):
         return call.unknown()
     result: Value = ZERO

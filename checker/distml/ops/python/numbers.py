@@ -8,7 +8,7 @@ from distml.ops.call import NONE, ZERO, Call
 from distml.ops.python.arithmetic import binary, operate
 from distml.ops.python.comparing import compare
 from distml.ops.python.folding import MAX_BITS, compute
-from distml.ops.python.iterating import item_of
+from distml.ops.python.iterating import drawn, item_of
 from distml.ops.python.likeness import either, is_number, kind_of, low_of, remembered, shaped_like
 from distml.ops.python.ratios import quotient_of
 from distml.ops.registry import find_op, op
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @op("builtins.sum")
 def sum_(call: Call, iterable: Value, /, start: Value = ZERO) -> Value:
     """sum(iterable, start): https://docs.python.org/3/library/functions.html#sum"""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     if isinstance(values, tuple):
         result = start
         for value in values:
@@ -61,7 +61,7 @@ def min_(call: Call, *args: Value, key: Value = NONE, default: Value | None = No
 
 
 def _extreme(call: Call, args: Sequence[Value], key: Value, default: Value | None, *, largest: bool) -> Value:
-    values: tuple[Value, ...] | Many = call.iterate(args[0]) if len(args) == 1 else tuple(args)
+    values: tuple[Value, ...] | Many = drawn(call, args[0]) if len(args) == 1 else tuple(args)
     if isinstance(values, Many):
         if kind_of(values.item) in ("int", "bool") and default is None:
             return Num(call.symbol("max" if largest else "min", low_of(call, values.item)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distml.ops.call import NONE, ONE, Call
-from distml.ops.python.iterating import as_list, item_of
+from distml.ops.python.iterating import as_list, drawn, item_of
 from distml.ops.python.likeness import low_of
 from distml.ops.python.lists import record_of, shuffled
 from distml.ops.python.sequences import range_
@@ -33,7 +33,7 @@ def randint(call: Call, a: Value, b: Value) -> Value:
 @op(*_names("randrange"), "secrets.randbelow")
 def randrange(call: Call, start: Value, stop: Value | None = None, step: Value = ONE) -> Value:
     """random.randrange(start, stop, step): https://docs.python.org/3/library/random.html#random.randrange"""
-    item = item_of(call, call.iterate(range_(call, start, stop, step)))
+    item = item_of(call, drawn(call, range_(call, start, stop, step)))
     low = None if item is None else low_of(call, item)
     return Num(call.symbol("randrange", 0 if stop is None else low))
 
@@ -47,7 +47,7 @@ def getrandbits(call: Call, k: Value, /) -> Value:
 @op(*_names("choice"), "secrets.choice")
 def choice(call: Call, seq: Value) -> Value:
     """random.choice(seq): https://docs.python.org/3/library/random.html#random.choice"""
-    item = item_of(call, call.iterate(seq))
+    item = item_of(call, drawn(call, seq))
     return call.unknown() if item is None else item
 
 
@@ -66,7 +66,7 @@ def sample(call: Call, population: Value, k: Value, *, counts: Value = NONE) -> 
 
 
 def _drawn(call: Call, population: Value, k: Value) -> Value:
-    item = item_of(call, call.iterate(population))
+    item = item_of(call, drawn(call, population))
     return call.world.allocate(ListRecord(None, item, call.dim(k)))
 
 

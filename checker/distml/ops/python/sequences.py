@@ -12,6 +12,8 @@ from distml.ops.python.iterating import (
     ENDLESS,
     as_list,
     common_length,
+    drawn,
+    few,
     item_of,
     iterate,
     iterator,
@@ -111,7 +113,7 @@ def iter_(call: Call, object: Value, sentinel: Value | None = None, /) -> Value:
         return iterator(call, Many(call.unknown("item")))
     if isinstance(object, Ref) and isinstance(call.world.record(object), IteratorRecord):
         return object
-    return iterator(call, call.iterate(object))
+    return iterator(call, drawn(call, object))
 
 
 @op("builtins.next", "builtins.anext", "builtins.generator.__next__", "builtins.iterator.__next__")
@@ -131,7 +133,7 @@ def next_(call: Call, iterator: Value, default: Value | None = None, /) -> Value
 @op("builtins.enumerate")
 def enumerate_(call: Call, iterable: Value, start: Value = ZERO) -> Value:
     """enumerate(iterable, start): https://docs.python.org/3/library/functions.html#enumerate"""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     first = call.const(start, int)
     if isinstance(values, tuple) and first is not UNKNOWN:
         return iterator(call, [Tup((Const(first + i), value)) for i, value in enumerate(values)])
@@ -146,7 +148,7 @@ def enumerate_(call: Call, iterable: Value, start: Value = ZERO) -> Value:
 @op("builtins.zip")
 def zip_(call: Call, *iterables: Value, strict: Value = FALSE) -> Value:
     """zip(*iterables): https://docs.python.org/3/library/functions.html#zip"""
-    return zipped(call, [call.iterate(value) for value in iterables])
+    return zipped(call, [drawn(call, value) for value in iterables])
 
 
 def zipped(call: Call, values: Sequence[tuple[Value, ...] | Many]) -> Ref:
@@ -172,8 +174,8 @@ def _column(call: Call, value: Many, count: int) -> tuple[Value, ...]:
 def map_(call: Call, function: Value, iterable: Value, /, *iterables: Value) -> Value:
     """map(function, *iterables): https://docs.python.org/3/library/functions.html#map"""
     if not iterables:
-        return mapped(call, function, call.iterate(iterable), spread=False)
-    rows = zipped(call, [call.iterate(value) for value in (iterable, *iterables)])
+        return mapped(call, function, drawn(call, iterable), spread=False)
+    rows = zipped(call, [drawn(call, value) for value in (iterable, *iterables)])
     return mapped(call, function, iterate(call, rows), spread=True)
 
 
@@ -186,6 +188,7 @@ def mapped(call: Call, function: Value, values: tuple[Value, ...] | Many, *, spr
         parts = call.items(item)
         return call.unknown() if parts is None else call.apply(function, *parts)
 
+    values = few(call, values)
     if isinstance(values, tuple):
         return iterator(call, [result(item) for item in values])
     item = item_of(call, values)
@@ -196,11 +199,12 @@ def mapped(call: Call, function: Value, values: tuple[Value, ...] | Many, *, spr
 @op("builtins.filter")
 def filter_(call: Call, function: Value, iterable: Value, /) -> Value:
     """filter(function, iterable): https://docs.python.org/3/library/functions.html#filter"""
-    return filtered(call, function, call.iterate(iterable), wanted=True)
+    return filtered(call, function, drawn(call, iterable), wanted=True)
 
 
 def filtered(call: Call, function: Value, values: tuple[Value, ...] | Many, *, wanted: bool) -> Ref:
     """An iterator over the items for which a function is true (or false)."""
+    values = values if function == NONE else few(call, values)
     if isinstance(values, Many):
         if function != NONE:
             call.apply(function, item_of(call, values) or values.item)
@@ -220,14 +224,14 @@ def filtered(call: Call, function: Value, values: tuple[Value, ...] | Many, *, w
 @op("builtins.reversed", *methods("__reversed__", "list", "dict", "range"))
 def reversed_(call: Call, sequence: Value, /) -> Value:
     """reversed(sequence): https://docs.python.org/3/library/functions.html#reversed"""
-    values = call.iterate(sequence)
+    values = drawn(call, sequence)
     return iterator(call, values[::-1] if isinstance(values, tuple) else values)
 
 
 @op("builtins.sorted")
 def sorted_(call: Call, iterable: Value, /, *, key: Value = NONE, reverse: Value = FALSE) -> Value:
     """sorted(iterable): https://docs.python.org/3/library/functions.html#sorted"""
-    return call.world.allocate(in_order(call, as_list(call, call.iterate(iterable)), key, reverse))
+    return call.world.allocate(in_order(call, as_list(call, drawn(call, iterable)), key, reverse))
 
 
 @op("builtins.any")
@@ -244,7 +248,7 @@ def all_(call: Call, iterable: Value, /) -> Value:
 
 def _quantified(call: Call, iterable: Value, *, decisive: bool) -> Value:
     """One decisive item decides; without one, all must be known."""
-    values = call.iterate(iterable)
+    values = drawn(call, iterable)
     if isinstance(values, Many):
         return Prim("bool")
     truths = [call.world.truth(value) for value in values]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import NONE, Call
 from distml.ops.python.comparing import compare
 from distml.ops.python.conversions import set_from
+from distml.ops.python.iterating import drawn
 from distml.ops.python.joined import combined, pattern
 from distml.ops.python.likeness import either
 from distml.ops.registry import op
@@ -34,7 +35,7 @@ def _change(call: Call, self: Value, op: str, other: SetRecord) -> None:
 
 
 def _operand(call: Call, value: Value) -> SetRecord:
-    return record_of(call, value) or set_from(call, call.iterate(value))
+    return record_of(call, value) or set_from(call, drawn(call, value))
 
 
 @_method("add", frozen=False)

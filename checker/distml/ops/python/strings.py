@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.ops.call import Call
 from distml.ops.python.folding import MAX_TEXT, compute, format_is_small, lift, python
+from distml.ops.python.iterating import drawn
 from distml.ops.registry import op
 from distml.values import Const, ListRecord, Many, Num, Prim, Tup, Value
 
@@ -108,7 +109,7 @@ def replace(call: Call, self: Value, old: Value, new: Value, count: Value = Cons
 @op("builtins.str.join", "builtins.bytes.join")
 def join(call: Call, self: Value, iterable: Value, /) -> Value:
     """str.join(iterable): https://docs.python.org/3/library/stdtypes.html#str.join"""
-    parts = call.iterate(iterable)
+    parts = drawn(call, iterable)
     if isinstance(parts, Many) or not isinstance(self, Const):
         return Prim(_kind(call))
     texts = [python(part) for part in parts]
