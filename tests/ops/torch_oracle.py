@@ -199,6 +199,21 @@ def module_errors() -> list[tuple[Sample, str]]:
     return found
 
 
+def _in_order(name: str, given: Any) -> tuple[Any, ...]:
+    """The arguments as the function takes them: the samples of embeddings have the weight first."""
+    args = (given.input, *given.args)
+    return (args[1], args[0], *args[2:]) if "embedding" in name and "loss" not in name else args
+
+
+def _function(name: str) -> Any:
+    import torch
+
+    found: Any = torch
+    for part in name.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
 def has_rule(name: str) -> bool:
     """Whether there is an op or a layer of that name."""
     return find_layer(name) is not None or find_op(name) is not None
@@ -216,8 +231,8 @@ def function_samples(prefix: str) -> list[tuple[Sample, Any]]:
             if not info.name.startswith(prefix):
                 continue
             for given in info.sample_inputs("cpu", torch.float32 if torch.float32 in info.dtypes else torch.int64):
-                sample = Sample(f"torch.{info.name}", None, (given.input, *given.args), given.kwargs)
-                _keep_if_it_runs(found, sample, info.op)
+                sample = Sample(f"torch.{info.name}", None, _in_order(info.name, given), given.kwargs)
+                _keep_if_it_runs(found, sample, _function(sample.name))
     return found
 
 
@@ -229,7 +244,7 @@ def function_errors(prefix: str) -> list[tuple[Sample, str]]:
             continue
         for given in info.error_inputs("cpu"):
             inputs = given.sample_input
-            sample = Sample(f"torch.{info.name}", None, (inputs.input, *inputs.args), inputs.kwargs)
+            sample = Sample(f"torch.{info.name}", None, _in_order(info.name, inputs), inputs.kwargs)
             found.append((sample, str(given.error_regex)))
     return found
 
