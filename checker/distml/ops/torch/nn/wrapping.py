@@ -1,0 +1,115 @@
+"""torch.nn: modules around modules, weight initialization and utilities, which keep shapes.
+
+https://docs.pytorch.org/docs/stable/nn.init.html
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.call import NONE, Call
+from distml.ops.registry import layer, op
+from distml.ops.rules.layers import given
+from distml.shapes import Dim
+from distml.values import Const, Many, Prim
+
+if TYPE_CHECKING:
+    from distml.values import Value
+
+FILLS = (
+    "constant_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "sparse_",
+    "trunc_normal_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+)
+MATRIX_FILLS = ("dirac_", "eye_", "orthogonal_")
+UTILITIES = (
+    "parametrizations.orthogonal",
+    "parametrizations.spectral_norm",
+    "parametrizations.weight_norm",
+    "parametrize.register_parametrization",
+    "remove_spectral_norm",
+    "remove_weight_norm",
+    "spectral_norm",
+    "weight_norm",
+)
+
+
+@layer("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.DistributedDataParallel")
+class Wrapped:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html"""
+
+    bases = ("torch.nn.Module",)
+
+    @staticmethod
+    def init(call: Call, module: Value, *args: Value, **kwargs: Value) -> dict[str, Value]:
+        """The module that is called."""
+        return {"module": module}
+
+    @staticmethod
+    def forward(call: Call, attrs: dict[str, Value], *args: Value, **kwargs: Value) -> Value:
+        """What the module gives."""
+        return call.apply(given(call, attrs, "module"), *args, kwargs=kwargs)
+
+
+@op(*(f"torch.nn.init.{name}" for name in FILLS))
+def fill(call: Call, tensor: Value, *args: Value, **kwargs: Value) -> Value:
+    """Fills the tensor and gives it."""
+    return tensor
+
+
+@op(*(f"torch.nn.init.{name}" for name in MATRIX_FILLS))
+def fill_matrix(call: Call, tensor: Value, *args: Value, **kwargs: Value) -> Value:
+    """Fills a tensor that needs at least two axes."""
+    if call.facts.at_least(call.shape(tensor), 2) is None:
+        call.fail("SHP301", f"{call.text} needs a tensor with at least 2 axes, gets {call.show(tensor)}")
+    return tensor
+
+
+@op("torch.nn.init.calculate_gain")
+def calculate_gain(call: Call, nonlinearity: Value, param: Value = NONE) -> Value:
+    """A number."""
+    return Prim("float")
+
+
+@op(*(f"torch.nn.utils.{name}" for name in UTILITIES))
+def keep_module(call: Call, module: Value, *args: Value, **kwargs: Value) -> Value:
+    """Another way to hold the weight of the same module."""
+    return module
+
+
+@op("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad.clip_grad_norm_", "torch.nn.utils.get_total_norm")
+def clip_grad_norm(call: Call, parameters: Value, *args: Value, **kwargs: Value) -> Value:
+    """The norm of all gradients."""
+    return call.tensor([], "float")
+
+
+@op("torch.nn.utils.clip_grad_value_", "torch.nn.utils.clip_grads_with_norm_", "torch.nn.utils.vector_to_parameters")
+def silent(call: Call, *args: Value, **kwargs: Value) -> Value:
+    """Functions that give nothing."""
+    return NONE
+
+
+@op("torch.nn.utils.parameters_to_vector")
+def parameters_to_vector(call: Call, parameters: Value) -> Value:
+    """All parameters in a row."""
+    found = call.iterate(parameters)
+    if isinstance(found, Many):
+        return call.tensor([None])
+    sizes = [call.shape(item).size for item in found]
+    known = [size for size in sizes if size is not None]
+    return call.tensor([sum(known, start=Dim.of(0)) if len(known) == len(sizes) else None])
+
+
+@op("torch.nn.utils.skip_init")
+def skip_init(call: Call, module_cls: Value, *args: Value, **kwargs: Value) -> Value:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.skip_init.html: the module."""
+    device = {name: value for name, value in kwargs.items() if name != "device" or value != Const(None)}
+    return call.apply(module_cls, *args, kwargs=device)
