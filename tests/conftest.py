@@ -74,9 +74,10 @@ def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test touches the cache of whoever runs it."""
-    monkeypatch.setenv("DISTML_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+def _own_cache(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test touches the cache of whoever runs it, or that of another test."""
+    base = request.getfixturevalue("tmp_path_factory").getbasetemp()
+    monkeypatch.setenv("DISTML_CACHE_DIR", f"{base}/cache/{abs(hash(request.node.nodeid))}")
 
 
 @pytest.fixture

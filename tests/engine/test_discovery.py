@@ -53,14 +53,16 @@ def test_configured_exclusions_hold_everywhere(folder: Path) -> None:
     assert discover([".", "vendored/b.py"], config).files == ["a.py", "tests/d.py"]
 
 
-def test_cycles_of_links_end(folder: Path) -> None:
+def test_links_to_folders_are_not_followed(folder: Path) -> None:
     make(folder, "pkg/a.py")
     (folder / "pkg/loop").symlink_to("..")
     (folder / "pkg/self").symlink_to("self")
+    (folder / "pkg/outside").symlink_to("/usr")
     (folder / "twice.py").symlink_to("pkg/a.py")
     found = discover(["."], Config())
     assert [os.path.realpath(file) for file in found.files] == [str(folder / "pkg/a.py")]
     assert found.problems == []
+    assert discover(["pkg/loop/pkg"], Config()).files == ["pkg/loop/pkg/a.py"], "unless given"
 
 
 def test_a_folder_that_cannot_be_read_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """From the paths given to the files to check, in a fixed order.
 
-Folders are walked; links to folders are followed once, so that cycles end. Files given by name are taken whatever they
+Folders are walked; links to folders are not followed, so that a walk ends and stays where it was sent. Files given by name are taken whatever they
 are called. What the configuration excludes is never taken.
 """
 
@@ -48,13 +48,8 @@ def _single(path: str, config: Config) -> list[str]:
 
 def _walk(top: str, config: Config, found: Found) -> Iterator[str]:
     waiting = [os.path.normpath(top)]
-    entered: set[str] = set()
     while waiting:
         folder = waiting.pop()
-        real = os.path.realpath(folder)
-        if real in entered:
-            continue
-        entered.add(real)
         try:
             names = sorted(os.listdir(folder))
         except OSError as error:
@@ -69,7 +64,7 @@ def _walk(top: str, config: Config, found: Found) -> Iterator[str]:
                 inner.append(path)
             elif name.endswith(SUFFIXES):
                 yield path
-        waiting += reversed(inner)
+        waiting += [path for path in reversed(inner) if not os.path.islink(path)]
 
 
 def _problem(folder: str, error: OSError) -> Diagnostic:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from distml.diagnostics.model import Diagnostic
@@ -41,12 +42,13 @@ def run(
     results = _remembered(found.files, cache)
     cached = len(results)
     missing = [path for path in found.files if path not in results]
-    for done, (path, result) in enumerate(_check(missing, config, checker, overlay, cache), cached + 1):
-        results[path] = result
-        if cache is not None:
-            cache.put(path, result)
-        if progress is not None:
-            progress(done, len(found.files))
+    with closing(_check(missing, config, checker, overlay, cache)) as checks:
+        for done, (path, result) in enumerate(checks, cached + 1):
+            results[path] = result
+            if cache is not None:
+                cache.put(path, result)
+            if progress is not None:
+                progress(done, len(found.files))
     in_order = [results[path] for path in found.files]
     findings = {*found.problems, *_merged(in_order)}
     position = {path: index for index, path in enumerate(found.files)}
@@ -81,7 +83,7 @@ def _check(
     checker: Checker | None,
     overlay: dict[str, bytes] | None,
     cache: Cache | None,
-) -> Iterator[tuple[str, FileResult]]:
+) -> Generator[tuple[str, FileResult], None, None]:
     """Check the files that have to be, in this process or in workers."""
     if not paths:
         return
