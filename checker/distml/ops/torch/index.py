@@ -51,6 +51,9 @@ def index_put(call: Call, input: Value, indices: Value, values: Value, accumulat
 
 
 def _require_forward(call: Call, index: Value) -> None:
+    if call.lib != "torch":
+        # An array of a library that is not known may be read backwards.
+        return
     for part in index.items if isinstance(index, Tup) else (index,):
         step = call.const(part.step, int) if isinstance(part, Slice) else UNKNOWN
         if step is not UNKNOWN and step <= 0:
