@@ -13,6 +13,7 @@ from distml.ops.numpy.dtypes import content_of
 from distml.ops.numpy.results import array
 from distml.ops.numpy.shaping import shape_value
 from distml.ops.registry import attribute, op
+from distml.ops.rules.axes import swap_axes
 from distml.ops.rules.kinds import real
 from distml.shapes import Shape
 from distml.values import Const, ListRecord, Prim
@@ -76,9 +77,7 @@ def real_part(call: Call, self: Value) -> Value:
 @attribute("numpy.ndarray.mT")
 def matrix_transposed(call: Call, self: Value) -> Value:
     """ndarray.mT: https://numpy.org/doc/stable/reference/generated/numpy.ndarray.mT.html"""
-    from distml.ops.numpy.linalg import matrix_transpose
-
-    return matrix_transpose(call, self)
+    return array(call, swap_axes(call, call.shape(self), Const(-2), Const(-1)), call.dtype(self))
 
 
 @attribute("numpy.ndarray.itemsize", "numpy.ndarray.nbytes")

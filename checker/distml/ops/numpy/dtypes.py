@@ -56,8 +56,18 @@ def _kind_of_code(code: str) -> str | None:
 
 
 def may_be_object(call: Call, dtype: Value) -> bool:
-    """Whether an array of this `dtype=` argument can hold sequences as its elements."""
-    return call.is_none(dtype) is not True and kind_of(call, dtype, None) is None
+    """Whether an array of this `dtype=` argument can hold sequences as its elements.
+
+    Objects may be lists; the elements of a structured array are tuples.
+    """
+    return call.is_none(dtype) is not True and kind_of(call, dtype, None) is None and not _is_text(dtype)
+
+
+def _is_text(dtype: Value) -> bool:
+    if isinstance(dtype, Lib):
+        return dtype.name.rpartition(".")[2] in ("str", "bytes", "str_", "bytes_", "datetime64", "timedelta64")
+    code = dtype.value if isinstance(dtype, Const) else None
+    return isinstance(code, str) and code.lstrip("<>=|")[:1] in ("U", "S", "M", "m")
 
 
 def element_kind(call: Call, value: Value, depth: int = 0) -> str | None:
@@ -141,12 +151,12 @@ _CONSTANTS |= {"NINF": float("-inf"), "PINF": float("inf"), "NAN": float("nan")}
 
 
 @attribute("numpy.newaxis")
-def newaxis(call: Call, self: Value = NONE) -> Value:
+def newaxis(call: Call) -> Value:
     """numpy.newaxis: https://numpy.org/doc/stable/reference/constants.html#numpy.newaxis"""
     return NONE
 
 
 @attribute(*(f"numpy.{name}" for name in _CONSTANTS))
-def constant(call: Call, self: Value = NONE) -> Value:
+def constant(call: Call) -> Value:
     """numpy.pi, numpy.inf and the others: https://numpy.org/doc/stable/reference/constants.html"""
     return Const(_CONSTANTS[call.name.rpartition(".")[2]])

@@ -80,9 +80,10 @@ def _several(call: Call, a: Value, s: Value, axes: Value) -> Value:
     if sizes is not None and len(sizes) != len(places):
         call.fail("SHP301", f"{call.text}: {len(sizes)} sizes for {len(places)} axes of {shape!r}")
     dims: list[Dim | None] = [*shape.dims]
-    for i, place in enumerate(places):
+    # The last axis is transformed first; of an axis named twice the first size stays.
+    for i, place in reversed([*enumerate(places)]):
         given = sizes is not None and sizes[i] != -1
-        size = sizes[i] if sizes is not None and given else shape.dims[place]
+        size = sizes[i] if sizes is not None and given else dims[place]
         last = i == len(places) - 1
         if size is not None and last and name.startswith("rfft"):
             size = _half(size)

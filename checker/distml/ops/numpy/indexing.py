@@ -32,6 +32,9 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
         # A field of a structured array.
         return call.unranked()
     kind = element_kind(call, self)
+    if kind is None and call.shape(self).rank == 0:
+        # It may be any object, not an array at all.
+        return call.unknown("item")
     shape = indexed(call, call.shape(self), index, "numpy")
     if shape is None:
         return call.unranked(kind)
@@ -43,6 +46,8 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
 def setitem(call: Call, self: Value, index: Value, value: Value) -> Value:
     """`x[index] = value`: https://numpy.org/doc/stable/user/basics.indexing.html#assigning-values-to-indexed-arrays"""
     kind = element_kind(call, self)
+    if kind is None and call.shape(self).rank == 0:
+        return NONE
     slot = indexed(call, call.shape(self), index, "numpy")
     # A cell of an array of objects holds anything.
     if slot is not None and (kind is not None or slot.rank != 0):
