@@ -1,7 +1,7 @@
 """From the paths given to the files to check, in a fixed order.
 
-Folders are walked; links to folders are not followed, so that a walk ends and stays where it was sent. Files given by name are taken whatever they
-are called. What the configuration excludes is never taken.
+Folders are walked; links to folders are not followed, so that a walk ends and stays where it was sent. Files given by
+name are taken whatever they are called. What the configuration excludes is never taken.
 """
 
 from __future__ import annotations
