@@ -77,7 +77,10 @@ def real_part(call: Call, self: Value) -> Value:
 @attribute("numpy.ndarray.mT")
 def matrix_transposed(call: Call, self: Value) -> Value:
     """ndarray.mT: https://numpy.org/doc/stable/reference/generated/numpy.ndarray.mT.html"""
-    return array(call, swap_axes(call, call.shape(self), Const(-2), Const(-1)), call.dtype(self))
+    shape = call.shape(self)
+    if shape.rank is not None and shape.rank < 2:
+        return call.unknown()
+    return array(call, swap_axes(call, shape, Const(-2), Const(-1)), call.dtype(self))
 
 
 @attribute("numpy.ndarray.itemsize", "numpy.ndarray.nbytes")
