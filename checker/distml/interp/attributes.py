@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_value, each_alternative
@@ -293,7 +294,8 @@ def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.A
             vm.attributed.add(option)
         elif isinstance(option, Class):
             record: ClassRecord = vm.at(option.address)
-            record.attrs[name] = item if len(options) == 1 else vm.opaque(name)
+            changed = item if len(options) == 1 else vm.opaque(name)
+            vm.replace(Ref(option.address), replace(record, attrs={**record.attrs, name: changed}))
         elif isinstance(option, Tensor) and find_op(f"{_prefix(option)}.{name}.setter"):
             call_value(vm, LibMethod(f"{_prefix(option)}.{name}.setter", option), Arguments([item]), node)
         elif isinstance(option, Module):

@@ -6,6 +6,7 @@ import ast
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from distml.interp.branches import pass_on, raise_first
 from distml.interp.findings import fail
 from distml.interp.join import generalize, join_many
 from distml.interp.machine import Handler, OutOfTime, PathEnd
@@ -301,9 +302,7 @@ def branch_values(vm: Machine, runs: Sequence[Callable[[], Value]]) -> Value:
             attempts.append(attempt)
         finally:
             vm.handlers.pop()
-    if vm.handlers:
-        for attempt in attempts:
-            vm.handlers[-1].states.extend(attempt.states)
+    pass_on(vm, attempts)
     if outcomes:
         vm.state = join_states(vm, [state for _, state in outcomes])
         return join_many(vm, [value for value, _ in outcomes])
@@ -314,12 +313,7 @@ def branch_values(vm: Machine, runs: Sequence[Callable[[], Value]]) -> Value:
 def _all_failed(vm: Machine, attempts: list[Handler]) -> Value:
     if not all(attempt.errors for attempt in attempts):
         raise vm.raised()
-    error, node, frame = attempts[0].errors[0]
-    saved, vm.frame = vm.frame, frame
-    try:
-        fail(vm, error, node)
-    finally:
-        vm.frame = saved
+    raise_first(vm, attempts)
     return vm.opaque(vm.snippet(vm.node))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.interp.imports import make_module
-from distml.interp.machine import Lost, Machine, OutOfTime, PathEnd, Revealed
-from distml.interp.scope import forget_scopes
+from distml.interp.machine import Lost, Machine, OutOfTime, PathEnd, Revealed, Session
 from distml.interp.state import State
 from distml.interp.statements import execute
 from distml.interp.symbolic import analyze_rest
@@ -38,7 +38,7 @@ def check_file(source: SourceFile, project: Project, deadline: float | None = No
     tree = source.tree
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, RECURSION_LIMIT))
-    vm = Machine(project, deadline)
+    vm = Machine(project, deadline, _session(project))
     try:
         _run(vm, source, tree)
     except OutOfTime:
@@ -48,9 +48,19 @@ def check_file(source: SourceFile, project: Project, deadline: float | None = No
         )
     finally:
         sys.setrecursionlimit(before)
-        forget_scopes()
     found = sorted(vm.findings.values(), key=lambda d: (d.span.path, d.span.line, d.span.column, d.code))
     return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()))
+
+
+_SESSIONS: WeakKeyDictionary[Project, Session] = WeakKeyDictionary()
+
+
+def _session(project: Project) -> Session:
+    """What earlier checks of the project's files in this process have run already."""
+    session = _SESSIONS.get(project)
+    if session is None:
+        session = _SESSIONS[project] = Session()
+    return session
 
 
 def _run(vm: Machine, source: SourceFile, tree: object) -> None:
@@ -58,7 +68,7 @@ def _run(vm: Machine, source: SourceFile, tree: object) -> None:
 
     assert isinstance(tree, ast.Module)
     info = make_module(vm, source, tree)
-    vm.checked = source
+    vm.checked, vm.main = source, info
     vm.frame = info.frame
     vm.stack = [info.frame]
     vm.state = State(vm.base)
@@ -71,6 +81,4 @@ def _run(vm: Machine, source: SourceFile, tree: object) -> None:
             execute(vm, statement)
         except PathEnd:
             continue
-    vm.base.update(vm.state.store)
-    info.finished = True
     analyze_rest(vm)

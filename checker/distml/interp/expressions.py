@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp import comprehensions
 from distml.interp.attributes import get_attribute
+from distml.interp.branches import either, in_doubt
 from distml.interp.calls import Arguments, call_value
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
@@ -203,25 +204,10 @@ def _conditional(vm: Machine, node: ast.IfExp) -> Value:
 
         return run
 
-    return branch_paths(vm, [arm(node.body, True), arm(node.orelse, False)])
-
-
-def branch_paths(vm: Machine, runs: list[Callable[[], Value]]) -> Value:
-    """Values of several possible paths, where a mistake on one is a mistake."""
-    from distml.interp.machine import PathEnd
-
-    start, states, values = vm.state, [], []
-    for run in runs:
-        vm.state = start.fork()
-        try:
-            values.append(run())
-            states.append(vm.state)
-        except PathEnd:
-            continue
-    if not states:
-        raise PathEnd
-    vm.state = join_states(vm, states)
-    return join_many(vm, values)
+    found: list[Value] = []
+    arms = [arm(node.body, True), arm(node.orelse, False)]
+    either(vm, [lambda a=a: found.append(a()) for a in arms], in_doubt(vm, node.test))  # type: ignore[misc]
+    return join_many(vm, found)
 
 
 def _lambda(vm: Machine, node: ast.Lambda) -> Value:
@@ -386,4 +372,4 @@ _RULES: dict[type[ast.expr], Callable[[Machine, Any], Value]] = {
     ast.GeneratorExp: comprehensions.generator_expression,
 }
 
-__all__ = ["branch_paths", "evaluate", "evaluate_arguments", "make_function"]
+__all__ = ["evaluate", "evaluate_arguments", "make_function"]

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 
 from distml.interp.machine import Frame, ModuleInfo
 from distml.interp.names import assign_name
-from distml.interp.scope import mutated_globals, scope_of
+from distml.interp.scope import scope_of
 from distml.interp.state import State
 from distml.ops.registry import LIBRARIES
 from distml.source.reading import UnreadableError
-from distml.values import Lib, Module, Value
+from distml.values import Imported, Lib, Module, Union, Value, union
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
     from distml.source.file import SourceFile
 
-MAX_MODULES = 60
-"""How many project modules are followed for one checked file."""
-MAX_IMPORT_DEPTH = 12
+MAX_IMPORT_DEPTH = 24
+"""How deeply modules that need each other while they are run may nest."""
 
 
 def execute_import(vm: Machine, node: ast.Import) -> None:
@@ -48,10 +47,12 @@ def _module(vm: Machine, name: str) -> Value:
     if name.partition(".")[0] in LIBRARIES:
         return Lib(name)
     source = vm.project.resolve(vm.frame.module.source, name)
-    if source is None:
-        return Lib(name)
-    info = load(vm, source, name)
-    return Lib(name) if info is None else Module(info.name)
+    return Lib(name) if source is None else _known(vm, source)
+
+
+def _known(vm: Machine, source: SourceFile) -> Module:
+    vm.sources[source.location] = source
+    return Module(source.location)
 
 
 def _imported(vm: Machine, importer: SourceFile, node: ast.ImportFrom, name: str) -> Value:
@@ -61,17 +62,14 @@ def _imported(vm: Machine, importer: SourceFile, node: ast.ImportFrom, name: str
     source = vm.project.resolve(importer, module, node.level)
     if source is None:
         return _library(vm, module, name) if module else vm.opaque(name)
-    info = load(vm, source, module)
-    if info is not None:
-        found = _attribute(vm, info, name)
-        if found is not None:
-            return found
-    inner = vm.project.submodule(source, name)
-    if inner is not None:
-        loaded = load(vm, inner, name)
-        if loaded is not None:
-            return Module(loaded.name)
-    return vm.opaque(name, vm.origin(node))
+    return Imported(_known(vm, source).name, name)
+
+
+def resolve_import(vm: Machine, value: Imported | Union) -> Value:
+    """The value of an imported name, or of a variable that may be one."""
+    if isinstance(value, Union):
+        return union([resolve_import(vm, o) if isinstance(o, Imported) else o for o in value.options])
+    return module_attribute(vm, Module(value.location), value.name)
 
 
 def _library(vm: Machine, module: str, name: str) -> Value:
@@ -83,33 +81,33 @@ def _library(vm: Machine, module: str, name: str) -> Value:
 
 
 def _star(vm: Machine, node: ast.ImportFrom) -> None:
-    importer = vm.frame.module.source
-    source = vm.project.resolve(importer, node.module or "", node.level)
-    info = None if source is None else load(vm, source, node.module or "")
+    source = vm.project.resolve(vm.frame.module.source, node.module or "", node.level)
+    info = None if source is None else load(vm, source)
     if info is None:
         return
     for name in sorted(info.frame.scope.locals):
         if not name.startswith("_"):
-            value = _attribute(vm, info, name)
-            if value is not None:
-                # The names are not in the importing scope's own text.
-                vm.frame.scope.locals.add(name)
-                assign_name(vm, name, value)
+            # The names are not in the importing scope's own text.
+            vm.frame.scope.locals.add(name)
+            assign_name(vm, name, Imported(_known(vm, info.source).name, name))
 
 
-def load(vm: Machine, source: SourceFile, name: str) -> ModuleInfo | None:
+def load(vm: Machine, source: SourceFile) -> ModuleInfo | None:
     """Run a module of the project once; None when it cannot be followed."""
+    if source is vm.checked:
+        return vm.main
     known = vm.modules.get(source.location)
     if known is not None:
         return known
-    if len(vm.modules) >= MAX_MODULES or vm.import_depth >= MAX_IMPORT_DEPTH:
-        vm.lose(f"too many modules to follow {name}")
+    if vm.import_depth >= MAX_IMPORT_DEPTH:
+        vm.lose(f"imports nest too deeply to follow {source.path}")
         return None
     try:
         tree = source.tree
     except UnreadableError:
         return None
     info = make_module(vm, source, tree)
+    vm.modules[source.location] = info
     _run(vm, info, tree)
     return info
 
@@ -120,9 +118,7 @@ def make_module(vm: Machine, source: SourceFile, tree: ast.Module) -> ModuleInfo
     frame.captured = True
     info = ModuleInfo(source.location, source, frame)
     frame.module = info
-    info.mutated = mutated_globals(tree)
     vm.frames[frame.ident] = frame
-    vm.modules[source.location] = info
     return info
 
 
@@ -137,7 +133,6 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     try:
         vm.follow(lambda: execute_block(vm, tree.body))
         vm.base.update(vm.state.store)
-        info.finished = True
     finally:
         vm.import_depth -= 1
         vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.reads = saved
@@ -149,23 +144,30 @@ def _attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:
     found = vm.variable(info.frame.ident, name)
     if found is not None and vm.symbolic and name in info.mutated:
         return vm.opaque(name)
-    return found
+    if not isinstance(found, Imported):
+        return found
+    key = (info.name, name)
+    if key in vm.resolving:
+        # `from . import name` inside the package itself means its submodule.
+        return None
+    vm.resolving.add(key)
+    try:
+        return resolve_import(vm, found)
+    finally:
+        vm.resolving.discard(key)
 
 
 def module_attribute(vm: Machine, module: Module, name: str) -> Value:
     """`module.name` for a module of the project."""
-    info = vm.modules.get(module.name)
+    source = vm.sources.get(module.name)
+    info = None if source is None else load(vm, source)
     if info is None:
         return vm.opaque(name)
     found = _attribute(vm, info, name)
     if found is not None:
         return found
     inner = vm.project.submodule(info.source, name)
-    if inner is not None:
-        loaded = load(vm, inner, name)
-        if loaded is not None:
-            return Module(loaded.name)
-    return vm.opaque(name)
+    return vm.opaque(name) if inner is None else _known(vm, inner)
 
 
 def set_module_attribute(vm: Machine, module: Module, name: str, value: Value) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from distml.interp.scope import mutated_globals
 from distml.interp.state import UNDEFINED, State
 from distml.shapes import Dim, Facts, Middle, Origin, Shape, Symbol
 from distml.values import Class, Const, Function, Num, Opaque, Record, Ref, Tensor, Tup, Value
@@ -53,8 +55,22 @@ class ModuleInfo:
         self.name = name
         self.source = source
         self.frame = frame
-        self.finished = False
-        self.mutated: frozenset[str] = frozenset()
+
+    @cached_property
+    def mutated(self) -> frozenset[str]:
+        """The module's variables that its functions change."""
+        return mutated_globals(self.source.tree)
+
+
+class Session:
+    """What checks of several files of one project share: the imported modules, run once."""
+
+    def __init__(self) -> None:
+        self.last_serial = 0
+        self.base: dict[Hashable, Any] = {}
+        self.frames: dict[int, Frame] = {}
+        self.modules: dict[str, ModuleInfo] = {}
+        self.sources: dict[str, SourceFile] = {}
 
 
 class Frame:
@@ -119,20 +135,22 @@ class Loop:
 class Machine:
     """One run over one checked file and what it imports."""
 
-    def __init__(self, project: Project, deadline: float | None) -> None:
+    def __init__(self, project: Project, deadline: float | None, session: Session) -> None:
         self.project = project
         self.deadline = deadline
-        self._serial = 0
+        self.session = session
         self._steps = 0
-        self.base: dict[Hashable, Any] = {}
+        self.base = session.base
         self.state = State(self.base)
+        self.loaded = self.state
         self.facts = Facts(self)
-        self.frames: dict[int, Frame] = {}
+        self.frames = session.frames
         self.frame: Frame
         self.stack: list[Frame] = []
         self.handlers: list[Handler] = []
         self.loops: list[Loop] = []
-        self.modules: dict[str, ModuleInfo] = {}
+        self.modules = session.modules
+        self.sources = session.sources
         self.findings: dict[tuple[str, str, int, int], Diagnostic] = {}
         self.lost: dict[Span, Lost] = {}
         self.revealed: dict[Span, Revealed] = {}
@@ -142,7 +160,9 @@ class Machine:
         self.entered: dict[int, int] = {}
         self.symbolic = False
         self.import_depth = 0
+        self.resolving: set[tuple[str, str]] = set()
         self.checked: SourceFile | None = None
+        self.main: ModuleInfo | None = None
         self._globals: dict[tuple[int, str], Global] = {}
         self.reads: set[Hashable] | None = None
         self.mark = 0
@@ -155,8 +175,8 @@ class Machine:
 
     def serial(self) -> int:
         """A number that was not given before; later numbers are greater."""
-        self._serial += 1
-        return self._serial
+        self.session.last_serial += 1
+        return self.session.last_serial
 
     def get(self, key: Hashable) -> Any:
         """A fact, None when there is none."""

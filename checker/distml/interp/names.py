@@ -6,7 +6,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from distml.values import Const, Lib, Value
+from distml.values import Const, Imported, Lib, Union, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Frame, Machine
@@ -37,6 +37,10 @@ def lookup_name(vm: Machine, name: str, node: ast.AST) -> Value:
 
 def _in_frame(vm: Machine, frame: Frame, name: str) -> Value | None:
     found = vm.variable(frame.ident, name)
+    if isinstance(found, Imported | Union):
+        from distml.interp.imports import resolve_import
+
+        found = resolve_import(vm, found)
     if frame.scope.is_module:
         if found is not None and vm.symbolic and name in frame.module.mutated:
             known = vm.get(("global", vm.global_key(frame, name)))

@@ -27,14 +27,14 @@ class Scope:
         self.is_generator = False
 
 
-_CACHE: dict[int, tuple[ast.AST, Scope]] = {}
+_REMEMBERED = "distml_scope"
 
 
 def scope_of(node: ast.AST) -> Scope:
     """The scope a function, lambda, class, module or comprehension opens."""
-    cached = _CACHE.get(id(node))
-    if cached is not None and cached[0] is node:
-        return cached[1]
+    known: Scope | None = getattr(node, _REMEMBERED, None)
+    if known is not None:
+        return known
     scope = Scope(is_module=isinstance(node, ast.Module), is_class=isinstance(node, ast.ClassDef))
     if isinstance(node, FunctionNode):
         scope.locals.update(argument.arg for argument in every_argument(node.args))
@@ -45,13 +45,9 @@ def scope_of(node: ast.AST) -> Scope:
         body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[attr-defined]
         _collect(body, scope)
         scope.locals -= scope.globals | scope.nonlocals
-    _CACHE[id(node)] = (node, scope)
+    # Kept with the tree: it lives as long as the tree does.
+    setattr(node, _REMEMBERED, scope)
     return scope
-
-
-def forget_scopes() -> None:
-    """Drop the remembered scopes of trees that are gone."""
-    _CACHE.clear()
 
 
 def every_argument(arguments: ast.arguments) -> Iterator[ast.arg]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp import loops, trying
 from distml.interp.assertions import execute_assert
+from distml.interp.branches import either, in_doubt
 from distml.interp.classes import define_class
 from distml.interp.decorators import decorate_function
 from distml.interp.expressions import evaluate, make_function
@@ -18,7 +19,6 @@ from distml.interp.names import assign_name
 from distml.interp.operators import binary, store_subscript, subscript
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
-from distml.interp.state import join_states
 from distml.interp.truth import truth
 from distml.values import NONE, Class, LibMethod, Opaque, Value
 
@@ -88,7 +88,6 @@ def _if(vm: Machine, node: ast.If) -> None:
         refine(vm, node.test, known)
         execute_block(vm, node.body if known else node.orelse)
         return
-    start = vm.state
 
     def arm(body: list[ast.stmt], holds: bool) -> Callable[[], None]:
         def run() -> None:
@@ -97,14 +96,7 @@ def _if(vm: Machine, node: ast.If) -> None:
 
         return run
 
-    ends = [
-        vm.follow(arm(node.body, True), start.fork()),
-        vm.follow(arm(node.orelse, False), start),
-    ]
-    alive = [end for end in ends if end is not None]
-    if not alive:
-        raise PathEnd
-    vm.state = join_states(vm, alive)
+    either(vm, [arm(node.body, True), arm(node.orelse, False)], in_doubt(vm, node.test))
 
 
 def _function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

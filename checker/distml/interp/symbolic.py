@@ -27,6 +27,7 @@ def analyze_rest(vm: Machine) -> None:
     """Analyze what running the module did not reach."""
     vm.symbolic = True
     vm.memo.clear()
+    vm.loaded = vm.state
     for cls in list(vm.classes):
         _analyze_class(vm, cls)
     for function in list(vm.functions):
@@ -35,7 +36,7 @@ def analyze_rest(vm: Machine) -> None:
 
 
 def _in_fresh_state(vm: Machine, run: Callable[[], object]) -> None:
-    vm.state = State(vm.base)
+    vm.state = vm.loaded.fork()
     vm.stack = [vm.frame]
     vm.handlers, vm.loops, vm.reads = [], [], None
     vm.entered.clear()

@@ -197,6 +197,18 @@ class Module(Value):
     name: str
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Imported(Value):
+    """A name imported from a module of the project, looked up when it is first used.
+
+    What a file imports and does not use need not be run, and modules that import
+    each other need not be run in one order.
+    """
+
+    location: str
+    name: str
+
+
 @dataclass(slots=True)
 class Function(Value):
     """A function written in the checked project.

@@ -1,0 +1,89 @@
+"""Branches whose condition is not decided.
+
+In the function where an analysis starts, each branch is followed as one that
+may run. Inside functions that it calls, arguments are what one caller passes, and
+a condition that is not decided may well go with them: a caller that passes eight
+columns also passes the format that expects eight. What fails there fails on a
+path that this caller may never take, so it counts only if every branch fails.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.findings import fail
+from distml.interp.machine import Handler, PathEnd
+from distml.interp.state import State, join_states
+from distml.values import Expr, Num, Opaque, ShapeSeq, Tensor, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from distml.interp.machine import Machine
+
+
+def either(vm: Machine, arms: Sequence[Callable[[], None]], doubtful: bool) -> None:
+    """Follow every arm from here and join what comes out; ends the path if nothing does."""
+    start = vm.state
+    ends: list[State] = []
+    attempts: list[Handler] = []
+    for arm in arms:
+        attempt = Handler(catches_shapes=True, speculative=True)
+        if doubtful:
+            vm.handlers.append(attempt)
+        try:
+            after = vm.follow(arm, start.fork())
+        finally:
+            if doubtful:
+                vm.handlers.pop()
+        attempts.append(attempt)
+        if after is not None:
+            ends.append(after)
+    if doubtful:
+        pass_on(vm, attempts)
+    if not ends:
+        vm.state = start
+        if doubtful and all(attempt.errors for attempt in attempts):
+            raise_first(vm, attempts)
+        raise PathEnd
+    vm.state = join_states(vm, ends)
+
+
+def pass_on(vm: Machine, attempts: Sequence[Handler]) -> None:
+    """Exceptions of the program that crossed an attempt reach the handler around it."""
+    if vm.handlers:
+        for attempt in attempts:
+            vm.handlers[-1].states.extend(attempt.states)
+
+
+def raise_first(vm: Machine, attempts: Sequence[Handler]) -> None:
+    """Everything failed: the first failure is one of the program."""
+    error, node, frame = attempts[0].errors[0]
+    saved, vm.frame = vm.frame, frame
+    try:
+        fail(vm, error, node)
+    finally:
+        vm.frame = saved
+
+
+def in_doubt(vm: Machine, test: ast.expr) -> bool:
+    """Whether an undecided condition may go with the arguments of the call it is in.
+
+    One on the data of tensors or on random numbers does not.
+    """
+    if len(vm.stack) < 2:
+        return False
+    from distml.interp.expressions import evaluate
+
+    for part in ast.walk(test):
+        if isinstance(part, ast.Name):
+            value = evaluate(vm, part)
+        elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+            owner = evaluate(vm, part.value)
+            value = owner if isinstance(owner, Tensor) else evaluate(vm, part)
+        else:
+            continue
+        if isinstance(value, Opaque | Expr | Num | Union | ShapeSeq):
+            return True
+    return False
