@@ -81,7 +81,7 @@ def layer(*names: str) -> Callable[[_Class], _Class]:
 def find_op(name: str) -> Callable[..., Any] | None:
     """The op registered under a qualified name, None if there is none."""
     _load(name)
-    return _OPS.get(name)
+    return _OPS.get(name) or _OPS.get(_public(name))
 
 
 def find_attribute(name: str) -> Callable[..., Any] | None:
@@ -93,7 +93,15 @@ def find_attribute(name: str) -> Callable[..., Any] | None:
 def find_layer(name: str) -> type | None:
     """The layer class registered under a qualified name, None if there is none."""
     _load(name)
-    return _LAYERS.get(name)
+    return _LAYERS.get(name) or _LAYERS.get(_public(name))
+
+
+def _public(name: str) -> str:
+    """`torch.nn.modules.conv.Conv2d` is `torch.nn.Conv2d`."""
+    if not name.startswith("torch.nn.modules."):
+        return name
+    parts = name.split(".")
+    return ".".join(["torch.nn", *parts[4:]]) if len(parts) > 4 else name
 
 
 def names() -> tuple[list[str], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from distml.ops.rules.layers import per_axis
@@ -57,6 +58,8 @@ def _strides(call: Call, stride: Value, kernel: tuple[Dim | None, ...]) -> tuple
 
 def _require_half(call: Call, kernel: Dim | None, padding: Dim | None, dilation: Dim | None) -> None:
     reach = span(kernel, dilation)
+    if padding is not None and (high := (-padding).low) is not None and high > 0:
+        call.fail("SHP603", f"{call.text}: padding cannot be negative, gets {padding}", *call.notes(padding))
     if reach is None or padding is None:
         return
     over = (2 * padding - reach).low
@@ -161,6 +164,8 @@ def _portion(call: Call, size: Dim, ratio: Value, axis: int) -> Dim | None:
 def scaled(size: Dim, factor: float) -> Dim | None:
     """`floor(size * factor)` as floats compute it; None where rounding could tell."""
     known = size.constant
+    if not isfinite(factor):
+        return None
     if known is not None:
         return Dim.of(int(known * float(factor)), size.origin)
     exact = Fraction(factor)
@@ -180,6 +185,8 @@ def unpool(
     """The inverse of maximum pooling (torch.nn.MaxUnpool2d); parameters: kernel, stride, padding."""
     kernel = per_axis(call, parameters[0], count)
     strides, pads = _strides(call, parameters[1], kernel), per_axis(call, parameters[2], count)
+    for k, s in zip(kernel, strides, strict=True):
+        require_window(call, k, s, Dim.of(1))
     shape = same_shape(
         call,
         call.shape(input),

@@ -94,6 +94,8 @@ def outputs(call: Call, layer: Recurrence, dims: Dims, cells: bool) -> tuple[Ten
 
 def require_cell_state(call: Call, input: Shape, state: Shape, hidden: Dim | None, name: str) -> None:
     """The state of a cell has the batch of its input and the hidden size (SHP405)."""
+    if call.facts.shape(state).rank not in (None, 1, 2):
+        call.fail("SHP405", f"{call.text} needs {name} with 1 or 2 axes, gets {call.show(state)}")
     call.require_equal(
         hidden,
         call.facts.axis(state, -1),

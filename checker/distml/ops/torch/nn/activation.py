@@ -197,7 +197,7 @@ class GLU:
 @op("torch.nn.functional.prelu", "torch.prelu", "torch.Tensor.prelu")
 def prelu(call: Call, input: Value, weight: Value) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.prelu.html"""
-    shape, slopes = call.shape(input), call.shape(weight)
+    shape, slopes = call.shape(input), call.of_rank(call.shape(weight), 0, 1, what="a weight")
     count = slopes.dims[0] if slopes.dims is not None and len(slopes.dims) == 1 else None
     if count is not None and count.constant is not None and count != 1 and shape.rank is not None:
         gets = shape.dims[1] if shape.dims is not None and len(shape.dims) > 1 else Dim.of(1)

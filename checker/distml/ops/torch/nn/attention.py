@@ -12,7 +12,7 @@ from distml.ops.registry import layer, op
 from distml.ops.rules import attention as rules
 from distml.ops.rules.layers import attribute_of, given, optional, parameter, size
 from distml.ops.torch.nn.linear import Linear
-from distml.values import InstanceRecord, Lib, Tup
+from distml.values import InstanceRecord, Lib
 
 if TYPE_CHECKING:
     from distml.values import Value
@@ -44,14 +44,36 @@ def multi_head_attention_forward(
     value: Value,
     embed_dim_to_check: Value,
     num_heads: Value,
-    *rest: Value,
+    in_proj_weight: Value,
+    in_proj_bias: Value,
+    bias_k: Value,
+    bias_v: Value,
+    add_zero_attn: Value,
+    dropout_p: Value,
+    out_proj_weight: Value,
+    out_proj_bias: Value,
+    training: Value = TRUE,
+    key_padding_mask: Value = NONE,
     need_weights: Value = TRUE,
-    **options: Value,
+    attn_mask: Value = NONE,
+    use_separate_proj_weight: Value = FALSE,
+    q_proj_weight: Value = NONE,
+    k_proj_weight: Value = NONE,
+    v_proj_weight: Value = NONE,
+    static_k: Value = NONE,
+    static_v: Value = NONE,
+    average_attn_weights: Value = TRUE,
+    is_causal: Value = FALSE,
 ) -> Value:
-    """torch.nn.functional.multi_head_attention_forward, followed as far as the features."""
-    shape = call.of_rank(call.shape(query), 2, 3, what="a query")
-    rules.require_features(call, shape, call.dim(embed_dim_to_check), "query")
-    return Tup((call.tensor(call.facts.shape(shape), call.dtype(query)), call.unknown("weights")))
+    """torch.nn.functional.multi_head_attention_forward: always (length, batch, features)."""
+    embed, biased, zero = call.dim(embed_dim_to_check), call.is_none(bias_k), call.flag(add_zero_attn)
+    separate, static = call.flag(use_separate_proj_weight), call.is_none(static_k) and call.is_none(static_v)
+    own = embed if separate is False else None
+    extra = None if biased is None or zero is None or not static else int(not biased) + int(zero)
+    heads = rules.Heads(embed, call.dim(num_heads), own, own, batch_first=False, extra=extra)
+    masks = rules.Masks(key_padding_mask, attn_mask if call.flag(is_causal) is False else NONE)
+    shapes = call.shape(query), call.shape(key), call.shape(value)
+    return rules.attend(call, heads, *shapes, masks, (need_weights, average_attn_weights))
 
 
 def require_heads(call: Call, embed: Value, heads: Value, name: str = "embed_dim") -> None:

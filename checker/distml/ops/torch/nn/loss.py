@@ -253,6 +253,7 @@ def multi_margin_loss(
     shape = call.of_rank(call.shape(input), 0, 1, 2, what="an input")
     if shape.dims is not None and len(shape.dims) == 2:
         classes = rules.classes(call, shape, call.shape(target), "int", soft=False)
+        rules.require_class_weight(call, weight, shape)
         return rules.reduced(call, classes, reduction, (size_average, reduce), call.dtype(input))
     full = call.facts.unknown_shape() if shape.dims is None else Shape(())
     return rules.reduced(call, full, reduction, (size_average, reduce), call.dtype(input))

@@ -14,22 +14,22 @@ from distml.shapes import Dim
 from distml.values import Const, Many, Prim
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from distml.values import Value
 
-FILLS = (
-    "constant_",
-    "kaiming_normal_",
-    "kaiming_uniform_",
-    "normal_",
-    "ones_",
-    "sparse_",
-    "trunc_normal_",
-    "uniform_",
-    "xavier_normal_",
-    "xavier_uniform_",
-    "zeros_",
-)
-MATRIX_FILLS = ("dirac_", "eye_", "orthogonal_")
+FILLS = ("constant_", "normal_", "ones_", "trunc_normal_", "uniform_", "zeros_")
+RANKED_FILLS = {
+    "dirac_": (3, 4, 5),
+    "eye_": (2,),
+    "kaiming_normal_": (),
+    "kaiming_uniform_": (),
+    "orthogonal_": (),
+    "sparse_": (2,),
+    "xavier_normal_": (),
+    "xavier_uniform_": (),
+}
+"""Fills that need a tensor of these ranks, or of 2 axes and more."""
 UTILITIES = (
     "parametrizations.orthogonal",
     "parametrizations.spectral_norm",
@@ -42,7 +42,12 @@ UTILITIES = (
 )
 
 
-@layer("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.DistributedDataParallel")
+@layer(
+    "torch.nn.DataParallel",
+    "torch.nn.parallel.DataParallel",
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.nn.parallel.distributed.DistributedDataParallel",
+)
 class Wrapped:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html"""
 
@@ -65,12 +70,20 @@ def fill(call: Call, tensor: Value, *args: Value, **kwargs: Value) -> Value:
     return tensor
 
 
-@op(*(f"torch.nn.init.{name}" for name in MATRIX_FILLS))
-def fill_matrix(call: Call, tensor: Value, *args: Value, **kwargs: Value) -> Value:
-    """Fills a tensor that needs at least two axes."""
-    if call.facts.at_least(call.shape(tensor), 2) is None:
-        call.fail("SHP301", f"{call.text} needs a tensor with at least 2 axes, gets {call.show(tensor)}")
-    return tensor
+def _ranked_fill(ranks: tuple[int, ...]) -> Callable[..., Value]:
+    def fill_matrix(call: Call, tensor: Value, *args: Value, **kwargs: Value) -> Value:
+        shape = call.shape(tensor)
+        if ranks:
+            call.of_rank(shape, *ranks, what="a tensor")
+        elif call.facts.at_least(shape, 2) is None:
+            call.fail("SHP301", f"{call.text} needs a tensor with at least 2 axes, gets {call.show(shape)}")
+        return tensor
+
+    return fill_matrix
+
+
+for _name, _ranks in RANKED_FILLS.items():
+    op(f"torch.nn.init.{_name}")(_ranked_fill(_ranks))
 
 
 @op("torch.nn.init.calculate_gain")
