@@ -3,7 +3,7 @@
 A valid call must not fail in the op, and the abstract result must contain the
 real one; a call that raises for a shape reason should be found. Three ways to make
 the arguments abstract: sizes as they are, sizes as symbols, tensors of which
-nothing is known.
+nothing is known. With "numbers" some of the integers among the arguments are symbols too.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
-from distml.ops import ShapeError, find_op
+from distml.ops import ShapeError, find_op, names
 from distml.shapes import Dim, Facts, Shape, Symbol
 from distml.values import Const, ListRecord, Many, Num, Opaque, Ref, ShapeSeq, Tensor, Tup, Union, Value
 
+from ops.torch_oracle import op_db
 from ops.world import ScratchWorld, lift
 
 NOT_ABOUT_SHAPES = re.compile(
@@ -40,6 +43,13 @@ class Tally:
         """The part of all calls that came out as one of `outcomes`."""
         return sum(self.counts[o] for o in outcomes) / max(sum(self.counts.values()), 1)
 
+    def add(self, other: Tally) -> None:
+        """Count the calls of another tally too."""
+        self.counts += other.counts
+        self.wrong += other.wrong
+        self.missed += other.missed
+        self.vague += other.vague
+
     def note(self, outcome: str, what: str) -> None:
         self.counts[outcome] += 1
         if outcome in ("wrong", "spurious", "crash"):
@@ -57,17 +67,30 @@ class Abstraction:
         self.world = world
         self.mode = mode
         self.values: dict[Symbol, Dim] = {}
+        self.numbers = 0
 
     def __call__(self, value: Any) -> Value:
         if isinstance(value, tuple | list) and type(value).__name__ in ("tuple", "list", "Size"):
             items = tuple(self(v) for v in value)
             return self.world.allocate(ListRecord(items)) if isinstance(value, list) else Tup(items)
         made = lift(self.world, value)
+        if self.mode == "numbers" and type(value) is int:
+            return self._number(value)
         if not isinstance(made, Tensor) or self.mode == "exact":
             return made
         if self.mode == "opaque":
             return Opaque("x", self.world.serial())
         return Tensor(made.lib, Shape(tuple(self._symbol(d) for d in made.shape.head)), made.dtype)
+
+    def _number(self, value: int) -> Value:
+        """Every other integer is a size seen before, or one of which not even the sign is known."""
+        self.numbers += 1
+        if self.numbers % 2:
+            return Const(value)
+        seen = next((s for s, d in self.values.items() if d == value), None)
+        symbol = seen or Symbol(f"n{len(self.values)}", self.world.serial(), None)
+        self.values[symbol] = Dim.of(value)
+        return Num(Dim.symbol(symbol))
 
     def _symbol(self, dim: Dim) -> Dim:
         symbol = Symbol(f"s{len(self.values)}", self.world.serial())
@@ -204,17 +227,21 @@ def shown(value: Any) -> str:
     return f"T{list(value.shape)}" if hasattr(value, "shape") else repr(value)[:60]
 
 
-def torch_names(names: Iterable[str]) -> set[str]:
+def family(*modules: str) -> frozenset[str]:
+    """The operators, by op_db's names, that modules of `distml.ops.torch` rule."""
+    inside = {f"distml.ops.torch.{module}" for module in modules}
+    return torch_names(name for name in names()[0] if getattr(find_op(name), "__module__", "") in inside)
+
+
+def torch_names(names: Iterable[str]) -> frozenset[str]:
     """The names of op_db without the library: "linalg.svd" of "torch.linalg.svd"."""
-    return {n.removeprefix("torch.").removeprefix("Tensor.").rstrip("_") for n in names}
+    return frozenset(n.removeprefix("torch.").removeprefix("Tensor.").rstrip("_") for n in names)
 
 
-def op_db_cases(wanted: set[str], limit: int) -> Iterator[tuple[str, Callable[..., Any], Any]]:
+def op_db_cases(wanted: frozenset[str], limit: int) -> Iterator[tuple[str, Callable[..., Any], Any]]:
     """(registered name, real function, sample) of torch's own operator samples."""
     import torch
-    from torch.testing._internal.common_methods_invocations import op_db
-
-    for info in op_db:
+    for info in op_db():
         spellings = {info.name, *(alias.name for alias in info.aliases)}
         if not spellings & wanted or getattr(info.op, "__name__", "") == "<lambda>":
             # Some variants wrap the function into another one.
@@ -229,25 +256,29 @@ def op_db_cases(wanted: set[str], limit: int) -> Iterator[tuple[str, Callable[..
                     yield from ((prefix + spelling, info.op, sample) for sample in samples)
 
 
-def replay_op_db(wanted: set[str], mode: str, limit: int = 40) -> Tally:
+def replay_op_db(wanted: frozenset[str], mode: str, limit: int = 40) -> Tally:
     """All samples of the operators in `wanted`."""
     tally = Tally()
-    for name, function, sample in op_db_cases(wanted, limit):
-        args = (sample.input, *sample.args)
-        try:
-            real = function(*args, **sample.kwargs)
-        except (RuntimeError, TypeError, ValueError, IndexError):
-            continue
-        replay_valid(tally, name, mode, args, sample.kwargs, real)
+    for name, args, kwargs, real in real_calls(wanted, limit):
+        replay_valid(tally, name, mode, args, kwargs, real)
     return tally
 
 
-def replay_op_db_errors(wanted: set[str]) -> Tally:
-    """All error inputs of the operators in `wanted` that are about shapes."""
-    from torch.testing._internal.common_methods_invocations import op_db
+@cache
+def real_calls(wanted: frozenset[str], limit: int) -> list[tuple[str, tuple[Any, ...], dict[str, Any], Any]]:
+    """Registered name, arguments and result of every sample that works; made once."""
+    found = []
+    for name, function, sample in op_db_cases(wanted, limit):
+        args = (sample.input, *sample.args)
+        with suppress(RuntimeError, TypeError, ValueError, IndexError):
+            found.append((name, args, sample.kwargs, function(*args, **sample.kwargs)))
+    return found
 
+
+def replay_op_db_errors(wanted: frozenset[str]) -> Tally:
+    """All error inputs of the operators in `wanted` that are about shapes."""
     tally = Tally()
-    for info in op_db:
+    for info in op_db():
         spellings = {info.name, *(alias.name for alias in info.aliases)}
         if not spellings & wanted or info.error_inputs_func is None:
             continue

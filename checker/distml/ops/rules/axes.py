@@ -259,6 +259,8 @@ def swap_axes(call: Call, shape: Shape, first: Value, second: Value) -> Shape:
     """Two axes exchanged (torch.transpose, numpy.swapaxes)."""
     shape = call.facts.shape(shape)
     a, b = axis_in(call, first, shape), axis_in(call, second, shape)
+    if shape.rank == 0 and call.lib == "numpy":
+        call.fail("SHP202", f"{call.text}: a scalar has no axes to exchange")
     if shape.dims is not None:
         if a is None or b is None:
             return _scrambled(call, shape)
@@ -280,6 +282,8 @@ def swap_unranked(call: Call, shape: Shape, a: int, b: int) -> Shape:
     shape = call.facts.shape(shape)
     if at_a is None or at_b is None or shape.rank is not None:
         return swap_axes(call, shape, Const(a), Const(b))
+    if a == b:
+        return shape
     low, high = min(a, b), max(a, b)
     front, back = (at_a, at_b) if a < b else (at_b, at_a)
     if low >= 0:

@@ -100,6 +100,8 @@ def contract(
             rest = call.broadcast(rest, middle, code="SHP103", message=f"{call.text}: {shown}: '...'")
     dims = [sizes[name] for name in result.names]
     if result.front is None:
+        if call.lib == "numpy" and rest.rank:
+            call.fail("SHP103", f"{call.text}: {shown}: the result has no '...' for the axes {rest!r}")
         return Shape(tuple(dims))
     head, tail = tuple(dims[: result.front]), tuple(dims[result.front :])
     if rest.dims is not None:
@@ -179,9 +181,7 @@ def _gather(
 
 
 def _repeated(call: Call, shown: str, name: str, first: Dim, dim: Dim, index: int) -> None:
-    """A diagonal: torch wants both axes alike, NumPy lets one of them be 1."""
-    if call.lib != "torch" and not (first.differs(1) and dim.differs(1)):
-        return
+    """A diagonal: unlike across operands, a size of 1 does not stretch."""
     call.require_equal(
         first,
         dim,

@@ -122,7 +122,12 @@ def _tile_unranked(call: Call, shape: Shape, counts: Sizes, strict: bool) -> Sha
 
 
 def _times(call: Call, dim: Dim, count: Dim | None) -> Dim:
-    return call.symbol("size") if count is None else call.small(dim * call.facts.nonnegative(count))
+    if count is None:
+        return call.symbol("size")
+    result = dim * call.facts.nonnegative(count)
+    if (result.constant or 0) < 0:
+        call.fail("SHP603", f"{call.text}: an axis of {dim} cannot be repeated {count} times")
+    return call.small(result)
 
 
 def repeat_elements(call: Call, shape: Shape, repeats: Value, axis: Value) -> Shape:

@@ -31,6 +31,16 @@ def parts_of(call: Call, tensors: Value) -> list[Shape] | Shape | None:
     return None if item is None else call.shape(item)
 
 
+def length_of(call: Call, tensors: Value) -> Dim | None:
+    """The number of arrays in a sequence whose arrays are not known one by one."""
+    if isinstance(tensors, Many):
+        return tensors.length
+    record = call.world.record(tensors) if isinstance(tensors, Ref) else None
+    if isinstance(record, ListRecord):
+        return record.length
+    return call.facts.axis(call.shape(tensors), 0) if isinstance(tensors, Tensor) else None
+
+
 def _rows(call: Call, shape: Shape) -> list[Shape] | Shape | None:
     count = call.facts.axis(shape, 0)
     shape = call.facts.shape(shape)
@@ -41,15 +51,18 @@ def _rows(call: Call, shape: Shape) -> list[Shape] | Shape | None:
     return [row] * number if number is not None and number <= 64 else row
 
 
-def concatenate(call: Call, parts: list[Shape] | Shape | None, axis: Value) -> Shape:
+def concatenate(
+    call: Call, parts: list[Shape] | Shape | None, axis: Value, length: Dim | None = None
+) -> Shape:
     """Arrays joined along an axis they all have (torch.cat, numpy.concatenate); SHP203.
 
-    In torch a vector of no elements joins anything.
+    In torch a vector of no elements joins anything. `length` is the number of
+    arrays where `parts` is what they are all like.
     """
     if parts is None:
         return call.facts.unknown_shape()
     if isinstance(parts, Shape):
-        return _concatenate_like(call, parts, axis)
+        return _concatenate_like(call, parts, axis, length)
     parts = [call.facts.shape(part) for part in parts]
     if call.lib == "torch":
         parts = [p for p in parts if p != Shape.of(0)] or parts
@@ -137,14 +150,19 @@ def _join_unranked(call: Call, parts: list[Shape], axis: Value) -> Shape:
     return replace_axis(call, parts[0], at, call.small(sum(known, Dim.of(0))))
 
 
-def _concatenate_like(call: Call, part: Shape, axis: Value) -> Shape:
-    """Unknown many arrays of one shape."""
+def _concatenate_like(call: Call, part: Shape, axis: Value, length: Dim | None) -> Shape:
+    """Arrays of one shape, one by one not known."""
     part = call.facts.shape(part)
     if part.rank is None and call.lib == "torch":
         return call.facts.unknown_shape()
     if part.rank == 0:
         call.fail("SHP203", f"{call.text}: scalars cannot be joined, stack them")
-    return replace_axis(call, part, axis_in(call, axis, part), None)
+    at = axis_in(call, axis, part)
+    size = None if at is None else call.facts.axis(part, at)
+    if length is None or size is None or size.constant is None:
+        # A symbol may stand for another size in each of them.
+        return replace_axis(call, part, at, None)
+    return replace_axis(call, part, at, size * length)
 
 
 def stack(call: Call, parts: list[Shape] | Shape | None, axis: Value, length: Dim | None = None) -> Shape:
@@ -194,13 +212,11 @@ def stack_columns(call: Call, parts: list[Shape] | Shape | None) -> Shape:
     parts = _each(parts, lambda p: pad_front(call, p, 1))
     if parts is None:
         return call.facts.unknown_shape()
-    known = [p for p in (parts if isinstance(parts, list) else [parts]) if p.rank is not None]
-    if not known and isinstance(parts, list):
+    listed = parts if isinstance(parts, list) else [parts]
+    ranked = next((p for p in listed if p.rank is not None), None)
+    if ranked is None and listed:
         return call.facts.unknown_shape()
-    first = known[0] if known else None
-    if first is None:
-        return call.facts.unknown_shape()
-    return concatenate(call, parts, Const(0 if first.rank == 1 else 1))
+    return concatenate(call, parts, Const(0 if ranked is None or ranked.rank == 1 else 1))
 
 
 def stack_depth(call: Call, parts: list[Shape] | Shape | None) -> Shape:

@@ -209,6 +209,8 @@ def _tensordot(
     if left.dims is None or right.dims is None:
         return call.facts.unknown_shape()
     gone = {a % len(left.dims) for a in left_axes}, {b % len(right.dims) for b in right_axes}
+    if len(gone[0]) < len(left_axes) or len(gone[1]) < len(right_axes):
+        call.fail("SHP202", f"{call.text}: an axis is summed twice in {left_axes} and {right_axes}")
     kept = [d for i, d in enumerate(left.dims) if i not in gone[0]]
     kept += [d for i, d in enumerate(right.dims) if i not in gone[1]]
     return Shape(tuple(kept))

@@ -93,7 +93,8 @@ def _fill(call: Call, shape: Shape, before: Dim | None, sizes: Sizes) -> tuple[D
         )
     rest = [_as_size(call, d) for i, d in enumerate(sizes) if i not in holes]
     after = None if None in rest else product(call, [d for d in rest if d is not None])
-    filled = [call.symbol("size") if d is None else d for d in rest]
+    # A 1 asked for here is an axis made on purpose, as by `unsqueeze`; it comes from this call.
+    filled = [call.symbol("size") if d is None else d.at(None) if d == 1 else d for d in rest]
     if not holes:
         if before is not None and after is not None:
             _require_count(call, shape, before, after, sizes)

@@ -31,7 +31,8 @@ def cat(
     call: Call, tensors: Value, dim: Value = ZERO, *, axis: Value | None = None, out: Value = NONE
 ) -> Value:
     """torch.cat(tensors, dim=0)"""
-    return result(call, tensors, rules.concatenate(call, rules.parts_of(call, tensors), axis or dim))
+    parts, length = rules.parts_of(call, tensors), rules.length_of(call, tensors)
+    return result(call, tensors, rules.concatenate(call, parts, axis or dim, length))
 
 
 @op("torch.stack")
@@ -39,7 +40,8 @@ def stack(
     call: Call, tensors: Value, dim: Value = ZERO, *, axis: Value | None = None, out: Value = NONE
 ) -> Value:
     """torch.stack(tensors, dim=0)"""
-    return result(call, tensors, rules.stack(call, rules.parts_of(call, tensors), axis or dim))
+    parts, length = rules.parts_of(call, tensors), rules.length_of(call, tensors)
+    return result(call, tensors, rules.stack(call, parts, axis or dim, length))
 
 
 @op("torch.vstack", "torch.row_stack")

@@ -106,11 +106,11 @@ def resize_as(call: Call, self: Value, the_template: Value, *, memory_format: Va
 @op("torch.Tensor.unfold", "torch.unfold_copy")
 def unfold(call: Call, self: Value, dimension: Value, size: Value, step: Value) -> Value:
     """torch.Tensor.unfold(dimension, size, step): windows of an axis, their elements on a new last axis"""
-    shape = call.shape(self)
-    if shape.rank == 0:
-        return call.unranked(call.dtype(self))
-    at = axis_in(call, dimension, shape)
-    width, stride = nonnegative(call, call.dim(size)), call.dim(step)
+    shape, width = call.shape(self), nonnegative(call, call.dim(size))
+    at, stride = axis_in(call, dimension, shape), call.dim(step)
+    if shape.least == 0 and at in (0, -1):
+        # A scalar has these axes too; there the window is all there is.
+        return like(call, self, append_axis(call, call.facts.unknown_shape(), width))
     count = None
     total = None if at is None else call.facts.axis(shape, at)
     if total is not None and stride is not None and stride.constant != 0:
