@@ -12,7 +12,22 @@ from hypothesis import strategies as st
 from distml.ops.python.arithmetic import binary, compare, operate, unary
 from distml.ops.python.folding import OPERATORS, fold
 from distml.shapes import Dim, Facts, Middle, Shape, Symbol
-from distml.values import Const, Expr, ListRecord, Num, Opaque, Prim, Range, Ratio, ShapeSeq, Tensor, Tup, Value, union
+from distml.values import (
+    Const,
+    Expr,
+    ListRecord,
+    Num,
+    Opaque,
+    Prim,
+    Range,
+    Ratio,
+    Ref,
+    ShapeSeq,
+    Tensor,
+    Tup,
+    Value,
+    union,
+)
 
 from ops.containment import covers
 from ops.world import ScratchWorld, lift
@@ -271,3 +286,22 @@ def test_sequences_are_joined_and_repeated() -> None:
     assert isinstance(joined, ShapeSeq)
     assert joined.shape.head == (Dim.of(2),)
     assert joined.shape.tail == (Dim.of(5),)
+
+
+def test_one_item_repeated_an_unknown_number_of_times() -> None:
+    world = ScratchWorld()
+    call = world.begin("op")
+    depth, width = Opaque("depth", world.serial()), num(world, "width")
+    dims = binary(call, "*", world.allocate(ListRecord((width,))), depth)
+    assert isinstance(dims, Ref)
+    assert world.record(dims) == ListRecord(None, width, None, True)
+    # Of several items it may as well be an array that multiplies each.
+    assert isinstance(binary(call, "*", lift(world, [1, 2]), depth), Opaque)
+
+
+def test_text_is_formatted_with_what_is_known() -> None:
+    world = ScratchWorld()
+    call = world.begin("op")
+    assert binary(call, "%", Const("%dx%d"), Tup((Const(3), Const(4)))) == Const("3x4")
+    assert binary(call, "%", Const("%dx%d"), Tup((Const(3), num(world, "n")))) == Prim("str")
+    assert binary(call, "%", Const("%s"), Opaque("x", world.serial())) == Prim("str")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import MINUS_ONE, ZERO, Call
 from distml.ops.python.comparing import compare
-from distml.ops.python.folding import fold, number_kind
-from distml.ops.python.joined import concatenate
+from distml.ops.python.folding import MISSING, fold, number_kind, python
+from distml.ops.python.joined import concatenate, repeated_once
 from distml.ops.python.likeness import is_number, kind_of, low_of, remembered, shaped_like
 from distml.ops.python.ratios import ratio
 from distml.ops.registry import find_op
@@ -149,7 +149,9 @@ def _text(op: str, left: Value, right: Value) -> Value | None:
     kinds = kind_of(left), kind_of(right)
     for kind in ("str", "bytes"):
         if op == "%" and kinds[0] == kind:
-            return Prim(kind)
+            given = python(right)
+            known = fold(op, left.value, given) if isinstance(left, Const) and given is not MISSING else None
+            return known or Prim(kind)
         if op == "+" and kinds == (kind, kind):
             return Prim(kind)
         if op == "*" and kind in kinds and ("int" in kinds or "bool" in kinds):
@@ -168,9 +170,15 @@ def _unknown(call: Call, op: str, left: Value, right: Value) -> Value | None:
     if kind_of(left) == "str" and op == "%":
         return Prim("str")
     plain = all(_is_unknown(side) or is_number(side) for side in (left, right))
-    if plain and op != "@" and max(_depth(left), _depth(right)) < MAX_NESTING:
-        return Expr(op, left, right)
-    return call.unknown()
+    if op == "*" and _is_unknown(right):
+        # `[width] * depth`: the unknown is a number of times.
+        return repeated_once(call, left) or _expression(op, left, right, plain) or call.unknown()
+    return _expression(op, left, right, plain) or call.unknown()
+
+
+def _expression(op: str, left: Value, right: Value, plain: bool) -> Expr | None:
+    deep = max(_depth(left), _depth(right)) >= MAX_NESTING
+    return Expr(op, left, right) if plain and op != "@" and not deep else None
 
 
 def _depth(value: Value) -> int:

@@ -9,7 +9,7 @@ from distml.ops.python.dicts import dict_from
 from distml.ops.python.folding import compute, format_is_small
 from distml.ops.python.iterating import as_list, as_tuple, drawn, item_of
 from distml.ops.python.joined import merged
-from distml.ops.python.likeness import kind_of, remembered
+from distml.ops.python.likeness import kind_of, remembered, shown
 from distml.ops.python.ratios import whole_part
 from distml.ops.registry import op
 from distml.shapes import Dim
@@ -48,22 +48,16 @@ def int_(call: Call, x: Value = ZERO, /, base: Value | None = None) -> Value:
     whole = whole_part(call, x)
     if whole is not None:
         return call.number(whole)
-    if isinstance(x, Opaque | Expr):
-        # `int(n)` of an unknown n is n itself if that is an integer.
-        return remembered(call, ("int", x), None, _name(x))
     if isinstance(x, Tensor) and x.content is not None and len(x.content) == 1:
         return int_(call, x.content[0])
-    if isinstance(x, Ratio):
-        return remembered(call, ("int", x), None, f"int({x.numerator}/{x.denominator})")
+    if isinstance(x, Opaque | Expr | Ratio):
+        # The same unknown value has the same integer part each time.
+        return remembered(call, ("int", x), None, f"int({shown(x)})")
     return Num(call.symbol("int", 0 if kind_of(x) == "bool" else None))
 
 
 def _placed(known: Value, source: Const) -> Value:
     return Const(known.value, source.origin) if isinstance(known, Const) else known
-
-
-def _name(value: Opaque | Expr) -> str:
-    return f"int({value.name})" if isinstance(value, Opaque) else "int"
 
 
 @op("builtins.float", "builtins.float.__float__", "builtins.int.__float__")

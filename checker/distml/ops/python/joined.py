@@ -134,6 +134,16 @@ def repeated(call: Call, record: ListRecord, count: Dim | None) -> ListRecord:
     return ListRecord(None, pattern(call, record), length, same)
 
 
+def repeated_once(call: Call, value: Value) -> Value | None:
+    """A list or tuple of one item, repeated an unknown number of times; None for anything else."""
+    if isinstance(value, Tup):
+        return Many(value.items[0], "tuple", None, True) if len(value.items) == 1 else None
+    record = call.world.record(value) if isinstance(value, Ref) else None
+    if not isinstance(record, ListRecord) or record.items is None or len(record.items) != 1:
+        return None
+    return call.world.allocate(repeated(call, record, None))
+
+
 def _product(call: Call, length: int | Dim, count: Dim | None) -> Dim | None:
     """The length repeated; a count that may be negative gives an empty sequence."""
     if count is None or count.low is None or count.low < 0:

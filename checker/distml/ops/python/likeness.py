@@ -79,6 +79,22 @@ def low_of(call: Call, value: Value) -> int | None:
     return call.facts.dim(value.dim).low if isinstance(value, Num) else None
 
 
+def shown(value: Value) -> str:
+    """A value as it may be written: `dim * 4.0`."""
+    if isinstance(value, Expr):
+        sides = [f"({shown(side)})" if isinstance(side, Expr) else shown(side) for side in (value.left, value.right)]
+        return f"{sides[0]} {value.op} {sides[1]}"
+    if isinstance(value, Opaque):
+        return value.name
+    if isinstance(value, Ratio):
+        return f"{_grouped(value.numerator)} / {_grouped(value.denominator)}"
+    return repr(value.dim) if isinstance(value, Num) else repr(value)
+
+
+def _grouped(dim: Dim) -> str:
+    return f"({dim})" if len(dim.terms) > 1 else f"{dim}"
+
+
 def remembered(call: Call, key: tuple[Hashable, ...], low: int | None = None, name: str | None = None) -> Num:
     """An unknown integer that is the same one whenever it is computed from the same things."""
     dim = call.world.get(key)

@@ -9,7 +9,7 @@ from distml.ops.call import ONE, ZERO, Call
 from distml.ops.python.arithmetic import operate
 from distml.ops.python.folding import MAX_BITS, compute
 from distml.ops.python.iterating import drawn
-from distml.ops.python.likeness import is_number, kind_of, low_of, remembered
+from distml.ops.python.likeness import is_number, kind_of, low_of, remembered, shown
 from distml.ops.python.ratios import ceiling_of, floor_of
 from distml.ops.registry import op
 from distml.values import Const, Expr, Many, Num, Opaque, Prim, Ratio, Tup, Value
@@ -65,7 +65,7 @@ def _rounded(call: Call, name: str, function: Callable[[Any], Any], x: Value, kn
     if known is not None:
         return call.number(call.small(known))
     if isinstance(x, Opaque | Expr | Ratio):
-        return remembered(call, (name, x), None, f"{name}({x})" if isinstance(x, Opaque) else name)
+        return remembered(call, (name, x), None, f"{name}({shown(x)})")
     return Num(call.symbol(name, None)) if is_number(x) else call.unknown()
 
 
