@@ -128,8 +128,15 @@ def test_suppressed_findings(folder: Path) -> None:
 
 
 def test_a_finding_met_from_two_files_is_reported_once(folder: Path) -> None:
+    write(folder, a=TENSOR + "# follow b", b=TENSOR + "boom", c=TENSOR + "# follow b")
+    for paths in (["."], ["a.py", "c.py"]):
+        assert found(run(paths, Config(jobs=0), checker=fake)) == [("b.py", 2, "SHP101")]
+
+
+def test_a_followed_file_is_shown_as_it_was_given(folder: Path) -> None:
     write(folder, a=TENSOR + "# follow b", b=TENSOR + "boom")
-    assert found(run(["."], Config(jobs=0), checker=fake)) == [("b.py", 2, "SHP101")]
+    report = run([str(folder)], Config(jobs=0), checker=fake)
+    assert found(report) == [(str(folder / "b.py"), 2, "SHP101")]
 
 
 def test_comments_in_a_followed_file_count(folder: Path) -> None:

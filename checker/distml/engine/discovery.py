@@ -20,21 +20,21 @@ SUFFIXES = (".py", ".pyi")
 
 @dataclass(slots=True)
 class Found:
-    """Files as they will be shown, and what could not be looked into."""
+    """Files as they will be shown, the same by real path, and what could not be looked into."""
 
     files: list[str] = field(default_factory=list)
+    shown: dict[str, str] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
 
 
 def discover(paths: Iterable[str], config: Config) -> Found:
     """The files to check under `paths`, each once, sorted within each folder."""
     found = Found()
-    seen: set[str] = set()
     for path in paths:
         for file in _walk(path, config, found) if os.path.isdir(path) else _single(path, config):
             real = os.path.realpath(file)
-            if real not in seen:
-                seen.add(real)
+            if real not in found.shown:
+                found.shown[real] = file
                 found.files.append(file)
     if config.respect_gitignore:
         ignored = _git_ignored(found.files)

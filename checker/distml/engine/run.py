@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from distml.diagnostics.model import Diagnostic
+from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
 from distml.engine.discovery import discover
 from distml.engine.results import Checker, FileResult, Report
@@ -42,7 +42,7 @@ def run(
     results = _remembered(found.files, cache)
     cached = len(results)
     missing = [path for path in found.files if path not in results]
-    with closing(_check(missing, config, checker, overlay, cache)) as checks:
+    with closing(_check(missing, found.shown, config, checker, overlay, cache)) as checks:
         for done, (path, result) in enumerate(checks, cached + 1):
             results[path] = result
             if cache is not None:
@@ -50,7 +50,7 @@ def run(
             if progress is not None:
                 progress(done, len(found.files))
     in_order = [results[path] for path in found.files]
-    findings = {*found.problems, *_merged(in_order)}
+    findings = [*found.problems, *_merged(found.files, in_order)]
     position = {path: index for index, path in enumerate(found.files)}
     return Report(
         tuple(sorted(filter(wanted, findings), key=lambda finding: _order(finding, position))),
@@ -63,12 +63,22 @@ def run(
     )
 
 
-def _merged(results: Sequence[FileResult]) -> Iterator[Diagnostic]:
-    """The findings of all files, less complaints about comments that hid a finding met from another file."""
+def _merged(paths: Sequence[str], results: Sequence[FileResult]) -> Iterator[Diagnostic]:
+    """The findings of all files: what each file's own check says, and what was met only from others, once for each rule
+    and place. Complaints about comments that hid a finding met from another file are left out.
+    """
     used = {place for result in results for place in result.used_elsewhere}
-    for result in results:
+    said: set[tuple[str, Span]] = set()
+    for path, result in zip(paths, results):
         for finding in result.diagnostics:
-            if finding.code != UNUSED or (finding.span.path, finding.span.line) not in used:
+            span = finding.span
+            if span.path == path and (finding.code != UNUSED or (path, span.line) not in used):
+                said.add((finding.code, span))
+                yield finding
+    for path, result in zip(paths, results):
+        for finding in result.diagnostics:
+            if finding.span.path != path and (finding.code, finding.span) not in said:
+                said.add((finding.code, finding.span))
                 yield finding
 
 
@@ -79,6 +89,7 @@ def _remembered(paths: Sequence[str], cache: Cache | None) -> dict[str, FileResu
 
 def _check(
     paths: Sequence[str],
+    shown: Mapping[str, str],
     config: Config,
     checker: Checker | None,
     overlay: dict[str, bytes] | None,
@@ -92,7 +103,7 @@ def _check(
     from distml.source.project import Project
 
     sources = [os.path.join(os.path.abspath(config.folder), source) for source in config.src]
-    project = Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay)
+    project = Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay, shown=shown)
 
     def check(path: str) -> FileResult:
         return check_one(path, project, config, checker, cache.trace if cache is not None else None)

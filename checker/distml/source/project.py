@@ -21,7 +21,8 @@ class Project:
     """Opens files and resolves imports.
 
     `sources` are additional source roots; `overlay` holds contents that replace those on disk, by real path (an editor's
-    unsaved buffer). All paths shown in messages are relative to `folder` where they lie below it.
+    unsaved buffer). `shown` says how messages show files, by real path; others are shown relative to `folder` where they
+    lie below it.
     """
 
     def __init__(
@@ -31,11 +32,13 @@ class Project:
         sources: Iterable[str] = (),
         max_file_size: int = DEFAULT_MAX_FILE_SIZE,
         overlay: Mapping[str, bytes] | None = None,
+        shown: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = os.path.realpath(folder or os.getcwd())
         self._sources = tuple(os.path.realpath(os.path.join(self.folder, source)) for source in sources)
         self._limit = max_file_size
         self._overlay = dict(overlay or {})
+        self._names = dict(shown or {})
         self._files: dict[str, SourceFile | None] = {}
         self._layouts: dict[str, tuple[Layout, frozenset[str]]] = {}
         self._answers: dict[tuple[str, str, int], SourceFile | None] = {}
@@ -163,6 +166,8 @@ class Project:
         return SourceFile(shown, location, data, module=module or stem, is_package=is_package)
 
     def _shown(self, location: str) -> str:
+        if location in self._names:
+            return self._names[location]
         inside = location.startswith(self.folder + os.sep)
         return location[len(self.folder) + 1 :] if inside else location
 
