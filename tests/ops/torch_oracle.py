@@ -7,6 +7,7 @@ call on abstract values, and the two are compared.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import types
 import unittest
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from distml.ops import ShapeError, find_layer, find_op
 from distml.shapes import Dim, Shape
-from distml.values import Const, InstanceRecord, Lib, ListRecord, Num, Opaque, Ref, Tensor, Tup, Value, alternatives
+from distml.values import Const, InstanceRecord, ListRecord, Num, Opaque, Ref, Tensor, Tup, Value, alternatives
 
 from ops.world import ScratchWorld, lift
 
@@ -38,6 +39,10 @@ def op_db() -> list[Any]:
 
 def _stand_in_for_expecttest() -> None:
     """torch's test package imports it for a base class that no sample needs."""
+    import torch
+
+    # On tensors this small, threads only wait for each other.
+    torch.set_num_threads(1)
     try:
         import expecttest  # noqa: F401
     except ModuleNotFoundError:
@@ -147,8 +152,8 @@ def _dim(dim: Dim, real: int, values: dict[Any, Dim]) -> str:
     return "exact" if constant == real else "wrong"
 
 
-def module_samples() -> list[tuple[Sample, Any]]:
-    """Every valid call of a module of `torch.nn`, with its real result."""
+def module_samples(each: int = 20) -> list[tuple[Sample, Any]]:
+    """Valid calls of the modules of `torch.nn`, `each` a module, with their real results."""
     import torch
 
     found = []
@@ -159,9 +164,12 @@ def module_samples() -> list[tuple[Sample, Any]]:
             name = f"torch.nn.{info.module_cls.__name__}"
             if not info.name.startswith("nn.") or "quantized" in info.name or info.name.startswith("nn.ao"):
                 continue
-            for given in info.module_inputs_func(
+            if not has_rule(name):
+                continue
+            inputs = info.module_inputs_func(
                 info, device="cpu", dtype=torch.float32, requires_grad=False, training=True
-            ):
+            )
+            for given in _spread(inputs, each):
                 make, forward = given.constructor_input, given.forward_input
                 if forward is None:
                     continue
@@ -169,6 +177,11 @@ def module_samples() -> list[tuple[Sample, Any]]:
                 module = info.module_cls(*make.args, **make.kwargs)
                 _keep_if_it_runs(found, sample, module)
     return found
+
+
+def _spread(inputs: list[Any], count: int) -> list[Any]:
+    """Up to `count` of them, evenly chosen."""
+    return inputs[:: max(1, -(-len(inputs) // count))]
 
 
 def _keep_if_it_runs(found: list[tuple[Sample, Any]], sample: Sample, function: Any) -> None:
@@ -219,8 +232,8 @@ def has_rule(name: str) -> bool:
     return find_layer(name) is not None or find_op(name) is not None
 
 
-def function_samples(prefix: str) -> list[tuple[Sample, Any]]:
-    """Every valid call of a function whose name starts so, with its real result."""
+def function_samples(prefix: str, each: int = 20) -> list[tuple[Sample, Any]]:
+    """Valid calls of functions whose name starts so, `each` a function, with their real results."""
     import torch
 
     found = []
@@ -228,9 +241,10 @@ def function_samples(prefix: str) -> list[tuple[Sample, Any]]:
         warnings.simplefilter("ignore")
         torch.manual_seed(0)
         for info in op_db():
-            if not info.name.startswith(prefix):
+            if not info.name.startswith(prefix) or not has_rule(f"torch.{info.name}"):
                 continue
-            for given in info.sample_inputs("cpu", torch.float32 if torch.float32 in info.dtypes else torch.int64):
+            inputs = info.sample_inputs("cpu", torch.float32 if torch.float32 in info.dtypes else torch.int64)
+            for given in itertools.islice(inputs, each):
                 sample = Sample(f"torch.{info.name}", None, _in_order(info.name, given), given.kwargs)
                 _keep_if_it_runs(found, sample, _function(sample.name))
     return found
@@ -249,17 +263,60 @@ def function_errors(prefix: str) -> list[tuple[Sample, str]]:
     return found
 
 
-__all__ = [
-    "Lib",
-    "Sample",
-    "Shape",
-    "ShapeError",
-    "agrees",
-    "function_errors",
-    "function_samples",
-    "has_rule",
-    "module_errors",
-    "module_samples",
-    "run",
-    "run_in",
-]
+def symbolic(world: ScratchWorld, values: dict[Any, Dim], shared: bool) -> Any:
+    """A change of arguments: every size becomes a symbol, equal sizes the same one if `shared`."""
+    known: dict[int, Dim] = {}
+
+    def size(dim: Dim) -> Dim:
+        number = dim.constant
+        if number is None or (shared and number in known):
+            return dim if number is None else known[number]
+        new = world.begin("test").symbol(f"n{number}")
+        values[next(new.symbols())] = dim
+        known[number] = new
+        return new
+
+    def change(value: Value) -> Value:
+        if isinstance(value, Tensor) and value.shape.dims is not None:
+            return Tensor(value.lib, Shape(tuple(size(d) for d in value.shape.dims)), value.dtype)
+        if isinstance(value, Tup):
+            return Tup(tuple(change(item) for item in value.items), value.kind)
+        return value
+
+    return change
+
+
+def unknown(world: ScratchWorld) -> Any:
+    """A change of arguments: every tensor becomes a value nothing is known of."""
+    return lambda value: Opaque("x", world.serial()) if isinstance(value, Tensor) else value
+
+
+def verdict(sample: Sample, real: Any, mode: str = "plain") -> str:
+    """How the abstract call agrees with the real one; "spurious" if it fails."""
+    world = ScratchWorld()
+    values: dict[Any, Dim] = {}
+    changes: dict[str, Any] = {
+        "plain": None,
+        "shared": symbolic(world, values, shared=True),
+        "distinct": symbolic(world, values, shared=False),
+        "unknown": unknown(world),
+    }
+    try:
+        found = run_in(world, sample, changes[mode])
+    except ShapeError as error:
+        return f"spurious: {error}"
+    return agrees(world, found, real, values)
+
+
+def tally(samples: list[tuple[Sample, Any]], mode: str) -> tuple[dict[str, int], list[str]]:
+    """How many samples have each verdict, and a line for each that is wrong or spurious."""
+    counts: dict[str, int] = {}
+    bad = []
+    for sample, real in samples:
+        found = verdict(sample, real, mode)
+        kind = found.partition(":")[0]
+        counts[kind] = counts.get(kind, 0) + 1
+        if kind in ("wrong", "spurious"):
+            shapes = [getattr(v, "shape", v) for v in sample.args]
+            bad.append(f"{sample.name}{sample.make or ''} {shapes} {list(sample.kwargs)}: {found}")
+    return counts, bad

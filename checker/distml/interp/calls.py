@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from distml.interp.branches import pass_on, raise_first
 from distml.interp.findings import fail
 from distml.interp.join import generalize, join_many
-from distml.interp.machine import Handler, OutOfTime, PathEnd
+from distml.interp.machine import Handler, OutOfSteps, OutOfTime, PathEnd
 from distml.interp.state import join_states
 from distml.ops import Call, ShapeError
 from distml.ops.registry import find_layer, find_op
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
     from distml.interp.state import State
 
-MAX_COMBINATIONS = 12
+MAX_COMBINATIONS = 8
 
 
 class Arguments:
@@ -217,6 +217,7 @@ def _guarded(
     text: str | None = None,
 ) -> Any:
     """Run a rule: its failure becomes a finding, its crash stays its own."""
+    vm.step()
     saved = vm.node
     vm.node = node
     call = Call(vm, name, lib, text or _subject(vm, node, name))
@@ -225,7 +226,7 @@ def _guarded(
     except ShapeError as error:
         fail(vm, error, node)
         return None
-    except (PathEnd, OutOfTime, RecursionError, MemoryError):
+    except (PathEnd, OutOfSteps, OutOfTime, RecursionError, MemoryError):
         raise
     except Exception as error:
         from distml.interp.crash import note_crash

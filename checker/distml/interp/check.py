@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.interp.imports import make_module
-from distml.interp.machine import Lost, Machine, OutOfTime, PathEnd, Revealed, Session
+from distml.interp.machine import Lost, Machine, OutOfSteps, OutOfTime, PathEnd, Revealed, Session
 from distml.interp.state import State
 from distml.interp.statements import execute
 from distml.interp.symbolic import analyze_rest
@@ -81,4 +81,7 @@ def _run(vm: Machine, source: SourceFile, tree: object) -> None:
             execute(vm, statement)
         except PathEnd:
             continue
+        except OutOfSteps:
+            vm.abandon("it takes too much work to run the module from here", statement)
+            break
     analyze_rest(vm)

@@ -48,7 +48,7 @@ def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _
         vm.frame = outer
         if not frame.captured:
             for name in frame.scope.locals:
-                vm.state.store.pop((frame.ident, name), None)
+                vm.state.drop((frame.ident, name))
     if frame.captured:
         outer.captured = True
     return collector

@@ -179,6 +179,5 @@ def _leave(vm: Machine, frame: Frame) -> None:
     """Drop the variables of a finished call unless a closure still sees them."""
     if frame.captured:
         return
-    store = vm.state.store
     for name in frame.scope.locals:
-        store.pop((frame.ident, name), None)
+        vm.state.drop((frame.ident, name))

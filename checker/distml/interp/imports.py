@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.machine import Frame, ModuleInfo
+from distml.interp.machine import Frame, ModuleInfo, OutOfSteps
 from distml.interp.names import assign_name
 from distml.interp.scope import scope_of
 from distml.interp.state import State
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
     from distml.source.file import SourceFile
 
+MAX_MODULE_STEPS = 12_000
+"""Statements and rules that running one imported module may take."""
 MAX_IMPORT_DEPTH = 24
 """How deeply modules that need each other while they are run may nest."""
 
@@ -130,11 +132,21 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     vm.frame, vm.state, vm.stack = info.frame, State(vm.base), [info.frame]
     vm.loops, vm.handlers, vm.reads = [], [], None
     vm.import_depth += 1
+    limit, begun = vm.step_limit, vm.steps
+    vm.step_limit = begun + MAX_MODULE_STEPS
     try:
         vm.follow(lambda: execute_block(vm, tree.body))
-        vm.base.update(vm.state.store)
+        vm.base.update(vm.state.entries())
+    except OutOfSteps:
+        vm.base.update(vm.state.entries())
+        vm.lose(f"running {info.source.path} takes too much work")
+    except BaseException:
+        # Half a module would make the next check depend on this one's time.
+        vm.modules.pop(info.name, None)
+        raise
     finally:
         vm.import_depth -= 1
+        vm.step_limit = limit + (vm.steps - begun)
         vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.reads = saved
 
 

@@ -24,10 +24,18 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 48
 STEP_CHECK = 128
+MAX_STEPS = 60_000
+"""Statements and rules that running the modules may take."""
+MAX_ROOT_STEPS = 12_000
+"""Statements and rules that analyzing one uncalled function may take."""
 
 
 class PathEnd(Exception):
     """The path that is followed ends here; whatever goes on from it is recorded elsewhere."""
+
+
+class OutOfSteps(Exception):
+    """What is being analyzed takes more work than one function or module is given."""
 
 
 class OutOfTime(Exception):
@@ -140,6 +148,7 @@ class Machine:
         self.deadline = deadline
         self.session = session
         self._steps = 0
+        self.step_limit = MAX_STEPS
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state
@@ -164,7 +173,7 @@ class Machine:
         self.checked: SourceFile | None = None
         self.main: ModuleInfo | None = None
         self._globals: dict[tuple[int, str], Global] = {}
-        self.reads: set[Hashable] | None = None
+        self.reads: dict[Hashable, Any] | None = None
         self.mark = 0
         self.memo: dict[Any, list[Any]] = {}
         self.attributed: set[Opaque] = set()
@@ -180,26 +189,29 @@ class Machine:
 
     def get(self, key: Hashable) -> Any:
         """A fact, None when there is none."""
-        if self.reads is not None and _age(key) <= self.mark:
-            self.reads.add(key)
-        return self.state.get(key)
+        found = self.state.get(key)
+        if self.reads is not None and key not in self.reads and _age(key) <= self.mark:
+            self.reads[key] = found
+        return found
 
     def put(self, key: Hashable, value: Any) -> None:
         """Set a fact."""
+        if self.reads is not None:
+            self.get(key)
         self.state.set(key, value)
 
     def variable(self, frame: int, name: str) -> Value | None:
         """The value of a variable, None when it is not (or no longer) set."""
         key = (frame, name)
-        if self.reads is not None and frame <= self.mark:
-            self.reads.add(key)
-        found = self.state.store.get(key)
-        if found is None:
-            found = self.base.get(key)
+        found = self.state.get(key)
+        if self.reads is not None and frame <= self.mark and key not in self.reads:
+            self.reads[key] = found
         return None if found is UNDEFINED else found
 
     def assign(self, frame: int, name: str, value: Value | None) -> None:
         """Set a variable; None deletes it."""
+        if self.reads is not None and frame <= self.mark:
+            self.variable(frame, name)
         self.state.set((frame, name), UNDEFINED if value is None else value)
 
     def record(self, ref: Ref) -> Record | None:
@@ -209,10 +221,10 @@ class Machine:
 
     def at(self, address: int) -> Any:
         """The heap record at an address."""
-        if self.reads is not None and address <= self.mark:
-            self.reads.add(address)
-        found = self.state.store.get(address)
-        return self.base.get(address) if found is None else found
+        found = self.state.get(address)
+        if self.reads is not None and address <= self.mark and address not in self.reads:
+            self.reads[address] = found
+        return found
 
     def allocate(self, record: Record) -> Ref:
         """A new heap record."""
@@ -222,12 +234,14 @@ class Machine:
 
     def replace(self, ref: Ref, record: Record) -> None:
         """Change a heap record."""
+        if self.reads is not None and ref.address <= self.mark:
+            self.at(ref.address)
         self.state.set(ref.address, record)
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
         """Change a tensor object in place: every variable that holds it sees the new shape."""
         changed = Tensor(tensor.lib, shape, tensor.dtype, tensor.parameter, None, tensor.ident)
-        for key, value in list(self.state.store.items()):
+        for key, value in self.state.entries().items():
             if value is tensor:
                 self.state.set(key, changed)
         return changed
@@ -275,7 +289,7 @@ class Machine:
         """An unknown value may have been changed: its attributes and items are unknown anew."""
         if parent not in self.attributed:
             return
-        for key in [k for k in self.state.store if type(k) is tuple and k[1] is parent]:
+        for key in [k for k in self.state.entries() if type(k) is tuple and k[1] is parent]:
             if key[0] in ("attr", "item"):
                 self.put(key, self.opaque(f"{parent.name}.{key[2]}"[:60]))
 
@@ -310,10 +324,12 @@ class Machine:
     # --- time -------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Count one statement; stops the run when its time is over."""
+        """Count one statement or rule; stops the run when its work or time is used up."""
         self._steps += 1
         if self._steps % STEP_CHECK == 0:
             self.check_time()
+            if self._steps > self.step_limit:
+                raise OutOfSteps
 
     @property
     def steps(self) -> int:
@@ -352,6 +368,15 @@ class Machine:
         """Note that values could not be followed at a node."""
         where = self.span(self.node if node is None else node)
         self.lost.setdefault(where, Lost(where, reason))
+
+    def abandon(self, reason: str, node: ast.AST) -> None:
+        """Give up what is being followed, and go on in the module itself."""
+        if self.main is not None:
+            self.frame = self.main.frame
+            self.stack, self.loops, self.handlers = [self.frame], [], []
+            self.reads, self.import_depth = None, 0
+            self.resolving.clear()
+        self.lose(reason, node)
 
     # --- what ops ask of the interpreter: filled in by the modules that know ----------
 

@@ -38,25 +38,39 @@ class Level:
         self.changed: set[Hashable] = set()
 
 
-class State:
-    """The store of one path."""
+MAX_OWN = 96
+"""A path with more entries of its own than this shares them, frozen, when it forks."""
+MAX_LAYERS = 4
 
-    __slots__ = ("base", "level", "store")
+
+class State:
+    """The store of one path: entries of its own over frozen layers that paths share."""
+
+    __slots__ = ("base", "frozen", "level", "store")
 
     def __init__(
         self,
         base: dict[Hashable, Any],
         store: dict[Hashable, Any] | None = None,
         level: Level | None = None,
+        frozen: tuple[dict[Hashable, Any], ...] = (),
     ) -> None:
         self.base = base
+        self.frozen = frozen
         self.store: dict[Hashable, Any] = {} if store is None else store
         self.level = Level(None) if level is None else level
 
     def get(self, key: Hashable) -> Any:
         """The entry, None when there is none."""
         found = self.store.get(key)
-        return self.base.get(key) if found is None else found
+        if found is None:
+            for layer in self.frozen:
+                found = layer.get(key)
+                if found is not None:
+                    break
+            else:
+                return self.base.get(key)
+        return None if found is GONE else found
 
     def set(self, key: Hashable, value: Any) -> None:
         """Write an entry."""
@@ -65,21 +79,58 @@ class State:
 
     def drop(self, key: Hashable) -> None:
         """Remove an entry, if it is there."""
-        if self.store.pop(key, None) is not None:
-            self.level.changed.add(key)
+        if self.frozen or key in self.base:
+            self.store[key] = GONE
+        else:
+            self.store.pop(key, None)
+        self.level.changed.add(key)
+
+    def entries(self) -> dict[Hashable, Any]:
+        """All entries but those of the base, newest first where there are several."""
+        found: dict[Hashable, Any] = {}
+        for layer in reversed(self.frozen):
+            found.update(layer)
+        found.update(self.store)
+        return {key: value for key, value in found.items() if value is not GONE}
 
     def fork(self) -> State:
         """A copy that can go its own way."""
         parent = self.level
         self.level = Level(parent)
-        return State(self.base, self.store.copy(), Level(parent))
+        if len(self.store) <= MAX_OWN:
+            return State(self.base, self.store.copy(), Level(parent), self.frozen)
+        self.frozen = (self.store, *self.frozen)
+        if len(self.frozen) > MAX_LAYERS:
+            merged: dict[Hashable, Any] = {}
+            for layer in reversed(self.frozen):
+                merged.update(layer)
+            self.frozen = (merged,)
+        self.store = {}
+        return State(self.base, None, Level(parent), self.frozen)
+
+    def marked(self) -> Level:
+        """The level here; what is written from now on is written apart from it."""
+        level = self.level
+        self.level = Level(level)
+        return level
+
+
+GONE = object()
+"""What stands for an entry that was removed from above a frozen layer."""
 
 
 def written_apart(left: State, right: State) -> tuple[set[Hashable], Level | None]:
     """What either path wrote since they parted, and the level they parted at."""
+    return _apart(left.level, right.level)
+
+
+def written_since(level: Level, state: State) -> set[Hashable]:
+    """What a path wrote since it was at `level`."""
+    return _apart(level, state.level)[0]
+
+
+def _apart(a: Level | None, b: Level | None) -> tuple[set[Hashable], Level | None]:
     keys: set[Hashable] = set()
-    a: Level | None = left.level
-    b: Level | None = right.level
     while a is not b:
         if b is None or (a is not None and a.depth >= b.depth):
             assert a is not None
@@ -102,19 +153,19 @@ def join_states(vm: Machine, states: list[State]) -> State:
 
 def _join(vm: Machine, left: State, right: State) -> State:
     keys, ancestor = written_apart(left, right)
-    joined = left.store.copy()
     level = Level(ancestor)
     level.changed = keys
+    result = State(left.base, left.store.copy(), level, left.frozen)
     for key in keys:
         a, b = left.get(key), right.get(key)
         if a is b:
             continue
         value = join_entry(vm, key, a, b)
         if value is None:
-            joined.pop(key, None)
+            result.drop(key)
         else:
-            joined[key] = value
-    return State(left.base, joined, level)
+            result.store[key] = value
+    return result
 
 
 def join_entry(vm: Machine, key: Hashable, a: Any, b: Any) -> Any:

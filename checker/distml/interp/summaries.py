@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.rename import Renaming
-from distml.interp.state import written_apart
+from distml.interp.state import written_since
 from distml.values import Function, Value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from distml.interp.machine import Machine
-    from distml.interp.state import State
+    from distml.interp.state import Level
 
 MAX_SUMMARIES = 24
 """How many summaries one function keeps."""
@@ -40,10 +40,10 @@ class Summary(NamedTuple):
 class Recording(NamedTuple):
     """A call that is being followed: what to restore and compare with at its end."""
 
-    outer_reads: set[Hashable] | None
+    outer_reads: dict[Hashable, Any] | None
     outer_mark: int
     mark: int
-    entry: State
+    level: Level
 
 
 def _key(vm: Machine, function: Function, bound: dict[str, Value]) -> Hashable:
@@ -69,10 +69,9 @@ def _still_holds(vm: Machine, summary: Summary) -> bool:
 
 def _replay(vm: Machine, summary: Summary) -> Value:
     renaming = Renaming(vm, summary.mark)
-    for key in summary.reads:
-        vm.get(key)
-        if vm.reads is not None:
-            vm.reads.add(key)
+    if vm.reads is not None:
+        for key, value in summary.reads.items():
+            vm.reads.setdefault(key, value)
     for key, value in summary.changes.items():
         vm.state.set(renaming.key(key), renaming.entry(value))
     return renaming.value(summary.result)
@@ -81,31 +80,30 @@ def _replay(vm: Machine, summary: Summary) -> Value:
 def start_recording(vm: Machine) -> Recording:
     """Begin to note what a call reads."""
     mark = vm.serial()
-    recording = Recording(vm.reads, vm.mark, mark, vm.state.fork())
-    vm.reads, vm.mark = set(), mark
+    recording = Recording(vm.reads, vm.mark, mark, vm.state.marked())
+    vm.reads, vm.mark = {}, mark
     return recording
 
 
-def stop_recording(vm: Machine, recording: Recording) -> set[Hashable]:
+def stop_recording(vm: Machine, recording: Recording) -> dict[Hashable, Any]:
     """End it; what the call read of older things, the caller read too."""
-    reads = vm.reads or set()
+    reads = vm.reads or {}
     vm.reads, vm.mark = recording.outer_reads, recording.outer_mark
     if vm.reads is not None:
-        vm.reads |= reads
+        for key, value in reads.items():
+            vm.reads.setdefault(key, value)
     return reads
 
 
 def remember(vm: Machine, function: Function, bound: dict[str, Value], recording: Recording, result: Value) -> None:
     """Keep the summary of a call that came back."""
     reads = stop_recording(vm, recording)
-    entry = recording.entry
-    store = vm.state.store
-    written, _ = written_apart(entry, vm.state)
-    changes = {key: store[key] for key in written if key in store}
-    if len(changes) > MAX_CHANGES:
+    written = written_since(recording.level, vm.state)
+    if len(written) > MAX_CHANGES:
         return
-    known = {key: entry.get(key) for key in reads}
-    summary = Summary(vm.caught, known, changes, result, recording.mark)
+    changes = {key: vm.state.get(key) for key in written}
+    changes = {key: value for key, value in changes.items() if value is not None}
+    summary = Summary(vm.caught, reads, changes, result, recording.mark)
     kept = vm.memo.setdefault(_key(vm, function, bound), [])
     if len(kept) < MAX_SUMMARIES:
         kept.append(summary)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import ClassRecord
 from distml.interp.instances import instantiate
+from distml.interp.machine import MAX_ROOT_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
 from distml.interp.state import State
 from distml.values import Class, Function, InstanceRecord, Ref, Value
@@ -41,7 +42,12 @@ def _in_fresh_state(vm: Machine, run: Callable[[], object]) -> None:
     vm.handlers, vm.loops, vm.reads = [], [], None
     vm.entered.clear()
     vm.check_time()
-    vm.follow(run)
+    vm.step_limit = vm.steps + MAX_ROOT_STEPS
+    start = vm.node
+    try:
+        vm.follow(run)
+    except OutOfSteps:
+        vm.abandon("it takes too much work to follow from here", start)
 
 
 def _unvisited(vm: Machine, node: ast.AST) -> bool:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from distml.shapes import Dim, Origin, Shape
 
-MAX_ALTERNATIVES = 6
+MAX_ALTERNATIVES = 4
 """How many alternatives a union keeps before they are joined into one value."""
 
 

@@ -21,7 +21,8 @@ def diagonal_length(call: Call, rows: Dim, columns: Dim, offset: Value) -> Dim:
     if rows == columns:
         return surplus(call, rows - abs(shift))
     rows, columns = (rows, columns - shift) if shift >= 0 else (rows + shift, columns)
-    return surplus(call, rows - surplus(call, rows - columns))
+    shorter = rows - surplus(call, rows - columns)
+    return shorter if shift == 0 else surplus(call, shorter)
 
 
 def diagonal(call: Call, shape: Shape, offset: Value, first: Value, second: Value) -> Shape:

@@ -17,7 +17,8 @@ CODE = "SHP501"
 def require_axis(call: Call, shape: Shape, dim: Value) -> int | None:
     """The axis exists (SHP202); of an unknown rank that is learned."""
     at = axis_in(call, dim, shape)
-    if at is not None and shape.rank is None:
+    # A scalar has the axes 0 and -1, so that these tell nothing of the rank.
+    if at is not None and shape.rank is None and at not in (0, -1):
         call.facts.axis(shape, at)
     return at
 

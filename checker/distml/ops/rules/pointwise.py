@@ -66,16 +66,16 @@ def _refuse(call: Call, value: Shape, target: Shape, code: str, message: str | N
 def warn_difference(call: Call, left: Shape, right: Shape) -> None:
     """SHP504 for (N, 1) - (N,) that nothing in the source shows to be meant.
 
-    A column made with `[:, None]`, `unsqueeze` or `keepdim` has a 1 that was
-    written nowhere as a size; only a 1 that was (a layer with one output, an
-    array asked for with a column) makes a column that may be an oversight.
+    A column made with `[:, None]`, `unsqueeze`, `keepdim` or `view(-1, 1)` has a 1
+    that comes from that expression; only a plain 1 written as a size (a layer with
+    one output, an array asked for with one column) may be an oversight.
     """
     left, right = call.facts.shape(left), call.facts.shape(right)
     column, row = (left, right) if len(left.head) > len(right.head) else (right, left)
     if column.dims is None or row.dims is None or len(column.dims) != 2 or len(row.dims) != 1:
         return
     count, one = column.dims
-    if one != 1 or one.origin is None or row.dims[0] != count or count in (0, 1):
+    if one != 1 or one.origin is None or one.origin.text != "1" or row.dims[0] != count or count in (0, 1):
         return
     call.warn(
         "SHP504",

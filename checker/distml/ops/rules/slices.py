@@ -62,7 +62,7 @@ def _span(call: Call, size: Dim, start: Dim, stop: Dim) -> Dim:
         return call.symbol("length")
     begin, end = _position(size, start), _position(size, stop)
     cuts_ends = start.constant is not None and start.constant >= 0 and (end - size).constant is not None
-    if cuts_ends or _is_natural(end - begin):
+    if end == size or cuts_ends or _is_natural(end - begin):
         return last - first if first != 0 else last
     return surplus(call, last - first)
 

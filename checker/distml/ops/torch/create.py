@@ -12,9 +12,9 @@ from distml.ops.registry import op
 from distml.ops.rules.kinds import kind_of, promote
 from distml.ops.rules.ranges import range_kind, range_length
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
-from distml.ops.torch.dtypes import asked_kind, into, kept, like
+from distml.ops.torch.dtypes import TENSOR_TYPES, asked_kind, into, kept, like, tensor_type
 from distml.shapes import Shape
-from distml.values import Const, ListRecord, Num, Ref, ShapeSeq, Tensor, Tup, Value
+from distml.values import Const, Expr, ListRecord, Num, Opaque, Ref, ShapeSeq, Tensor, Tup, Union, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,6 +104,18 @@ def tensor(call: Call, data: Value, dtype: Value = NONE, **options: Value) -> Va
     kind = asked_kind(call, dtype, data_kind(call, data))
     shape = call.shape(data)
     return Tensor("torch", shape, kind, content=elements(call, data) if kind == "int" else None)
+
+
+@op("torch.Tensor", *(f"torch.{name}Tensor" for name in TENSOR_TYPES), *(f"torch.cuda.{name}Tensor" for name in TENSOR_TYPES))
+def typed(call: Call, *data: Value, **options: Value) -> Value:
+    """torch.Tensor(2, 3), torch.FloatTensor([1.0, 2.0]): sizes as integers, or data"""
+    kind = tensor_type(call.name) if call.name != "torch.Tensor" else "float"
+    sized = all(isinstance(v, Const | Num | ShapeSeq) or (isinstance(v, Tup) and v.kind == "size") for v in data)
+    if sized:
+        return call.tensor(size_given(call, data, {}) if data else Shape.of(0), kind)
+    if len(data) != 1 or isinstance(data[0], Opaque | Expr | Union):
+        return call.unranked(kind)
+    return call.tensor(call.shape(data[0]), kind)
 
 
 @op("torch.Tensor.new_tensor")

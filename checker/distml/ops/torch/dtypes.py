@@ -33,8 +33,9 @@ KINDS = {
 }
 """The name of a dtype -> its kind."""
 
-_TENSOR_TYPES = {"Float": "float", "Double": "float", "Half": "float", "BFloat16": "float"}
-_TENSOR_TYPES |= {"Long": "int", "Int": "int", "Short": "int", "Char": "int", "Bool": "bool"}
+TENSOR_TYPES: dict[str, str | None] = {"Float": "float", "Double": "float", "Half": "float", "BFloat16": "float"}
+TENSOR_TYPES |= {"Long": "int", "Int": "int", "Short": "int", "Char": "int", "Bool": "bool", "Byte": None}
+"""The names of typed tensors, as in `torch.FloatTensor` -> their kind."""
 
 
 def asked_kind(call: Call, dtype: Value, default: str | None) -> str | None:
@@ -52,7 +53,7 @@ def asked_kind(call: Call, dtype: Value, default: str | None) -> str | None:
 
 def tensor_type(name: str) -> str | None:
     """The kind of `torch.cuda.FloatTensor` and its like."""
-    return _TENSOR_TYPES.get(name.rpartition(".")[2].removesuffix("Tensor"))
+    return TENSOR_TYPES.get(name.rpartition(".")[2].removesuffix("Tensor"))
 
 
 def is_dtype(call: Call, value: Value) -> bool:

@@ -9,6 +9,7 @@ from distml.ops.call import NONE, UNKNOWN, Call
 from distml.ops.registry import op
 from distml.ops.rules.axes import drop_axis
 from distml.ops.rules.index import assigned, indexed, picked
+from distml.ops.rules.index_parts import parse
 from distml.ops.rules.kinds import kind_of
 from distml.ops.torch.pointwise import written
 from distml.shapes import Dim, Shape
@@ -24,7 +25,7 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
     _require_forward(call, index)
     shape = indexed(call, call.shape(self), index, "torch")
     kind = kind_of(self)
-    if shape is None:
+    if shape is None or (call.lib != "torch" and _depends_on_library(call, index)):
         return call.unranked(kind)
     content = picked(call, self, index) if isinstance(self, Tensor) else None
     return Tensor(call.lib, shape, kind, content=content)
@@ -58,6 +59,12 @@ def _require_forward(call: Call, index: Value) -> None:
         step = call.const(part.step, int) if isinstance(part, Slice) else UNKNOWN
         if step is not UNKNOWN and step <= 0:
             call.fail("SHP302", f"a slice of a tensor needs a step above 0, gets {step}", hint="use torch.flip")
+
+
+def _depends_on_library(call: Call, index: Value) -> bool:
+    """Where the array axes go, when integers stand beside arrays, is not the same in NumPy and torch."""
+    kinds = {part.kind for part in parse(call, index, "torch") or ()}
+    return bool(kinds & {"array", "mask"}) and bool(kinds & {"int", "dots"})
 
 
 @op("torch.Tensor.__len__")

@@ -214,6 +214,22 @@ def aminmax(call: Call, input: Value, *, dim: Value = NONE, keepdim: Value = FAL
     return Tup((result, result), "torch.return_types.aminmax", ("min", "max"))
 
 
+@register("norm")
+@op("torch.functional.norm")
+def norm(
+    call: Call,
+    input: Value,
+    p: Value = NONE,
+    dim: Value = NONE,
+    keepdim: Value = FALSE,
+    out: Value = NONE,
+    dtype: Value = NONE,
+) -> Value:
+    """torch.norm(input, p="fro", dim=None, keepdim=False)"""
+    shape = reduced(call, call.shape(input), dim, keepdim)
+    return into(call, call.tensor(shape, real(floating(kind_of(input)))), out)
+
+
 @register("quantile", "nanquantile")
 def quantile(
     call: Call,

@@ -9,7 +9,7 @@ from distml.ops.call import MINUS_ONE, NONE, ONE, UNKNOWN, ZERO, Call
 from distml.ops.registry import op
 from distml.ops.rules import diagonal as rules
 from distml.ops.rules.axes import replace_axis, swap_axes
-from distml.ops.rules.kinds import kind_of
+from distml.ops.rules.kinds import counted, kind_of
 from distml.ops.rules.pointwise import fits_into
 from distml.ops.rules.slices import slice_length
 from distml.ops.torch.dtypes import into, like
@@ -98,6 +98,13 @@ def tril_in_place(call: Call, self: Value, diagonal: Value = ZERO) -> Value:
 def _require_matrix(call: Call, tensor: Value) -> None:
     if call.facts.at_least(call.shape(tensor), 2) is None:
         call.fail("SHP301", f"{call.text} needs at least 2 axes, gets {call.show(tensor)}")
+
+
+@register("trace")
+def trace(call: Call, input: Value) -> Value:
+    """torch.trace(input): the sum of the diagonal of a matrix"""
+    call.of_rank(call.shape(input), 2)
+    return call.tensor([], counted(kind_of(input)))
 
 
 @register("diag")

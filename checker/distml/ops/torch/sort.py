@@ -248,7 +248,8 @@ def trapezoid(call: Call, y: Value, x: Value = NONE, *, dx: Value = NONE, dim: V
     """torch.trapezoid(y, x=None, *, dim=-1)"""
     shape = call.shape(y)
     at = call.axis(dim, shape.rank)
-    if shape.dims is None or at is None or x != NONE:
+    spaced = NONE if x == NONE else call.shape(x)
+    if shape.dims is None or at is None or (isinstance(spaced, Shape) and spaced.rank != 1 and spaced != shape):
         return call.unranked(kind_of(y))
     return call.tensor(Shape((*shape.dims[:at], *shape.dims[at + 1 :])), kind_of(y))
 

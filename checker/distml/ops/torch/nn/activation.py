@@ -110,7 +110,8 @@ def softmax(call: Call, input: Value, dim: Value = NONE, _stacklevel: Value = NO
 
 def _check_axis(call: Call, shape: Shape, dim: Value) -> None:
     axis = axis_in(call, dim, shape)
-    if axis is not None and shape.rank is None:
+    # A scalar has the axes 0 and -1, so that these tell nothing of the rank.
+    if axis is not None and shape.rank is None and axis not in (0, -1):
         call.facts.axis(shape, axis)
 
 
