@@ -35,7 +35,8 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
 def setitem(call: Call, self: Value, index: Value, value: Value) -> Value:
     """`self[index] = value`"""
     _require_forward(call, index)
-    assigned(call, call.shape(self), index, value, "torch")
+    if call.lib == "torch" or not _depends_on_library(call, index):
+        assigned(call, call.shape(self), index, value, "torch")
     written(call, self)
     return NONE
 
