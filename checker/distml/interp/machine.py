@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 48
 STEP_CHECK = 128
-MAX_STEPS = 60_000
+MAX_STEPS = 40_000
 """Statements and rules that running the modules may take."""
-MAX_ROOT_STEPS = 12_000
+MAX_ROOT_STEPS = 3_000
 """Statements and rules that analyzing one uncalled function may take."""
+MAX_SYMBOLIC_STEPS = 12_000
+"""How many of them a file may use before the functions that are left get fewer."""
 
 
 class PathEnd(Exception):
@@ -168,6 +170,7 @@ class Machine:
         self.constants: dict[int, Const] = {}
         self.entered: dict[int, int] = {}
         self.symbolic = False
+        self.symbolic_start = 0
         self.import_depth = 0
         self.resolving: set[tuple[str, str]] = set()
         self.checked: SourceFile | None = None

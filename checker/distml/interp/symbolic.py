@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import ClassRecord
 from distml.interp.instances import instantiate
-from distml.interp.machine import MAX_ROOT_STEPS, OutOfSteps
+from distml.interp.machine import MAX_ROOT_STEPS, MAX_SYMBOLIC_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
 from distml.interp.state import State
 from distml.values import Class, Function, InstanceRecord, Ref, Value
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def analyze_rest(vm: Machine) -> None:
     """Analyze what running the module did not reach."""
     vm.symbolic = True
+    vm.symbolic_start = vm.steps
     vm.memo.clear()
     vm.loaded = vm.state
     for cls in list(vm.classes):
@@ -42,12 +43,23 @@ def _in_fresh_state(vm: Machine, run: Callable[[], object]) -> None:
     vm.handlers, vm.loops, vm.reads = [], [], None
     vm.entered.clear()
     vm.check_time()
-    vm.step_limit = vm.steps + MAX_ROOT_STEPS
+    vm.step_limit = vm.steps + _allowance(vm)
     start = vm.node
     try:
         vm.follow(run)
     except OutOfSteps:
         vm.abandon("it takes too much work to follow from here", start)
+
+
+def _allowance(vm: Machine) -> int:
+    """The steps for the next function: fewer when the file has used up many already.
+
+    Counting steps instead of seconds keeps the findings the same on every machine.
+    """
+    spent = vm.steps - vm.symbolic_start
+    if spent < MAX_SYMBOLIC_STEPS:
+        return MAX_ROOT_STEPS
+    return MAX_ROOT_STEPS // (5 if spent < 2 * MAX_SYMBOLIC_STEPS else 30)
 
 
 def _unvisited(vm: Machine, node: ast.AST) -> bool:

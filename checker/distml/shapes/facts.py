@@ -67,6 +67,8 @@ class Facts:
 
     def shape(self, shape: Shape) -> Shape:
         """The most that is known of `shape`, dimensions resolved."""
+        if shape.plain:
+            return shape
         if shape.middle is not None:
             known = self.store.get(shape.middle)
             if known is not None:

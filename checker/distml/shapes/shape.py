@@ -38,7 +38,7 @@ class Shape:
     is at least `least`.
     """
 
-    __slots__ = ("_hash", "head", "least", "middle", "tail")
+    __slots__ = ("_hash", "head", "least", "middle", "plain", "tail")
 
     def __init__(
         self,
@@ -55,6 +55,8 @@ class Shape:
         self.tail = tail
         self.least = max(least, len(head), len(tail))
         self._hash = hash((head, middle, tail, self.least))
+        # Nothing can be learned of a shape of plain numbers.
+        self.plain = middle is None and all(d.constant is not None for d in head)
 
     @staticmethod
     def of(*dims: int | Dim) -> Shape:
