@@ -12,7 +12,7 @@ from distml.ops import ShapeError, names
 from distml.shapes import Dim, Symbol
 from distml.values import ListRecord, Num, Opaque, Tup, Value
 
-from ops.numpy_calls import EMPTIES, FAILS, WORKS
+from ops.numpy_calls import AS_USUAL, FAILS, WORKS
 from ops.replay import Tally, outcome, replay_failing, replay_valid, shown, untrue_fact
 from ops.world import ScratchWorld, lift
 
@@ -94,7 +94,7 @@ def run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def replayed(mode: str) -> Tally:
     tally = Tally()
-    for name, args, kwargs in calls(WORKS + EMPTIES if mode == "exact" else WORKS):
+    for name, args, kwargs in calls(WORKS + AS_USUAL if mode == "exact" else WORKS):
         real = run(name, args, kwargs)
         args = tuple(abstract(a) for a in args)
         replay_valid(tally, f"numpy.{name}", mode, args, {k: abstract(v) for k, v in kwargs.items()}, real)
@@ -109,7 +109,7 @@ def abstract(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("mode", "exact", "known"), [("exact", 0.85, 0.95), ("symbolic", 0.7, 0.9), ("opaque", 0.28, 0.38)]
+    ("mode", "exact", "known"), [("exact", 0.85, 0.95), ("symbolic", 0.7, 0.9), ("opaque", 0.27, 0.37)]
 )
 def test_calls_that_work(mode: str, exact: float, known: float) -> None:
     tally = replayed(mode)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, UNKNOWN, ZERO, Call
-from distml.ops.numpy.dtypes import content_of, element_kind, kind_of, may_be_object
+from distml.ops.numpy.dtypes import cast, content_of, element_kind, kind_of, may_be_object
 from distml.ops.numpy.results import array as new_array
 from distml.ops.registry import op
 from distml.shapes import Dim, Shape
@@ -46,7 +46,7 @@ def copy(call: Call, a: Value, *_: Value, **options: Value) -> Value:
 def astype(call: Call, a: Value, dtype: Value, *_: Value, **options: Value) -> Value:
     """ndarray.astype(dtype): https://numpy.org/doc/stable/reference/generated/numpy.ndarray.astype.html"""
     kind = kind_of(call, dtype, "float")
-    return Tensor("numpy", call.shape(a), kind, content=content_of(a) if kind == "int" else None)
+    return Tensor("numpy", call.shape(a), kind, content=cast(call, a, kind))
 
 
 @op("numpy.ndarray.view")

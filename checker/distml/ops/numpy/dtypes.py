@@ -6,10 +6,11 @@ fact, so that comparing it with `np.float32` stays undecided.
 
 from __future__ import annotations
 
-from distml.ops.call import NONE, UNKNOWN, Call
+from distml.ops.call import NONE, Call
+from distml.ops.python.ratios import whole_part
 from distml.ops.registry import attribute, op
 from distml.ops.rules.kinds import promote
-from distml.values import Const, Lib, ListRecord, Opaque, Ref, Tensor, Tup, Value
+from distml.values import Const, Lib, ListRecord, Num, Opaque, Ratio, Ref, Tensor, Tup, Value
 
 _FLOATS = ("float16", "float32", "float64", "float128", "longdouble", "half", "single", "double", "floating", "float_")
 _INTS = (
@@ -113,30 +114,23 @@ def result_type(call: Call, *arrays_and_dtypes: Value) -> Value:
 def scalar_type(call: Call, value: Value = Const(0), *_: Value) -> Value:
     """`np.float32(x)`: a scalar, or an array of that type: https://numpy.org/doc/stable/reference/arrays.scalars.html"""
     kind = KINDS[call.name.rpartition(".")[2]]
-    return Tensor("numpy", call.shape(value), kind, content=cast(value, kind))
+    return Tensor("numpy", call.shape(value), kind, content=cast(call, value, kind))
 
 
-def cast(value: Value, kind: str | None) -> tuple[Value, ...] | None:
-    """The contents of an array of integers that stays one of integers."""
-    content = value.content if isinstance(value, Tensor) else None
-    if isinstance(value, Const) and type(value.value) is int:
-        content = (value,)
-    return content if kind == "int" else None
+def cast(call: Call, value: Value, kind: str | None) -> tuple[Value, ...] | None:
+    """The contents of an array-like once it is one of integers."""
+    content = value.content if isinstance(value, Tensor) else (value,)
+    if kind != "int" or content is None:
+        return None
+    whole = [whole_part(call, item) if isinstance(item, Const | Num | Ratio) else None for item in content]
+    return None if None in whole else tuple(call.number(dim) for dim in whole if dim is not None)
 
 
 def content_of(value: Value) -> tuple[Value, ...] | None:
-    """The elements of an array-like of integers that are known, flat."""
-    return cast(value, "int")
-
-
-def numbers_of(call: Call, value: Value) -> list[int] | None:
-    """The elements of an array-like of rank 0 or 1, when all are known integers."""
-    content = content_of(value)
-    items = call.items(value) if content is None else content
-    if items is None:
-        return None
-    numbers = [call.const(item, int) for item in items]
-    return None if any(number is UNKNOWN for number in numbers) else numbers
+    """The elements of an array, or of a number, of integers that are known, flat."""
+    if isinstance(value, Const) and type(value.value) is int:
+        return (value,)
+    return value.content if isinstance(value, Tensor) else None
 
 
 _CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "euler_gamma": 0.5772156649015329}

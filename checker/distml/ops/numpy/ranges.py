@@ -26,10 +26,8 @@ def arange(
     call: Call, start: Value = NONE, stop: Value = NONE, step: Value = NONE, dtype: Value = NONE, **options: Value
 ) -> Value:
     """numpy.arange(start, stop, step): https://numpy.org/doc/stable/reference/generated/numpy.arange.html"""
-    single = call.is_none(stop)
-    if single is None or call.is_none(step) is None or call.is_none(start) is None:
-        return array(call, [None], kind_of(call, dtype, None))
-    if single:
+    # Who writes a second argument does not mean None by it.
+    if call.is_none(stop):
         start, stop = ZERO, start
     start, step = (ZERO if start == NONE else start), (ONE if step == NONE else step)
     kind = kind_of(call, dtype, range_kind(call, start, stop, step))
@@ -123,7 +121,7 @@ def slice_kind(call: Call, item: Value) -> str | None:
         return None
     if call.const(item.step, complex) is not UNKNOWN:
         return "float"
-    return range_kind(call, item.start, item.stop, item.step)
+    return range_kind(call, item.start, item.stop, ONE if item.step == NONE else item.step)
 
 
 @op("numpy.bartlett", "numpy.blackman", "numpy.hamming", "numpy.hanning", "numpy.kaiser")

@@ -12,12 +12,13 @@ from distml.ops.call import FALSE, NONE, TRUE, ZERO, Call
 from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import content_of, element_kind, kind_of
 from distml.ops.numpy.results import array, into
+from distml.ops.python.ratios import ceiling_of, floor_of, ratio
 from distml.ops.registry import op
 from distml.ops.rules.kinds import counted, floating, promote, real
 from distml.ops.rules.pointwise import fits_into, title, warn_difference
 from distml.ops.rules.reduce import reduced
 from distml.shapes import Dim, Shape
-from distml.values import Const, Tensor, Tup, Value
+from distml.values import Const, Ratio, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,6 +98,9 @@ def _number(call: Call, name: str, x: Value) -> tuple[Value, ...] | None:
     """The value of a function of a known number, which may become a size."""
     if isinstance(x, Tensor) and x.content is not None and len(x.content) == 1 and x.shape.rank == 0:
         x = x.content[0]
+    if name in ("ceil", "floor") and isinstance(x, Ratio):
+        whole = (ceiling_of if name == "ceil" else floor_of)(call, x)
+        return None if whole is None else (Ratio("float", whole, Dim.of(1)),)
     function = _NUMBERS.get(name)
     if function is None or not isinstance(x, Const) or type(x.value) not in (int, float):
         return None
@@ -104,8 +108,8 @@ def _number(call: Call, name: str, x: Value) -> tuple[Value, ...] | None:
         value = function(x.value)
     except (ValueError, OverflowError):
         return None
-    whole = type(x.value) is int and name in ("ceil", "floor", "trunc", "absolute", "abs")
-    return (Const(int(value) if whole else float(value)),)
+    stays = type(x.value) is int and name in ("ceil", "floor", "trunc", "absolute", "abs")
+    return (Const(int(value) if stays else float(value)),)
 
 
 @op(*(f"numpy.{name}" for name in _BINARY))
@@ -139,18 +143,21 @@ def _library(*operands: Value) -> str:
 def _contents(call: Call, name: str, left: Value, right: Value) -> tuple[Value, ...] | None:
     """Known integers combined: `np.array(x.shape) // 2` may become a size."""
     function = _SIZES.get(name)
-    if function is None:
+    if function is None and name not in ("divide", "true_divide"):
         return None
     a, b = _sizes_in(call, left), _sizes_in(call, right)
     if a is None or b is None or (len(a) != len(b) and 1 not in (len(a), len(b))):
         return None
     if any(isinstance(v, Tensor) and (v.shape.rank or 0) > 1 for v in (left, right)):
         return None
-    if name == "floor_divide" and any(d.constant == 0 for d in b):
+    if name.endswith("divide") and any(d.constant == 0 for d in b):
         return None
     count = max(len(a), len(b))
     pairs = zip(a * count if len(a) == 1 else a, b * count if len(b) == 1 else b, strict=False)
-    return tuple(call.number(function(x, y)) for x, y in pairs)
+    if function is not None:
+        return tuple(call.number(function(x, y)) for x, y in pairs)
+    quotients = [ratio(call, "/", call.number(x), call.number(y)) for x, y in pairs]
+    return tuple(q for q in quotients if q is not None) if None not in quotients else None
 
 
 def _sizes_in(call: Call, value: Value) -> list[Dim] | None:

@@ -6,8 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from distml.ops.call import UNKNOWN
+from distml.ops.python.ratios import ceiling_of
+from distml.ops.rules.kinds import kind_of
 from distml.shapes import Dim
-from distml.values import Const
+from distml.values import Const, Expr, Opaque, Ratio
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -24,6 +26,8 @@ def range_length(call: Call, start: Value, stop: Value, step: Value) -> Dim | No
     if not any(number is UNKNOWN for number in numbers):
         return _of_numbers(*numbers)
     stride = call.const(step, int)
+    if stride == 1 and isinstance(stop, Ratio) and start == Const(0):
+        return ceiling_of(call, stop)
     first, last = call.dim(start), call.dim(stop)
     if stride is UNKNOWN or stride == 0 or first is None or last is None:
         return None
@@ -31,12 +35,25 @@ def range_length(call: Call, start: Value, stop: Value, step: Value) -> Dim | No
     return call.small((span + (abs(stride) - 1)) // abs(stride)) if abs(stride) != 1 else call.small(span)
 
 
-def range_kind(call: Call, *bounds: Value) -> str | None:
-    """ "int" or "float" as the bounds are; None when one of them is not known."""
-    kinds = {call.dtype(bound) for bound in bounds if bound != Const(None)}
+def range_kind(call: Call, start: Value, stop: Value, step: Value) -> str | None:
+    """ "int" or "float" as the bounds are; None when one of them is not known.
+
+    A bound nothing is known of is taken for an integer, a step is not: `arange(n)`,
+    `arange(0, end, dt)`.
+    """
+    kinds = {_kind(bound) for bound in (start, stop) if bound != Const(None)} | {kind_of(step)}
     if "float" in kinds:
         return "float"
     return "int" if kinds <= {"int", "bool"} else None
+
+
+def _kind(bound: Value) -> str | None:
+    if isinstance(bound, Opaque):
+        return "int"
+    if isinstance(bound, Expr):
+        kinds = {_kind(bound.left), _kind(bound.right)}
+        return "int" if kinds == {"int"} and bound.op in ("+", "-", "*", "//", "%") else None
+    return kind_of(bound)
 
 
 def _of_numbers(start: float, stop: float, step: float) -> Dim | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distml.ops.rules.kinds import kind_of
 from distml.shapes import Dim, Shape
-from distml.values import Const, Opaque, ShapeSeq, Tensor, Tup, Value
+from distml.values import Const, Opaque, Prim, ShapeSeq, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,8 @@ def nonnegative(call: Call, dim: Dim | None, what: str = "a dimension") -> Dim:
 def _from_array(call: Call, value: Tensor) -> Shape:
     """A size given as an array: one integer, or a vector with one size an axis."""
     shape = call.shape(value)
+    if value.content is not None and len(value.content) == 1:
+        return of_items(call, value.content)
     count = shape.dims[0].constant if shape.rank == 1 and shape.dims is not None else None
     if shape.rank == 0:
         return Shape((call.symbol("size"),))
@@ -77,3 +80,6 @@ def _require_integer(call: Call, value: Value) -> None:
         )
     if isinstance(value, Tup):
         call.fail("SHP603", f"{call.text}: a dimension must be an integer, gets a tuple")
+    if isinstance(value, Prim | Tensor) and kind_of(value) == "float":
+        hint = "use // where it is computed, or int(...)"
+        call.fail("SHP603", f"{call.text}: a dimension must be an integer, gets a float", hint=hint)
