@@ -99,6 +99,8 @@ class Frame:
         self.receiver: Value | None = None
         self.captured = False
         self.caller: ast.AST | None = None
+        self.sizes: dict[str, Dim] = {}
+        self.size_groups: dict[str, tuple[Dim, ...]] = {}
 
     @property
     def module(self) -> ModuleInfo:

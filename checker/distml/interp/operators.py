@@ -190,10 +190,24 @@ def _overloaded_comparison(vm: Machine, name: str, left: Value, right: Value) ->
             method = vm.attribute(receiver, method_name)
             if method is not None and not isinstance(method, Opaque):
                 return call_value(vm, method, Arguments([other]))
-            if left == right and name in ("eq", "ne"):
+            if name not in ("eq", "ne"):
+                return Prim("bool")
+            if left == right:
                 return Const(name == "eq")
-            return Prim("bool")
+            return Const(name == "ne") if _by_identity(vm, left, right) else Prim("bool")
     return None
+
+
+def _by_identity(vm: Machine, left: Value, right: Value) -> bool:
+    """Whether two objects are equal only if they are one: nothing defines equality for them."""
+    for value in (left, right):
+        record = vm.record(value) if isinstance(value, Ref) else None
+        if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+            return False
+        cls = vm.at(record.cls.address)
+        if cls.fields is not None or (cls.open and cls.kind != "enum"):
+            return False
+    return True
 
 
 def _identical(vm: Machine, left: Value, right: Value) -> bool | None:
@@ -221,20 +235,14 @@ def _identical(vm: Machine, left: Value, right: Value) -> bool | None:
 
 
 def _contains(vm: Machine, container: Value, item: Value) -> bool | None:
-    if isinstance(container, Opaque | Expr | Prim) or isinstance(item, Opaque | Expr):
-        return None
-    if isinstance(container, Const) and isinstance(container.value, str):
-        known = isinstance(item, Const) and isinstance(item.value, str)
-        return item.value in container.value if known else None  # type: ignore[attr-defined]
-    method = vm.attribute(container, "__contains__") if isinstance(container, Ref) else None
-    if method is not None and not isinstance(method, Opaque):
+    if isinstance(container, Ref) and isinstance(vm.record(container), InstanceRecord):
+        method = vm.attribute(container, "__contains__")
+        if method is None or isinstance(method, Opaque):
+            return None
         return truth(vm, call_value(vm, method, Arguments([item])))
-    items = vm.iterate(container) if isinstance(container, Tup) else None
-    if not isinstance(items, tuple) or not isinstance(item, Const):
-        return None
-    if item in items:
-        return True
-    return False if all(isinstance(i, Const) for i in items) else None
+    from distml.ops.python.comparing import contains
+
+    return contains(vm_call(vm, "in"), container, item)
 
 
 def subscript(vm: Machine, value: Value, index: Value, node: ast.AST | None = None) -> Value:
