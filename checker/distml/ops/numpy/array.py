@@ -26,6 +26,9 @@ MAX_NESTING = 32
 def array(call: Call, object: Value = NONE, dtype: Value = NONE, *rest: Value, **options: Value) -> Value:
     """numpy.array(object): https://numpy.org/doc/stable/reference/generated/numpy.array.html"""
     source = options.pop("a", object)
+    if call.const(dtype, str) == "c":
+        # Characters: a text is a row of them.
+        return call.unranked()
     ragged = may_be_object(call, dtype)
     shape = _at_least(call, shape_of_nested(call, source, ragged=ragged), options.pop("ndmin", ZERO))
     if shape.rank == 0 and call.name in ("numpy.ascontiguousarray", "numpy.asfortranarray"):

@@ -53,7 +53,8 @@ def _kind_of_code(code: str) -> str | None:
     known = KINDS.get(code)
     if known is not None or not code:
         return known
-    return _LETTERS.get(code[0]) if code[1:].isdigit() or len(code) == 1 else None
+    # "c" alone is a character.
+    return _LETTERS.get(code[0]) if code[1:].isdigit() or (len(code) == 1 and code != "c") else None
 
 
 def may_be_object(call: Call, dtype: Value) -> bool:
