@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +13,13 @@ from distml.ops import ShapeError, names
 from distml.shapes import Dim, Symbol
 from distml.values import ListRecord, Num, Opaque, Tup, Value
 
-from ops.numpy_calls import AS_USUAL, FAILS, WORKS
 from ops.replay import Tally, outcome, replay_failing, replay_valid, shown, untrue_fact
 from ops.world import ScratchWorld, lift
 
 np = pytest.importorskip("numpy")
+
+CALLS = Path(__file__).with_name("numpy_calls")
+WORKS, AS_USUAL, FAILS = ((CALLS / f"{name}.txt").read_text("utf-8") for name in ("works", "as_usual", "fails"))
 
 
 class Recorded:
