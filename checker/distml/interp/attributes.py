@@ -74,6 +74,8 @@ def find_attribute_of(vm: Machine, value: Value, name: str, node: ast.AST | None
         return _of_super(vm, value, name)
     if isinstance(value, Tup):
         return _of_tuple(vm, value, name)
+    if isinstance(value, Function | Bound):
+        return _of_function(vm, value, name)
     kind = builtin_kind(vm, value)
     return None if kind is None else _builtin_member(kind, name, value)
 
@@ -251,6 +253,15 @@ def _class_of(vm: Machine, receiver: Value) -> Class | None:
         if isinstance(record, InstanceRecord) and isinstance(record.cls, Class):
             return record.cls
     return None
+
+
+def _of_function(vm: Machine, value: Function | Bound, name: str) -> Value:
+    if name == "__self__" and isinstance(value, Bound):
+        return value.receiver
+    function = value.function if isinstance(value, Bound) else value
+    if name in ("__name__", "__qualname__") and isinstance(function, Function):
+        return Const(function.name) if name == "__name__" else Prim("str")
+    return vm.opaque(name)
 
 
 def _of_tuple(vm: Machine, value: Tup, name: str) -> Value | None:

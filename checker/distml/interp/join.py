@@ -7,6 +7,7 @@ be repeated only a few times before it reaches a value that covers everything.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from distml.shapes import Dim, Shape
@@ -186,6 +187,10 @@ def _join_items(vm: Machine, left: list[Value] | None, right: list[Value] | None
 
 
 def _join_lists(vm: Machine, left: ListRecord, right: ListRecord) -> ListRecord:
+    return replace(_joined_items(vm, left, right), bound=left.bound)
+
+
+def _joined_items(vm: Machine, left: ListRecord, right: ListRecord) -> ListRecord:
     if left.items is not None and right.items is not None and len(left.items) == len(right.items):
         pairs = zip(left.items, right.items, strict=True)
         return ListRecord(tuple(join_values(vm, a, b) for a, b in pairs))
@@ -327,7 +332,7 @@ def widen_records(vm: Machine, old: Record, new: Record, wild: set[object]) -> R
     if old == new:
         return old
     if isinstance(old, ListRecord) and isinstance(new, ListRecord):
-        return _widen_list(vm, old, new, wild)
+        return replace(_widen_list(vm, old, new, wild), bound=old.bound)
     if isinstance(old, InstanceRecord) and isinstance(new, InstanceRecord):
         attrs = {**new.attrs, **old.attrs}
         for name, value in old.attrs.items():

@@ -10,6 +10,7 @@ from distml.interp.calls import Arguments, call_op, call_value, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
 from distml.interp.instances import call_layer, initialize_library
 from distml.interp.machine import PathEnd, Revealed
+from distml.interp.submodules import SUBMODULES
 from distml.interp.typetests import is_instance
 from distml.shapes import Shape
 from distml.values import (
@@ -318,6 +319,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
         arguments.args[0] if arguments.args else Lib("contextlib.nullcontext")
     ),
 }
+SPECIAL.update(SUBMODULES)
 """What the interpreter itself does for a library name."""
 
 __all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]

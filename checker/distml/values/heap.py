@@ -22,13 +22,15 @@ class ListRecord(Record):
 
     With `items` the list is known element by element; otherwise every element is
     like `item` (None: nothing known of them) and `length` may be known. With
-    `same` every element is `item` itself, as in `[width] * n`.
+    `same` every element is `item` itself, as in `[width] * n`. A deque of at most
+    `bound` elements drops one at the other end for each that is added to a full one.
     """
 
     items: tuple[Value, ...] | None
     item: Value | None = None
     length: Dim | None = None
     same: bool = False
+    bound: int | None = None
 
 
 @dataclass(slots=True)

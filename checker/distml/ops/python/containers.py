@@ -41,8 +41,13 @@ def defaultdict(call: Call, default_factory: Value = NONE, mapping: Value | None
 def deque(call: Call, iterable: Value = Tup(()), maxlen: Value = NONE) -> Value:
     """deque(iterable, maxlen): https://docs.python.org/3/library/collections.html#collections.deque"""
     record = as_list(call, drawn(call, iterable))
-    # A bounded deque drops items as others are added.
-    return call.world.allocate(record if maxlen == NONE else ListRecord(None))
+    if maxlen == NONE:
+        return call.world.allocate(record)
+    bound = call.const(maxlen, int)
+    if not isinstance(bound, int):
+        return call.world.allocate(ListRecord(None))
+    items = None if record.items is None else record.items[max(len(record.items) - bound, 0) :]
+    return call.world.allocate(ListRecord(items, record.item, None, record.same, bound))
 
 
 @op("collections.Counter")

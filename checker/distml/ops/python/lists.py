@@ -31,9 +31,19 @@ def record_of(call: Call, value: Value) -> ListRecord | None:
     return record if isinstance(record, ListRecord) else None
 
 
-def _replace(call: Call, self: Value, record: ListRecord) -> None:
-    if isinstance(self, Ref):
-        call.world.replace(self, record)
+def _replace(call: Call, self: Value, record: ListRecord, *, left: bool = False) -> None:
+    """Change a list; a bounded deque loses what no longer fits, at the end opposite to the addition."""
+    if not isinstance(self, Ref):
+        return
+    before = record_of(call, self)
+    bound = None if before is None else before.bound
+    if bound is not None:
+        items = record.items
+        if items is not None and len(items) > bound:
+            items = items[:bound] if left else items[len(items) - bound :]
+        length = record.length if items is not None else None
+        record = ListRecord(items, record.item, length, record.same, bound)
+    call.world.replace(self, record)
 
 
 @_method("append")
@@ -50,7 +60,7 @@ def appendleft(call: Call, self: Value, object: Value, /) -> Value:
     """deque.appendleft(object): https://docs.python.org/3/library/collections.html#collections.deque.appendleft"""
     record = record_of(call, self)
     if record is not None:
-        _replace(call, self, chained(call, ListRecord((object,)), record))
+        _replace(call, self, chained(call, ListRecord((object,)), record), left=True)
     return NONE
 
 
@@ -71,7 +81,7 @@ def extendleft(call: Call, self: Value, iterable: Value, /) -> Value:
     if record is not None:
         added = as_list(call, drawn(call, iterable))
         items = None if added.items is None else added.items[::-1]
-        _replace(call, self, chained(call, ListRecord(items, added.item, added.length), record))
+        _replace(call, self, chained(call, ListRecord(items, added.item, added.length), record), left=True)
     return NONE
 
 
