@@ -52,6 +52,11 @@ def _cover(call: Call, options: Sequence[Value], name: str) -> Value:
         dtypes = {tensor.dtype for tensor in tensors}
         shape = common(call, [call.shape(tensor) for tensor in tensors])
         return Tensor(tensors[0].lib, shape, dtypes.pop() if len(dtypes) == 1 else None)
+    tuples = [option for option in options if isinstance(option, Tup)]
+    if len(tuples) == len(options) and len({(len(t.items), t.kind, t.fields) for t in tuples}) == 1:
+        columns = zip(*(t.items for t in tuples), strict=True)
+        items = tuple(either(call, list(dict.fromkeys(column)), name) for column in columns)
+        return Tup(items, tuples[0].kind, tuples[0].fields, tuples[0].cls)
     return call.unknown(name)
 
 
