@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_value, each_alternative
+from distml.interp.calls import Arguments, call_value, each_alternative, read_attribute
 from distml.interp.classes import ClassRecord, Property, Super, is_module, lookup
 from distml.interp.library import library_member
 from distml.ops import Call
@@ -113,8 +113,7 @@ def _of_tensor(vm: Machine, value: Tensor, name: str) -> Value | None:
         full = f"numpy.ndarray.{name}"
     attribute = find_attribute(full)
     if attribute is not None:
-        result = attribute(Call(vm, full, value.lib), value)
-        return vm.stamp(result, vm.node) if isinstance(result, Value) else None
+        return read_attribute(vm, full, attribute, value, value.lib) or vm.opaque(name)
     return LibMethod(full, value) if find_op(full) is not None else None
 
 
@@ -161,8 +160,7 @@ def _bind_member(vm: Machine, member: str, receiver: Value) -> Value:
     attribute = find_attribute(member)
     if attribute is None:
         return LibMethod(member, receiver)
-    result = attribute(Call(vm, member, member.partition(".")[0]), receiver)
-    return vm.stamp(result, vm.node) if isinstance(result, Value) else vm.opaque(member)
+    return read_attribute(vm, member, attribute, receiver, member.partition(".")[0]) or vm.opaque(member)
 
 
 def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord, name: str) -> Value | None:

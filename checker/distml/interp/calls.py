@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -191,9 +192,18 @@ def call_op(
 
     def run(*values: Value) -> Value:
         result = _guarded(vm, name, node, function, _rebuilt(arguments, values), lib, text)
+        if isinstance(result, Tensor) and not name.endswith("_") and any(v is result for v in values):
+            # A copy of a tensor is another object: what is changed in place is not both.
+            return replace(result)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
 
     return vm.stamp(each_alternative(vm, arguments.values(), run), node)
+
+
+def read_attribute(vm: Machine, name: str, attribute: Callable[..., Any], receiver: Value, lib: str) -> Value | None:
+    """Run the rule of a library attribute; None when it gives nothing."""
+    result = _guarded(vm, name, vm.node, attribute, Arguments([receiver]), lib)
+    return vm.stamp(result, vm.node) if isinstance(result, Value) else None
 
 
 def run_rule(vm: Machine, name: str, rule: Callable[..., Any], arguments: Arguments, node: ast.AST, text: str) -> Value:

@@ -140,7 +140,7 @@ def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> dict[str, Value]
     frame = Frame(vm.serial(), node.name, scope_of(node), vm.frame.module, vm.frame)
     frame.owner = address
     frame.captured = True
-    vm.frames[frame.ident] = frame
+    vm.open_frame(frame)
     vm.frame.captured = True
     outer, vm.frame = vm.frame, frame
     # The frame stands on the stack of calls for messages only.

@@ -35,7 +35,7 @@ def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _
 
     frame = Frame(vm.serial(), "<comprehension>", scope_of(node), vm.frame.module, vm.frame)
     frame.receiver, frame.owner = vm.frame.receiver, vm.frame.owner
-    vm.frames[frame.ident] = frame
+    vm.open_frame(frame)
     collector = _Collector()
     outer, vm.frame = vm.frame, frame
 
@@ -47,6 +47,7 @@ def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _
     finally:
         vm.frame = outer
         if not frame.captured:
+            vm.close_frame(frame)
             for name in frame.scope.locals:
                 vm.state.drop((frame.ident, name))
     if frame.captured:

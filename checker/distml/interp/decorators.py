@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from distml.interp.budget import DECORATOR_STEPS, briefly
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import ClassRecord, Property, own_fields
 from distml.values import Bound, Class, Function, Lib, LibMethod, Opaque, Partial, Value
@@ -57,7 +58,12 @@ def _decorated(vm: Machine, target: Value, value: Value, node: ast.expr) -> Valu
         return value
     if isinstance(target, Opaque | LibMethod | Lib) and not _known(target):
         return vm.opaque(vm.snippet(node))
-    return call_value(vm, target, Arguments([value]), node)
+    return _applied(vm, target, value, node)
+
+
+def _applied(vm: Machine, target: Value, value: Value, node: ast.expr) -> Value:
+    found = briefly(vm, DECORATOR_STEPS, lambda: call_value(vm, target, Arguments([value]), node))
+    return vm.opaque(vm.snippet(node)) if found is None else found
 
 
 def _known(target: Value) -> bool:
@@ -131,7 +137,7 @@ def _redecorated(vm: Machine, decorator: ast.expr, value: Value, record: ClassRe
 
     target = evaluate(vm, decorator)
     if isinstance(target, Function | Bound | Partial | Class):
-        result = call_value(vm, target, Arguments([value]), decorator)
+        result = _applied(vm, target, value, decorator)
         if not isinstance(result, Opaque):
             return result
     if not _registers(decorator):

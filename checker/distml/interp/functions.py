@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, too_heavy
 from distml.interp.calls import Arguments, unknown_call
 from distml.interp.hints import refine_parameter, refine_return
 from distml.interp.join import join_many
@@ -35,12 +36,22 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
     bound = bind(vm, function, arguments)
     if bound is None:
         return unknown_call(vm, arguments, node)
+    if too_heavy(vm, function):
+        first = hands_back(function.node)
+        return unknown_call(vm, arguments, node) if first is None else bound[first]
     if _too_deep(vm, function):
         vm.lose(f"the calls of {function.name} nest too deeply or too often to follow", node)
         return unknown_call(vm, arguments, node)
     known = recall(vm, function, bound)
     if known is not None:
         return known
+    if len(vm.stack) == 1 and vm.import_depth and not vm.brief:
+        made = briefly(vm, IMPORT_CALL_STEPS, lambda: _follow(vm, function, bound, node))
+        return unknown_call(vm, arguments, node) if made is None else made
+    return _follow(vm, function, bound, node)
+
+
+def _follow(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:
     token = start_recording(vm)
     try:
         result = _run(vm, function, bound, node)
@@ -132,11 +143,11 @@ def _run(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST
 
 def enter(vm: Machine, function: Function, node: ast.AST) -> Frame:
     """A new frame for a call of `function` at `node`."""
-    parent = vm.frames[function.frame]
+    parent = vm.frame_of(function.frame)
     frame = Frame(vm.serial(), function.name, scope_of(function.node), parent.module, parent)
     frame.owner = function.owner
-    frame.caller = node
-    vm.frames[frame.ident] = frame
+    frame.caller, frame.function = node, function
+    vm.open_frame(frame)
     return frame
 
 
@@ -177,7 +188,9 @@ def _generator(vm: Machine, frame: Frame) -> Value:
 
 def _leave(vm: Machine, frame: Frame) -> None:
     """Drop the variables of a finished call unless a closure still sees them."""
+    frame.returns.clear()
     if frame.captured:
         return
+    vm.close_frame(frame)
     for name in frame.scope.locals:
         vm.state.drop((frame.ident, name))

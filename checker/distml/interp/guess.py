@@ -15,7 +15,7 @@ from distml.interp.calls import Arguments, call_op, hypothetical, unknown_call
 from distml.ops import Call
 from distml.ops.arraylike import shape_of
 from distml.ops.registry import find_op
-from distml.values import Const, Expr, LibMethod, Opaque, ShapeSeq, Tensor, Value
+from distml.values import Const, Expr, Lib, LibMethod, Opaque, ShapeSeq, Tensor, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -58,6 +58,8 @@ def call_guessed(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
     name = callee.name[2:]
     receiver = callee.receiver
     kind = vm.get(("kind", receiver))
+    if name == "view" and _is_dtype_view(arguments):
+        return unknown_call(vm, arguments, node)
     lib = kind or _likely_library(vm, name)
     if lib is None:
         return unknown_call(vm, arguments, node)
@@ -72,14 +74,21 @@ def call_guessed(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
     return hypothetical(vm, full, arguments, node, lib)
 
 
+def _is_dtype_view(arguments: Arguments) -> bool:
+    """`x.view(np.uint8)`, `x.view("u1")`: what NumPy arrays have and many classes of it."""
+    return "dtype" in arguments.kwargs or any(
+        isinstance(a, Lib) or (isinstance(a, Const) and isinstance(a.value, str)) for a in arguments.args[1:]
+    )
+
+
 def _likely_library(vm: Machine, name: str) -> str | None:
     if name in NUMPY_ONLY and name not in SAME_IN_BOTH:
         return "numpy"
+    used = vm.frame.module.source.text
+    has_torch, has_numpy = "torch" in used, "numpy" in used
     if name in TORCH_ONLY and name not in SAME_IN_BOTH:
-        return "torch"
-    if name == "flatten" or name == "squeeze" or name in SAME_IN_BOTH:
-        used = vm.frame.module.source.text
-        has_torch, has_numpy = "torch" in used, "numpy" in used
+        return "torch" if has_torch else None
+    if name in SAME_IN_BOTH:
         if has_torch and not has_numpy:
             return "torch"
         if has_numpy and not has_torch:

@@ -120,7 +120,7 @@ def make_module(vm: Machine, source: SourceFile, tree: ast.Module) -> ModuleInfo
     frame.captured = True
     info = ModuleInfo(source.location, source, frame)
     frame.module = info
-    vm.frames[frame.ident] = frame
+    vm.open_frame(frame, shared=source is not vm.checked)
     return info
 
 

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import ast
 import time
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.scope import mutated_globals
 from distml.interp.state import UNDEFINED, State
 from distml.shapes import Dim, Facts, Middle, Origin, Shape, Symbol
-from distml.values import Class, Const, Function, Num, Opaque, Record, Ref, Tensor, Tup, Value
+from distml.values import (
+    Class,
+    Const,
+    Function,
+    InstanceRecord,
+    ListRecord,
+    Num,
+    Opaque,
+    Record,
+    Ref,
+    Tensor,
+    Tup,
+    Value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -99,6 +113,7 @@ class Frame:
         self.receiver: Value | None = None
         self.captured = False
         self.caller: ast.AST | None = None
+        self.function: Function | None = None
         self.sizes: dict[str, Dim] = {}
         self.size_groups: dict[str, tuple[Dim, ...]] = {}
 
@@ -153,11 +168,13 @@ class Machine:
         self.session = session
         self._steps = 0
         self.step_limit = MAX_STEPS
+        self.brief = False
+        self.exhausted: list[Frame] = []
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state
         self.facts = Facts(self)
-        self.frames = session.frames
+        self._frames: dict[int, Frame] = {}
         self.frame: Frame
         self.stack: list[Frame] = []
         self.handlers: list[Handler] = []
@@ -244,11 +261,17 @@ class Machine:
         self.state.set(ref.address, record)
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
-        """Change a tensor object in place: every variable that holds it sees the new shape."""
+        """Change a tensor object in place: everything that holds it sees the new shape."""
         changed = Tensor(tensor.lib, shape, tensor.dtype, tensor.parameter, None, tensor.ident)
         for key, value in self.state.entries().items():
             if value is tensor:
                 self.state.set(key, changed)
+            elif isinstance(value, ListRecord) and value.items and any(i is tensor for i in value.items):
+                items = tuple(changed if i is tensor else i for i in value.items)
+                self.state.set(key, replace(value, items=items))
+            elif isinstance(value, InstanceRecord) and any(a is tensor for a in value.attrs.values()):
+                attrs = {n: changed if a is tensor else a for n, a in value.attrs.items()}
+                self.state.set(key, replace(value, attrs=attrs))
         return changed
 
     # --- making values ---------------------------------------------------------------
@@ -298,6 +321,25 @@ class Machine:
             if key[0] in ("attr", "item"):
                 self.put(key, self.opaque(f"{parent.name}.{key[2]}"[:60]))
 
+    def frame_of(self, ident: int) -> Frame:
+        """The frame of a number."""
+        found = self._frames.get(ident)
+        return self.session.frames[ident] if found is None else found
+
+    def open_frame(self, frame: Frame, shared: bool = False) -> None:
+        """Keep a frame: with the session if it belongs to an imported module being run."""
+        frames = self.session.frames if shared or self.import_depth else self._frames
+        frames[frame.ident] = frame
+
+    def close_frame(self, frame: Frame) -> None:
+        """Let go of a frame that no closure sees."""
+        self._frames.pop(frame.ident, None)
+        self.session.frames.pop(frame.ident, None)
+
+    def has_frame(self, ident: int) -> bool:
+        """Whether a number is that of a frame."""
+        return ident in self._frames or ident in self.session.frames
+
     def number(self, dim: Dim) -> Value:
         """A dimension as an integer value."""
         value = dim.constant
@@ -334,6 +376,7 @@ class Machine:
         if self._steps % STEP_CHECK == 0:
             self.check_time()
             if self._steps > self.step_limit:
+                self.exhausted = list(self.stack)
                 raise OutOfSteps
 
     @property

@@ -17,6 +17,7 @@ from distml.values import (
     Expr,
     InstanceRecord,
     Lib,
+    LibMethod,
     ListRecord,
     Opaque,
     Prim,
@@ -172,6 +173,9 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
         if NONE in (left, right) and name in ("eq", "ne"):
             return Const(name == "ne")
         return call_op(vm, f"{tensor_prefix(array)}.__{name}__", Arguments([left, right]), node, array.lib)
+    if isinstance(left, LibMethod) or isinstance(right, LibMethod):
+        # `x.size` of an unknown x may be a method or a number.
+        return Prim("bool")
     overloaded = _overloaded_comparison(vm, name, left, right)
     if overloaded is not None:
         return overloaded

@@ -10,7 +10,7 @@ from distml.shapes import Dim, Middle, Shape, Symbol
 from distml.values import Const, Opaque, Ref, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from distml.interp.machine import Machine
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 class Renaming:
     """Gives everything made after `mark` a new identity, the same one each time it occurs."""
 
-    def __init__(self, vm: Machine, mark: int) -> None:
+    def __init__(self, vm: Machine, mark: int, changes: Iterable[Hashable]) -> None:
         self.vm = vm
         self.mark = mark
+        # Modules that were first imported meanwhile are not the call's own.
+        self._own = {key[0] if isinstance(key, tuple) else key for key in changes}
         self._made: dict[Any, Any] = {}
 
     def key(self, key: Hashable) -> Any:
@@ -39,14 +41,14 @@ class Renaming:
 
     def address(self, address: int) -> int:
         """A heap address or frame number, renamed."""
-        if address <= self.mark:
+        if address <= self.mark or address not in self._own:
             return address
         if address not in self._made:
             self._made[address] = self.vm.serial()
-            if address in self.vm.frames:
-                frame = copy(self.vm.frames[address])
+            if self.vm.has_frame(address):
+                frame = copy(self.vm.frame_of(address))
                 frame.ident = self._made[address]
-                self.vm.frames[frame.ident] = frame
+                self.vm.open_frame(frame)
         renamed: int = self._made[address]
         return renamed
 

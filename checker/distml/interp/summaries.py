@@ -68,7 +68,7 @@ def _still_holds(vm: Machine, summary: Summary) -> bool:
 
 
 def _replay(vm: Machine, summary: Summary) -> Value:
-    renaming = Renaming(vm, summary.mark)
+    renaming = Renaming(vm, summary.mark, summary.changes)
     if vm.reads is not None:
         for key, value in summary.reads.items():
             vm.reads.setdefault(key, value)
