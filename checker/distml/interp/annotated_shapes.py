@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 
-def check_shape(vm: Machine, hint: ShapeHint, value: Tensor, name: str, annotation: ast.expr, node: ast.AST) -> None:
-    """Require a tensor to have the annotated shape; learn what is not known of it."""
+def check_shape(vm: Machine, hint: ShapeHint, value: Tensor, name: str, annotation: ast.expr, node: ast.AST) -> bool:
+    """Require a tensor to have the annotated shape and learn what is not known of it; whether it can have it."""
     bad = next((axis for axis in hint.axes if isinstance(axis, BadAxis)), None)
     if bad is not None:
         message = f"{bad.text} in the annotation of {name} is no size: sizes are whole numbers of at least 0"
         report(vm, ShapeError("SHP603", message), annotation, vm.frame)
-        return
+        return True
     shape = vm.facts.shape(value.shape)
     variadic = [i for i, axis in enumerate(hint.axes) if _is_variadic(axis)]
     if variadic:
@@ -42,14 +42,13 @@ def check_shape(vm: Machine, hint: ShapeHint, value: Tensor, name: str, annotati
         pairs = None if known is None or known.dims is None else list(zip(hint.axes, known.dims, strict=True))
     if pairs is None:
         _contradict(vm, hint, value, name, annotation, node, f"with {_rank_text(hint)}")
-        return
+        return False
     for axis, dim in pairs:
         wanted = _bind(vm, axis, dim, annotation)
         if wanted is not None:
             _contradict(vm, hint, value, name, annotation, node, f"{wanted} meets {vm.facts.dim(dim)}", dim)
-            return
-    if variadic:
-        _bind_variadic(vm, hint, value, name, annotation, node, variadic[0])
+            return False
+    return not variadic or _bind_variadic(vm, hint, value, name, annotation, node, variadic[0])
 
 
 def _is_variadic(axis: Axis) -> bool:
@@ -127,16 +126,18 @@ def _bind_variadic(
     annotation: ast.expr,
     node: ast.AST,
     place: int,
-) -> None:
+) -> bool:
     axis = hint.axes[place]
     shape = vm.facts.shape(value.shape)
     if not isinstance(axis, NameAxis) or shape.dims is None or axis.broadcastable:
-        return
+        return True
     middle = shape.dims[place : len(shape.dims) - (len(hint.axes) - place - 1)]
     known = vm.frame.size_groups.setdefault(axis.name, middle)
-    if len(known) != len(middle) or not all(vm.facts.equate(a, b) for a, b in zip(known, middle, strict=True)):
-        text = f"*{axis.name} is {Shape(known)!r} elsewhere and {Shape(middle)!r} here"
-        _contradict(vm, hint, value, name, annotation, node, text)
+    if len(known) == len(middle) and all(vm.facts.equate(a, b) for a, b in zip(known, middle, strict=True)):
+        return True
+    text = f"*{axis.name} is {Shape(known)!r} elsewhere and {Shape(middle)!r} here"
+    _contradict(vm, hint, value, name, annotation, node, text)
+    return False
 
 
 def _contradict(

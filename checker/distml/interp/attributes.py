@@ -167,13 +167,19 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     member, hidden = lookup(vm, cls.mro, name)
     if isinstance(member, Property):
         return call_value(vm, member.getter, Arguments([ref]))
+    getter = None if member is None else _descriptor(vm, member, "__get__")
     found = record.attrs.get(name)
-    if found is not None:
+    if found is not None and (getter is None or _descriptor(vm, member, "__set__") is None):
         return found
+    if getter is not None:
+        return call_value(vm, getter, Arguments([ref, record.cls]))
     if member is not None:
         return bind_method(vm, member, ref, record.cls)
     if name == "__class__":
         return record.cls
+    if name == "__dict__":
+        # Whoever holds it may add attributes.
+        vm.replace(ref, InstanceRecord(record.cls, record.attrs, False))
     if hidden or not record.exact or name in ("__dict__", "__doc__", "__module__"):
         return _unknown_attribute(vm, ref, record, name)
     if name.startswith("__") and name.endswith("__"):
@@ -184,6 +190,15 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     if is_module(cls.mro):
         return vm.opaque(name)
     return None
+
+
+def _descriptor(vm: Machine, member: Value | None, name: str) -> Value | None:
+    """`__get__` or `__set__` of a class attribute, when it is an object that defines it."""
+    record = vm.record(member) if isinstance(member, Ref) else None
+    if not isinstance(member, Ref) or not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+        return None
+    method, _ = lookup(vm, vm.at(record.cls.address).mro, name)
+    return Bound(method, member) if isinstance(method, Function) else None
 
 
 def _unknown_attribute(vm: Machine, ref: Ref, record: InstanceRecord, name: str) -> Value | None:
@@ -328,6 +343,10 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
             if member.setter is not None:
                 call_value(vm, member.setter, Arguments([ref, item]), node)
             return
+        setter = _descriptor(vm, member, "__set__")
+        if setter is not None:
+            call_value(vm, setter, Arguments([ref, item]), node)
+            return
     if weak and name in record.attrs:
         from distml.interp.join import join_values
 
@@ -336,6 +355,16 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
     record = vm.record(ref)
     if isinstance(record, InstanceRecord):
         vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: item}, record.exact))
+
+
+def delete_attribute(vm: Machine, value: Value, name: str) -> None:
+    """`del value.name`."""
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, InstanceRecord) and isinstance(value, Ref):
+        attrs = {key: item for key, item in record.attrs.items() if key != name}
+        vm.replace(value, InstanceRecord(record.cls, attrs, record.exact))
+    elif isinstance(value, Opaque):
+        vm.put(("attr", value, name), vm.opaque(name))
 
 
 def _name_layer(vm: Machine, value: Value, name: str) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DECORATOR_STEPS = 384
 """Statements and rules that applying one decorator may take."""
-IMPORT_CALL_STEPS = 1_500
+IMPORT_CALL_STEPS = 640
 """How many a call may take that an imported module makes while it is run."""
 MAX_ATTEMPTS = 3
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from distml.interp.machine import Frame
 from distml.interp.scope import scope_of
 from distml.ops.registry import find_layer
-from distml.values import Class, Const, Function, Lib, Record, Value
+from distml.values import Class, Const, Function, Lib, Opaque, Record, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -88,6 +88,7 @@ def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     record.mro = (cls, *_linearize(vm, bases), *((None,) if metaclass else ()))
     record.attrs = _run_body(vm, node, address)
     _special_kind(vm, node, record, cls)
+    _tell(vm, node, record, cls)
     from distml.interp.decorators import decorate_class
 
     return decorate_class(vm, node, record, cls)
@@ -149,11 +150,39 @@ def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> dict[str, Value]
     finally:
         vm.frame = outer
     found: dict[str, Value] = {}
-    for name in frame.scope.locals:
+    for name in _in_order(node, frame.scope.locals):
         value = vm.variable(frame.ident, name)
         if value is not None:
             found[name] = value
     return found
+
+
+def _in_order(node: ast.ClassDef, names: set[str]) -> list[str]:
+    """The names a class body binds, as they are bound first."""
+    first: dict[str, int] = {}
+    for position, part in enumerate(part for statement in node.body for part in ast.walk(statement)):
+        name = part.id if isinstance(part, ast.Name) else getattr(part, "name", None)
+        if isinstance(name, str):
+            first.setdefault(name, position)
+    return sorted(names, key=lambda name: (first.get(name, -1), name))
+
+
+def _tell(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> None:
+    """Run what Python runs when a class is made: `__set_name__` of its attributes, `__init_subclass__` of a base."""
+    from distml.interp.calls import Arguments, call_value
+    from distml.interp.expressions import evaluate
+    from distml.values import InstanceRecord, Ref
+
+    for name, member in list(record.attrs.items()):
+        made = vm.record(member) if isinstance(member, Ref) else None
+        if isinstance(made, InstanceRecord) and isinstance(made.cls, Class):
+            hook, _ = lookup(vm, vm.at(made.cls.address).mro, "__set_name__")
+            if isinstance(hook, Function):
+                call_value(vm, hook, Arguments([member, cls, Const(name)]), node)
+    hook, _ = lookup(vm, record.mro[1:], "__init_subclass__")
+    if isinstance(hook, Function):
+        keywords = {k.arg: evaluate(vm, k.value) for k in node.keywords if k.arg not in (None, "metaclass")}
+        call_value(vm, hook, Arguments([cls], {key: value for key, value in keywords.items() if key}), node)
 
 
 KINDS = {
@@ -185,16 +214,26 @@ def _make_members(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cla
     from distml.values import InstanceRecord
 
     members: list[Value] = []
+    number: int | None = 0
     for name, value in record.attrs.items():
         if name.startswith("_") or isinstance(value, Function | Property):
             continue
         if not _assigned_in(node, name):
             continue
+        value = _automatic(value, number)
+        number = value.value if isinstance(value, Const) and type(value.value) is int else None
         attrs = {"name": Const(name), "value": value, "_value_": value}
         member = vm.allocate(InstanceRecord(cls, attrs))
         record.attrs[name] = member
         members.append(member)
     record.members = tuple(members)
+
+
+def _automatic(value: Value, last: int | None) -> Value:
+    """The number that `auto()` stands for behind the number `last`."""
+    if isinstance(value, Opaque) and value.name in ("auto()", "enum.auto()") and last is not None:
+        return Const(last + 1)
+    return value
 
 
 def _assigned_in(node: ast.ClassDef, name: str) -> bool:

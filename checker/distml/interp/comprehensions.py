@@ -9,6 +9,7 @@ from distml.interp.join import join_many
 from distml.interp.machine import Frame
 from distml.interp.refine import refine
 from distml.interp.scope import scope_of
+from distml.interp.state import join_states
 from distml.interp.truth import truth
 from distml.shapes import Dim
 from distml.values import Const, DictRecord, IteratorRecord, ListRecord, SetRecord, Value
@@ -75,28 +76,44 @@ def _generate(
         for item in items:
             vm.step()
             assign_target(vm, first.target, item)
-            if _passes(vm, first.ifs, collector):
-                _generate(vm, rest, collector, produce, whole=False)
+            _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce, whole=False))
         return
     collector.exact = False
     if whole and not rest and not first.ifs:
         collector.length = items.length
-    assign_target(vm, first.target, fresh_item(vm, items))
-    if _passes(vm, first.ifs, collector):
-        _generate(vm, rest, collector, produce, whole=False)
+
+    def turn() -> None:
+        assign_target(vm, first.target, fresh_item(vm, items))
+        _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce, whole=False))
+
+    _perhaps(vm, turn)
 
 
-def _passes(vm: Machine, conditions: list[ast.expr], collector: _Collector) -> bool:
+def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: Callable[[], None]) -> None:
+    """Run where the conditions hold; what follows from one that may fail holds only inside."""
     from distml.interp.expressions import evaluate
 
-    for condition in conditions:
+    for index, condition in enumerate(conditions):
         known = truth(vm, evaluate(vm, condition))
         if known is False:
-            return False
+            return
         if known is None:
             collector.exact = False
-            refine(vm, condition, True)
-    return True
+
+            def inside(condition: ast.expr = condition, rest: list[ast.expr] = conditions[index + 1 :]) -> None:
+                refine(vm, condition, True)
+                _where(vm, rest, collector, run)
+
+            _perhaps(vm, inside)
+            return
+    run()
+
+
+def _perhaps(vm: Machine, run: Callable[[], None]) -> None:
+    """Run what may as well not be run: neither its facts nor its end are certain afterwards."""
+    start = vm.state
+    after = vm.follow(run, start.fork())
+    vm.state = start if after is None else join_states(vm, [start, after])
 
 
 def _values(collector: _Collector) -> list[Value]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from distml.interp.budget import DECORATOR_STEPS, briefly
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import ClassRecord, Property, own_fields
-from distml.values import Bound, Class, Function, Lib, LibMethod, Opaque, Partial, Value
+from distml.values import Bound, Class, Const, Function, Lib, LibMethod, Opaque, Partial, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -23,6 +23,7 @@ class FieldDefault(Value):
 
     value: Value | None = None
     factory: Value | None = None
+    in_init: bool = True
 
 
 def decorate_function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, function: Value) -> Value:
@@ -170,6 +171,7 @@ def field_default(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`dataclasses.field(...)`."""
     default = arguments.kwargs.get("default")
     factory = arguments.kwargs.get("default_factory")
+    in_init = arguments.kwargs.get("init") != Const(False)
     if default is None and factory is None:
-        return FieldDefault(vm.opaque("field"))
-    return FieldDefault(default, factory)
+        return FieldDefault(vm.opaque("field"), None, in_init)
+    return FieldDefault(default, factory, in_init)

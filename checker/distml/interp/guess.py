@@ -15,7 +15,7 @@ from distml.interp.calls import Arguments, call_op, hypothetical, unknown_call
 from distml.ops import Call
 from distml.ops.arraylike import shape_of
 from distml.ops.registry import find_op
-from distml.values import Const, Expr, Lib, LibMethod, Opaque, ShapeSeq, Tensor, Value
+from distml.values import Const, Expr, Lib, LibMethod, Opaque, ShapeSeq, Tensor, Union, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -33,10 +33,18 @@ SAME_IN_BOTH = frozenset(
     "squeeze swapaxes diagonal trace any all min max".split()
 )
 NUMPY_ONLY = frozenset("astype ravel tobytes argpartition ptp nonzero searchsorted".split())
+ALSO_LAYERS = SAME_IN_BOTH | frozenset(
+    "norm softmax log_softmax sigmoid relu tanh exp log sqrt rsqrt abs square sin cos pow unsqueeze "
+    "float half int bool double long to size dim t".split()
+)
+"""Names that models give to their layers too: `block.norm(x)` says nothing of `block`."""
 
 
 def guessed_attribute(vm: Machine, value: Opaque, name: str) -> Value | None:
     """An array attribute or method of an unknown value; None if arrays have none such."""
+    if value is vm.frame.receiver:
+        # The `self` of a class is what the class makes it.
+        return None
     call = Call(vm, name, "array")
     if name == "shape":
         return ShapeSeq(shape_of(call, value))
@@ -60,6 +68,8 @@ def call_guessed(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
     kind = vm.get(("kind", receiver))
     if name == "view" and _is_dtype_view(arguments):
         return unknown_call(vm, arguments, node)
+    if kind is None and name in ALSO_LAYERS and _may_take_array(arguments):
+        return unknown_call(vm, arguments, node)
     lib = kind or _likely_library(vm, name)
     if lib is None:
         return unknown_call(vm, arguments, node)
@@ -72,6 +82,11 @@ def call_guessed(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
     if name in ("to", "type", "int", "float") and isinstance(receiver, Opaque | Expr):
         return receiver if name == "to" else hypothetical(vm, full, arguments, node, lib)
     return hypothetical(vm, full, arguments, node, lib)
+
+
+def _may_take_array(arguments: Arguments) -> bool:
+    """Whether something that may be an array is handed over, beside the receiver."""
+    return arguments.open or any(isinstance(a, Tensor | Opaque | Expr | Union) for a in arguments.values()[1:])
 
 
 def _is_dtype_view(arguments: Arguments) -> bool:

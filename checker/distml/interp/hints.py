@@ -138,7 +138,9 @@ def _shaped(vm: Machine, hint: ShapeHint, value: Value, name: str, annotation: a
         value = Tensor(lib, Call(vm, "annotation", lib).shape(value), hint.dtype)
     if not isinstance(value, Tensor):
         return value
-    check_shape(vm, hint, value, name, annotation, node)
+    if not check_shape(vm, hint, value, name, annotation, node):
+        # The mistake is told; what follows from it would only repeat it.
+        return Tensor(value.lib, vm.facts.unknown_shape(), hint.dtype)
     return value
 
 

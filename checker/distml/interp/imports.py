@@ -132,8 +132,8 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     vm.frame, vm.state, vm.stack = info.frame, State(vm.base), [info.frame]
     vm.loops, vm.handlers, vm.reads = [], [], None
     vm.import_depth += 1
-    limit, begun = vm.step_limit, vm.steps
-    vm.step_limit = begun + MAX_MODULE_STEPS
+    limit, begun, brief = vm.step_limit, vm.steps, vm.brief
+    vm.step_limit, vm.brief = begun + MAX_MODULE_STEPS, False
     try:
         vm.follow(lambda: execute_block(vm, tree.body))
         vm.base.update(vm.state.entries())
@@ -146,7 +146,7 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
         raise
     finally:
         vm.import_depth -= 1
-        vm.step_limit = limit + (vm.steps - begun)
+        vm.step_limit, vm.brief = limit + (vm.steps - begun), brief
         vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.reads = saved
 
 

@@ -107,7 +107,7 @@ def _fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments
 def _bind_fields(
     vm: Machine, fields: tuple[tuple[str, Value | None], ...], arguments: Arguments
 ) -> dict[str, Value] | None:
-    names = [name for name, _ in fields]
+    names = [name for name, default in fields if getattr(default, "in_init", True)]
     if len(arguments.args) > len(names):
         return None
     bound = dict(zip(names, arguments.args, strict=False))
@@ -118,13 +118,13 @@ def _bind_fields(
     for name, default in fields:
         if name in bound:
             continue
-        if arguments.open:
+        if arguments.open and name in names:
             bound[name] = vm.opaque(name)
         elif default is None:
             return None
         else:
             bound[name] = _default(vm, default)
-    return {name: bound[name] for name in names}
+    return {name: bound[name] for name, _ in fields}
 
 
 def _default(vm: Machine, default: Value) -> Value:

@@ -21,6 +21,7 @@ from distml.values import (
     ListRecord,
     Opaque,
     Prim,
+    Record,
     Ref,
     ShapeSeq,
     Slice,
@@ -61,6 +62,7 @@ UNARY: dict[type[ast.unaryop], tuple[str, str]] = {
     ast.UAdd: ("+", "pos"),
     ast.Invert: ("~", "invert"),
 }
+NOT_IMPLEMENTED = Lib("builtins.NotImplemented")
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
@@ -118,17 +120,46 @@ def vm_call(vm: Machine, name: str) -> Call:
 def _overloaded(vm: Machine, name: str, left: Value, right: Value, in_place: bool) -> Value | None:
     """An operator method of a class of the project; an unknown value for other objects."""
     order = [(left, f"__{name}__", right), (right, f"__r{name}__", left)]
+    if _derived(vm, right, left):
+        order.reverse()
     if in_place:
         order.insert(0, (left, f"__i{name}__", right))
-    is_object = False
-    for receiver, method_name, other in order:
-        if not isinstance(receiver, Ref) or not isinstance(vm.record(receiver), InstanceRecord):
+    found = _first_answer(vm, order)
+    if found is None and any(_is_object(vm, value) for value in (left, right)):
+        return vm.opaque(f"__{name}__")
+    return found
+
+
+def _first_answer(vm: Machine, order: list[tuple[Value, str, Value]]) -> Value | None:
+    """What the first operator method gives that does not answer `NotImplemented`."""
+    for receiver, name, other in order:
+        method = vm.attribute(receiver, name) if _is_object(vm, receiver) else None
+        if isinstance(method, Opaque):
+            return vm.opaque(name)
+        if method is None:
             continue
-        is_object = True
-        method = vm.attribute(receiver, method_name)
-        if method is not None and not isinstance(method, Opaque):
-            return call_value(vm, method, Arguments([other]))
-    return vm.opaque(f"__{name}__") if is_object else None
+        result = call_value(vm, method, Arguments([other]))
+        if isinstance(result, Union) and NOT_IMPLEMENTED in result.options:
+            return vm.opaque(name)
+        if result != NOT_IMPLEMENTED:
+            return result
+    return None
+
+
+def _is_object(vm: Machine, value: Value) -> bool:
+    return isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord)
+
+
+def _derived(vm: Machine, value: Value, other: Value) -> bool:
+    """Whether the class of one object is derived from that of another, so that its operators go first."""
+    classes = [record.cls for v in (value, other) if isinstance(record := _instance(vm, v), InstanceRecord)]
+    if len(classes) < 2 or classes[0] == classes[1] or not isinstance(classes[0], Class):
+        return False
+    return classes[1] in vm.at(classes[0].address).mro
+
+
+def _instance(vm: Machine, value: Value) -> Record | None:
+    return vm.record(value) if isinstance(value, Ref) else None
 
 
 def unary(vm: Machine, operator: ast.unaryop, value: Value, node: ast.AST) -> Value:
@@ -186,20 +217,40 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
 
 
 def _overloaded_comparison(vm: Machine, name: str, left: Value, right: Value) -> Value | None:
-    for receiver, method_name, other in (
-        (left, f"__{name}__", right),
-        (right, f"__{_MIRRORED[name]}__", left),
-    ):
-        if isinstance(receiver, Ref) and isinstance(vm.record(receiver), InstanceRecord):
-            method = vm.attribute(receiver, method_name)
-            if method is not None and not isinstance(method, Opaque):
-                return call_value(vm, method, Arguments([other]))
-            if name not in ("eq", "ne"):
-                return Prim("bool")
-            if left == right:
-                return Const(name == "eq")
-            return Const(name == "ne") if _by_identity(vm, left, right) else Prim("bool")
-    return None
+    if not any(_is_object(vm, value) for value in (left, right)):
+        return None
+    order = [(left, f"__{name}__", right), (right, f"__{_MIRRORED[name]}__", left)]
+    found = _first_answer(vm, order)
+    if found is None and name == "ne":
+        equal = _first_answer(vm, [(left, "__eq__", right), (right, "__eq__", left)])
+        known = None if equal is None else truth(vm, equal)
+        found = None if equal is None else _negated(known, True)
+    if found is not None:
+        return Prim("bool") if isinstance(found, Opaque) else found
+    if name not in ("eq", "ne"):
+        return Prim("bool")
+    if left == right:
+        return Const(name == "eq")
+    fields = _fields_equal(vm, left, right)
+    if fields is not None:
+        return Const(fields is (name == "eq"))
+    return Const(name == "ne") if _by_identity(vm, left, right) else Prim("bool")
+
+
+def _fields_equal(vm: Machine, left: Value, right: Value) -> bool | None:
+    """Whether two objects of one dataclass are equal: they are when their fields are."""
+    one, other = _instance(vm, left), _instance(vm, right)
+    if not isinstance(one, InstanceRecord) or not isinstance(other, InstanceRecord) or one.cls != other.cls:
+        return None
+    record = vm.at(one.cls.address) if isinstance(one.cls, Class) else None
+    if record is None or not record.fields or "eq=False" in ast.unparse(record.node).partition("class ")[0]:
+        return None
+    answers = []
+    for field, _ in record.fields:
+        a, b = one.attrs.get(field), other.attrs.get(field)
+        known = None if a is None or b is None else truth(vm, compare(vm, ast.Eq(), a, b, record.node))
+        answers.append(known)
+    return False if False in answers else (None if None in answers else True)
 
 
 def _by_identity(vm: Machine, left: Value, right: Value) -> bool:

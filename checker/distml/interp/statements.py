@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp import loops, trying
 from distml.interp.assertions import execute_assert
+from distml.interp.attributes import delete_attribute
 from distml.interp.branches import either, in_doubt
 from distml.interp.classes import define_class
 from distml.interp.decorators import decorate_function
@@ -20,7 +21,7 @@ from distml.interp.operators import binary, store_subscript, subscript
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
 from distml.interp.truth import truth
-from distml.values import NONE, Class, LibMethod, Opaque, Value
+from distml.values import NONE, Class, Opaque, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,8 +132,10 @@ def _delete(vm: Machine, node: ast.Delete) -> None:
             container = evaluate(vm, target.value)
             index = evaluate(vm, target.slice)
             method = None if isinstance(container, Opaque) else vm.attribute(container, "__delitem__")
-            if isinstance(method, LibMethod):
+            if method is not None and not isinstance(method, Opaque):
                 vm.apply(method, [index])
+        elif isinstance(target, ast.Attribute):
+            delete_attribute(vm, evaluate(vm, target.value), target.attr)
 
 
 def _with(vm: Machine, node: ast.With | ast.AsyncWith) -> None:

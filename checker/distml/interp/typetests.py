@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from distml.interp.library import library_bases
 from distml.values import (
-    Bound,
     Class,
     Const,
     DictRecord,
-    Function,
     InstanceRecord,
     Lib,
     ListRecord,
@@ -19,6 +17,7 @@ from distml.values import (
     Ref,
     SetRecord,
     ShapeSeq,
+    Slice,
     Tensor,
     Tup,
     Union,
@@ -39,6 +38,7 @@ _PYTHON = {
     "tuple": {"tuple", "object", "collections.abc.Sequence", "collections.abc.Iterable"},
     "list": {"list", "object", "collections.abc.Sequence", "collections.abc.Iterable"},
     "dict": {"dict", "object", "collections.abc.Mapping", "collections.abc.Iterable"},
+    "slice": {"slice", "object"},
     "set": {"set", "object", "collections.abc.Iterable"},
 }
 _TENSORS = {
@@ -124,6 +124,4 @@ def _kind(vm: Machine, value: Value) -> str | None:
     if isinstance(value, Ref):
         kinds: dict[type, str] = {ListRecord: "list", DictRecord: "dict", SetRecord: "set"}
         return kinds.get(type(vm.record(value)))
-    if isinstance(value, Function | Bound):
-        return None
-    return None
+    return "slice" if isinstance(value, Slice) else None
