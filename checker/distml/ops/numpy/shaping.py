@@ -17,6 +17,7 @@ from distml.ops.rules.expand import expand, repeat_elements, tile
 from distml.ops.rules.sizes import shape_from
 from distml.ops.rules.view import ravel as ravel_rule
 from distml.ops.rules.view import reshape as reshape_rule
+from distml.ops.rules.view import reshape_whole
 from distml.shapes import Dim, Shape
 from distml.values import Const, Num, Prim, ShapeSeq, Tensor, Tup, Value
 
@@ -38,8 +39,9 @@ def reshape_method(call: Call, self: Value, *shape: Value, **options: Value) -> 
     """ndarray.reshape(*shape): https://numpy.org/doc/stable/reference/generated/numpy.ndarray.reshape.html"""
     shape = shape or (options.get("shape", NONE),)
     content = content_of(self)
-    if len(shape) == 1 and isinstance(shape[0], ShapeSeq):
-        return Tensor("numpy", call.facts.shape(shape[0].shape), element_kind(call, self), content=content)
+    if len(shape) == 1 and isinstance(shape[0], ShapeSeq) and call.sizes(shape[0]) is None:
+        whole = reshape_whole(call, shape[0].shape)
+        return Tensor("numpy", whole, element_kind(call, self), content=content)
     new = reshape_rule(call, shape_of_nested(call, self), call.var_sizes(shape))
     return Tensor("numpy", new, element_kind(call, self), content=content)
 

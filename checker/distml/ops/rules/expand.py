@@ -37,6 +37,12 @@ def expand(call: Call, shape: Shape, sizes: Sizes | None) -> Shape:
     return Shape(tuple(dims))
 
 
+def expand_whole(call: Call, sizes: Shape) -> Shape:
+    """The shape asked for as in `x.expand(y.shape[:-1] + (-1,))`, where its rank is not known."""
+    sizes = call.facts.shape(sizes)
+    return sizes.map(_free(call, size) for size in sizes.head + sizes.tail)
+
+
 def _onto_unranked(call: Call, shape: Shape, sizes: Sizes) -> Shape:
     tail = shape.tail[len(shape.tail) - len(sizes) :] if len(shape.tail) > len(sizes) else shape.tail
     free = len(sizes) - len(tail)

@@ -31,6 +31,16 @@ def reshape(call: Call, shape: Shape, sizes: Sizes | None) -> Shape:
     return Shape(_fill(call, shape, before, sizes))
 
 
+def reshape_whole(call: Call, sizes: Shape) -> Shape:
+    """The shape asked for as in `x.view(y.shape[:-1] + (-1, 4))`, where its rank is not known."""
+    sizes = call.facts.shape(sizes)
+    dims = sizes.head + sizes.tail
+    holes = _holes(call, Shape.of(), dims)
+    return sizes.map(
+        tuple(call.symbol("size") if i in holes else call.facts.nonnegative(d) for i, d in enumerate(dims))
+    )
+
+
 def unflatten(call: Call, shape: Shape, axis: Value, sizes: Sizes | None) -> Shape:
     """One axis unfolded into several (torch.unflatten)."""
     at = axis_in(call, axis, shape)
@@ -88,8 +98,7 @@ def _fill(call: Call, shape: Shape, before: Dim | None, sizes: Sizes) -> tuple[D
     holes = _holes(call, shape, sizes)
     if len(holes) > 1:
         return tuple(
-            call.symbol("size" if d is None else repr(d)) if i in holes or d is None else d
-            for i, d in enumerate(sizes)
+            call.symbol("size" if d is None else repr(d)) if i in holes or d is None else d for i, d in enumerate(sizes)
         )
     rest = [_as_size(call, d) for i, d in enumerate(sizes) if i not in holes]
     after = None if None in rest else product(call, [d for d in rest if d is not None])

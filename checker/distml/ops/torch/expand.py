@@ -37,7 +37,7 @@ def expand_as(call: Call, self: Value, other: Value) -> Value:
 def _expanded(call: Call, tensor: Value, sizes: tuple[Value, ...]) -> Shape:
     whole = shape_asked(sizes)
     if whole is not None and call.sizes(sizes[0]) is None:
-        return call.facts.shape(whole)
+        return rules.expand_whole(call, whole)
     return rules.expand(call, call.shape(tensor), call.var_sizes(sizes))
 
 

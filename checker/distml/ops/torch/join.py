@@ -6,16 +6,12 @@ https://docs.pytorch.org/docs/stable/generated/torch.cat.html and its relatives.
 from __future__ import annotations
 
 from math import comb
-from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ZERO, Call
 from distml.ops.registry import op
 from distml.ops.rules import join as rules
 from distml.shapes import Dim, Shape
-from distml.values import Const, Tup, Value
-
-if TYPE_CHECKING:
-    from distml.values import Tensor
+from distml.values import Const, Tensor, Tup, Value
 
 Parts = list[Shape] | Shape | None
 
@@ -27,18 +23,14 @@ def result(call: Call, tensors: Value, shape: Shape) -> Tensor:
 
 
 @op("torch.cat", "torch.concat", "torch.concatenate")
-def cat(
-    call: Call, tensors: Value, dim: Value = ZERO, *, axis: Value | None = None, out: Value = NONE
-) -> Value:
+def cat(call: Call, tensors: Value, dim: Value = ZERO, *, axis: Value | None = None, out: Value = NONE) -> Value:
     """torch.cat(tensors, dim=0)"""
     parts, length = rules.parts_of(call, tensors), rules.length_of(call, tensors)
     return result(call, tensors, rules.concatenate(call, parts, axis or dim, length))
 
 
 @op("torch.stack")
-def stack(
-    call: Call, tensors: Value, dim: Value = ZERO, *, axis: Value | None = None, out: Value = NONE
-) -> Value:
+def stack(call: Call, tensors: Value, dim: Value = ZERO, *, axis: Value | None = None, out: Value = NONE) -> Value:
     """torch.stack(tensors, dim=0)"""
     parts, length = rules.parts_of(call, tensors), rules.length_of(call, tensors)
     return result(call, tensors, rules.stack(call, parts, axis or dim, length))
@@ -110,7 +102,7 @@ def meshgrid(call: Call, *tensors: Value, indexing: Value = NONE) -> Value:
     given = tensors
     if len(tensors) == 1:
         listed = call.items(tensors[0])
-        if listed is None and rules.parts_of(call, tensors[0]) is None:
+        if listed is None and not isinstance(tensors[0], Tensor):
             return call.unknown()
         given = listed or tensors
     dims = []

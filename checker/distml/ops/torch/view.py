@@ -55,7 +55,7 @@ def reshape(call: Call, input: Value, shape: Value) -> Value:
 def _reshaped(call: Call, tensor: Value, given: tuple[Value, ...]) -> Shape:
     whole = shape_asked(given)
     if whole is not None and call.sizes(given[0]) is None:
-        return call.facts.shape(whole)
+        return rules.reshape_whole(call, whole)
     return rules.reshape(call, call.shape(tensor), sizes_of(call, given))
 
 

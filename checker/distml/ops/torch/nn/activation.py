@@ -55,10 +55,10 @@ KEEPERS: dict[str, tuple[str, dict[str, Value]]] = {
 IN_PLACE = ("celu", "elu", "hardtanh", "leaky_relu", "relu", "rrelu", "selu", "threshold")
 
 
-def _bind(parameters: dict[str, Value], args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value]:
-    """Arguments by name, as Python would bind them; TypeError where it could not."""
+def _bind(parameters: dict[str, Value], args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value] | None:
+    """Arguments by name, as Python would bind them; None where it could not."""
     if len(args) > len(parameters) or not kwargs.keys() <= parameters.keys():
-        raise TypeError("too many arguments")
+        return None
     return {**parameters, **dict(zip(parameters, args, strict=False)), **kwargs}
 
 
@@ -69,8 +69,7 @@ def same(call: Call, input: Value) -> Value:
 
 def _keeping(parameters: dict[str, Value]) -> Callable[..., Value]:
     def keep(call: Call, input: Value, *args: Value, **kwargs: Value) -> Value:
-        _bind(parameters, args, kwargs)
-        return same(call, input)
+        return call.unknown() if _bind(parameters, args, kwargs) is None else same(call, input)
 
     return keep
 
@@ -80,7 +79,7 @@ def _keeping_layer(parameters: dict[str, Value]) -> type:
         bases = ("torch.nn.Module",)
 
         @staticmethod
-        def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value]:
+        def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value] | None:
             return _bind(parameters, args, kwargs) if parameters else {}
 
         @staticmethod
