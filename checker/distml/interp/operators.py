@@ -95,7 +95,11 @@ def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node
     from distml.ops.python import arithmetic
 
     result = arithmetic.binary(vm_call(vm, symbol), symbol, left, right)
-    return vm.opaque(vm.snippet(node)) if result is None else result
+    if result is None:
+        return vm.opaque(vm.snippet(node))
+    if isinstance(result, Const) and type(result.value) is int and result.origin is None:
+        return Const(result.value, vm.origin(node))
+    return result
 
 
 def _array_of(left: Value, right: Value) -> Tensor | None:
