@@ -4,7 +4,8 @@ In the function where an analysis starts, each branch is followed as one that
 may run. Inside functions that it calls, arguments are what one caller passes, and
 a condition that is not decided may well go with them: a caller that passes eight
 columns also passes the format that expects eight. What fails there fails on a
-path that this caller may never take, so it counts only if every branch fails.
+path that this caller may never take, so it counts only if every branch fails. What
+follows `if unknown: return` is such a branch, to the end of the function.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], doubtful: bool) -> N
     start = vm.state
     ends: list[State] = []
     attempts: list[Handler] = []
+    returned = len(vm.frame.returns)
     for arm in arms:
         attempt = Handler(catches_shapes=True, speculative=True)
         if doubtful:
@@ -42,6 +44,7 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], doubtful: bool) -> N
             ends.append(after)
     if doubtful:
         pass_on(vm, attempts)
+        vm.frame.doubtful = vm.frame.doubtful or len(vm.frame.returns) > returned
     if not ends:
         vm.state = start
         if doubtful and all(attempt.errors for attempt in attempts):

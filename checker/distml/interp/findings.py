@@ -17,18 +17,21 @@ MAX_CALLERS = 3
 def fail(vm: Machine, error: ShapeError, node: ast.AST) -> None:
     """A library call at `node` cannot succeed.
 
-    Inside a handler the path goes to it; otherwise the finding is reported and
-    the caller goes on with an unknown result, to find independent mistakes.
+    Inside a handler the path goes to it; on a path that a caller may never take it
+    just ends. Otherwise the finding is reported and the caller goes on with an
+    unknown result, to find independent mistakes.
     """
-    if vm.caught:
-        handler = next(h for h in reversed(vm.handlers) if h.catches_shapes)
-        handler.errors.append((error, node, vm.frame))
-        handler.states.append(vm.state.fork())
+    certain = not any(active.doubtful for active in vm.stack)
+    if vm.caught or not certain:
+        handler = next((h for h in reversed(vm.handlers) if h.catches_shapes), None)
+        if handler is not None:
+            handler.states.append(vm.state.fork())
+        if handler is not None and certain:
+            handler.errors.append((error, node, vm.frame))
         from distml.interp.machine import PathEnd
 
         raise PathEnd
     report(vm, error, node, vm.frame)
-    return
 
 
 def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:

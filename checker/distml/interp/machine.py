@@ -109,6 +109,7 @@ class Frame:
         self.returns: list[tuple[Value, State]] = []
         self.yields: list[Value] = []
         self.endless = False
+        self.doubtful = False
         self.owner: int | None = None
         self.receiver: Value | None = None
         self.captured = False
