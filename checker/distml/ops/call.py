@@ -379,7 +379,7 @@ class Call:
 
     def show(self, value: Value | Shape) -> str:
         """A shape as messages show it: `[b, 3, 224]`."""
-        return repr(self.facts.shape(value if isinstance(value, Shape) else self.shape(value)))
+        return self.facts.shape(value if isinstance(value, Shape) else self.shape(value)).brief()
 
     # --- building results ------------------------------------------------------------
 

@@ -101,16 +101,16 @@ class Facts:
         self.store.put(symbol, value.at(source or left.origin))
         return True
 
-    def nonnegative(self, dim: Dim) -> Dim:
-        """Learn that a number is a size: the symbol it is may have been negative before."""
+    def nonnegative(self, dim: Dim, least: int = 0) -> Dim:
+        """Learn that a number is a size of at least `least`: the symbol it is may have been less before."""
         dim = self.dim(dim)
-        if dim.low is not None or len(dim.terms) != 1:
+        if (dim.low is not None and dim.low >= least) or len(dim.terms) != 1:
             return dim
         monomial, coefficient = dim.terms[0]
         atom, power = monomial[0]
         if coefficient != 1 or len(monomial) != 1 or power != 1 or not isinstance(atom, Symbol):
             return dim
-        known = self.symbol(atom.name, 0, dim.origin)
+        known = self.symbol(atom.name, least, dim.origin)
         self.store.put(atom, known)
         return known
 

@@ -105,8 +105,20 @@ class Shape:
         return self._hash
 
     def __repr__(self) -> str:
-        parts = [repr(d) for d in self.head]
-        if self.middle is not None:
-            parts.append("...")
-            parts.extend(repr(d) for d in self.tail)
-        return f"[{', '.join(parts)}]"
+        return self._text([repr(d) for d in self.head], [repr(d) for d in self.tail])
+
+    def brief(self) -> str:
+        """The shape for a message: a dimension that would take a line of its own is `?`."""
+        return self._text(*([_brief(d) for d in side] for side in (self.head, self.tail)))
+
+    def _text(self, head: list[str], tail: list[str]) -> str:
+        middle = [] if self.middle is None else ["..."]
+        return f"[{', '.join(head + middle + tail)}]"
+
+
+MAX_TEXT = 28
+
+
+def _brief(dim: Dim) -> str:
+    text = repr(dim)
+    return text if len(text) <= MAX_TEXT else "?"

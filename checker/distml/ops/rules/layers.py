@@ -32,7 +32,8 @@ def size(call: Call, value: Value, name: str, least: int = 0) -> Dim:
     high = (-dim).low
     if least and high is not None and high > -least:
         call.fail("SHP603", f"{call.text}: {name} must be at least {least}, gets {dim}", *call.notes(dim))
-    return nonnegative(call, dim, name)
+    # A layer of no channels can be made, but nobody means one: an unknown size is at least 1.
+    return call.facts.nonnegative(nonnegative(call, dim, name), 1)
 
 
 def attribute_of(call: Call, value: Value, dim: Dim) -> Value:
