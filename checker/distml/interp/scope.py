@@ -130,12 +130,17 @@ def mutated_globals(tree: ast.Module) -> frozenset[str]:
     Their value when a function runs is not the one the module left.
     """
     found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while waiting:
+        node, inside = waiting.pop()
+        if inside:
+            found.update(_changed(node))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             body = node.body if isinstance(node.body, list) else [node.body]
-            for inner in body:
-                for part in ast.walk(inner):
-                    found.update(_changed(part))
+            waiting.extend((part, True) for part in body)
+            waiting.extend((part, False) for part in _outer_parts(node))
+            continue
+        waiting.extend((part, inside) for part in ast.iter_child_nodes(node))
     return frozenset(found)
 
 
