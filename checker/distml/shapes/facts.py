@@ -104,15 +104,16 @@ class Facts:
     def nonnegative(self, dim: Dim, least: int = 0) -> Dim:
         """Learn that a number is a size of at least `least`: the symbol it is may have been less before."""
         dim = self.dim(dim)
-        if (dim.low is not None and dim.low >= least) or len(dim.terms) != 1:
+        known = dim.low
+        if dim.constant is not None or (known is not None and known >= least) or len(dim.terms) != 1:
             return dim
         monomial, coefficient = dim.terms[0]
         atom, power = monomial[0]
         if coefficient != 1 or len(monomial) != 1 or power != 1 or not isinstance(atom, Symbol):
             return dim
-        known = self.symbol(atom.name, least, dim.origin)
-        self.store.put(atom, known)
-        return known
+        size = self.symbol(atom.name, least, dim.origin)
+        self.store.put(atom, size)
+        return size
 
     def at_least(self, shape: Shape, rank: int) -> Shape | None:
         """Learn that `shape` has at least `rank` axes; None if it cannot."""
