@@ -110,10 +110,12 @@ def test_einsum_pack_and_unpack() -> None:
     tally = Tally()
     x, y = np.zeros((2, 3, 4)), np.zeros((2, 5, 4))
     sums = (x, y, "b i d, b j d -> b i j")
+    trace = (np.zeros((2, 3, 3)), "b i i -> b")
     packs = ([x, np.zeros((2, 4)), np.zeros((2, 3, 5, 4))], "b * d")
     unpacks = (np.zeros((2, 9, 4)), [(3,), (), (5,)], "b * d")
     with_rest = (np.zeros((2, 9, 4)), [(3,), (-1, 2)], "b * d")
-    for name, args in (("einsum", sums), ("pack", packs), ("unpack", unpacks), ("unpack", with_rest)):
+    calls = (("einsum", sums), ("einsum", trace), ("pack", packs), ("unpack", unpacks), ("unpack", with_rest))
+    for name, args in calls:
         replay_valid(tally, f"einops.{name}", "exact", args, {}, getattr(einops, name)(*args))
     assert not tally.wrong
     assert tally.share("exact") == 1

@@ -9,7 +9,7 @@ from math import prod
 
 from distml.ops.call import UNKNOWN, Call
 from distml.ops.einops.matching import Match
-from distml.ops.einops.pattern import MalformedError, Side, parse_side
+from distml.ops.einops.pattern import MalformedError, Side, parse_side, read_side
 from distml.ops.registry import op
 from distml.ops.rules import einsum as sums
 from distml.ops.rules.counts import divide
@@ -109,7 +109,7 @@ def _sum_sides(text: str) -> tuple[list[sums.Labels], sums.Labels]:
     left, arrow, right = text.partition("->")
     if not arrow:
         raise MalformedError("einsum needs '->'")
-    return [_labels(parse_side(side)) for side in left.split(",")], _labels(parse_side(right))
+    return [_labels(read_side(side)) for side in left.split(",")], _labels(parse_side(right))
 
 
 def _labels(side: Side) -> sums.Labels:

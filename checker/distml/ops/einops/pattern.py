@@ -51,7 +51,17 @@ def parse(pattern: str) -> tuple[Side, Side]:
 
 @lru_cache(maxsize=512)
 def parse_side(text: str) -> Side:
-    """One side of a pattern; raises `MalformedError`."""
+    """One side of a pattern that names each axis once; raises `MalformedError`."""
+    side = read_side(text)
+    for name in side.names:
+        if side.names.count(name) > 1:
+            raise MalformedError(f"'{name}' appears twice on one side")
+    return side
+
+
+@lru_cache(maxsize=512)
+def read_side(text: str) -> Side:
+    """One side of a pattern, in which names may be repeated as einsum allows; raises `MalformedError`."""
     spaced = text.replace("(", " ( ").replace(")", " ) ").replace(DOTS, f" {DOTS} ")
     groups: list[tuple[str, ...]] = []
     opened: list[str] | None = None
@@ -79,9 +89,6 @@ def _side(groups: list[tuple[str, ...]]) -> Side:
     side = Side(kept, dots[0] if dots else None)
     if len(dots) > 1 or any(group.count(DOTS) > 1 for group in kept):
         raise MalformedError("'...' appears twice")
-    for name in side.names:
-        if side.names.count(name) > 1:
-            raise MalformedError(f"'{name}' appears twice on one side")
     return side
 
 
