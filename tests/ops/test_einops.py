@@ -123,7 +123,9 @@ def test_einsum_pack_and_unpack() -> None:
 
 def test_layers() -> None:
     world = ScratchWorld()
-    layer = world.call("einops.layers.torch.Rearrange", Const("b c (h p) (w q) -> b (h w) (p q c)"), p=Const(8), q=Const(8))
+    layer = world.call(
+        "einops.layers.torch.Rearrange", Const("b c (h p) (w q) -> b (h w) (p q c)"), p=Const(8), q=Const(8)
+    )
     patches = world.apply(layer, [Tensor("torch", Shape.of(2, 3, 32, 32))])
     assert isinstance(patches, Tensor)
     assert patches.shape == Shape.of(2, 16, 192)

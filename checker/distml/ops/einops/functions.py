@@ -54,9 +54,7 @@ def rearrange(call: Call, tensor: Value, pattern: Value, **axes_lengths: Value) 
 
 
 @op("einops.reduce", "einops.einops.reduce")
-def reduce(
-    call: Call, tensor: Value, pattern: Value, reduction: Value, **axes_lengths: Value
-) -> Value:
+def reduce(call: Call, tensor: Value, pattern: Value, reduction: Value, **axes_lengths: Value) -> Value:
     """einops.reduce(tensor, pattern, reduction, **axes_lengths)"""
     text = call.const(pattern, str)
     if text is UNKNOWN:
@@ -177,9 +175,7 @@ def _around_star(text: str) -> tuple[int, int]:
     return front, len(names) - front - 1
 
 
-def _agreed(
-    call: Call, text: str, sizes: list[Dim | None], dims: tuple[Dim, ...]
-) -> list[Dim | None]:
+def _agreed(call: Call, text: str, sizes: list[Dim | None], dims: tuple[Dim, ...]) -> list[Dim | None]:
     for size, dim in zip(sizes, dims, strict=True):
         call.require_equal(
             size,
@@ -203,10 +199,12 @@ def unpack(call: Call, tensor: Value, packed_shapes: Value, pattern: Value) -> V
     groups = [call.sizes(value) for value in listed]
     filled = _filled(call, text, shape.head[front], groups)
     head, tail = shape.head[:front], shape.head[front + 1 :]
-    return call.list_of([
-        _unknown(call, tensor) if group is None else made(call, tensor, Shape(head + group + tail))
-        for group in filled
-    ])
+    return call.list_of(
+        [
+            _unknown(call, tensor) if group is None else made(call, tensor, Shape(head + group + tail))
+            for group in filled
+        ]
+    )
 
 
 def _filled(
