@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from distml.interp.machine import Frame
+from distml.interp.private import mangle
 from distml.interp.scope import scope_of
 from distml.ops.registry import find_layer
 from distml.values import Class, Const, Function, Lib, Opaque, Record, Value
@@ -79,6 +80,7 @@ def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     """Run a class statement; the class it makes."""
     from distml.interp.expressions import evaluate
 
+    mangle(node)
     bases = [evaluate(vm, base) for base in node.bases if not isinstance(base, ast.Starred)]
     metaclass = any(k.arg in ("metaclass", None) and not _is_abc(k.value) for k in node.keywords)
     module = vm.frame.module
@@ -247,13 +249,17 @@ def _assigned_in(node: ast.ClassDef, name: str) -> bool:
 
 def own_fields(vm: Machine, node: ast.ClassDef, record: ClassRecord) -> tuple[tuple[str, Value | None], ...]:
     """The annotated fields of a class body with their defaults, in order."""
+    from distml.interp.decorators import FieldDefault
+
     found: list[tuple[str, Value | None]] = []
     for statement in node.body:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            if "ClassVar" in ast.dump(statement.annotation):
+            if any(name in ast.dump(statement.annotation) for name in ("ClassVar", "KW_ONLY")):
                 continue
             name = statement.target.id
             default = record.attrs.get(name) if statement.value is not None else None
+            if "InitVar" in ast.dump(statement.annotation):
+                default = FieldDefault(default, stored=False)
             found.append((name, default))
     return tuple(found)
 

@@ -19,11 +19,15 @@ DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "att
 
 @dataclass(slots=True, unsafe_hash=True)
 class FieldDefault(Value):
-    """`dataclasses.field(...)`: a default, or a factory of one."""
+    """`dataclasses.field(...)`: a default, or a factory of one, or neither.
+
+    Unless `in_init` the constructor does not take it; unless `stored` it only goes to `__post_init__`.
+    """
 
     value: Value | None = None
     factory: Value | None = None
     in_init: bool = True
+    stored: bool = True
 
 
 def decorate_function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, function: Value) -> Value:

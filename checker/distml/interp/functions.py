@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, too_heavy
 from distml.interp.calls import Arguments, unknown_call
 from distml.interp.hints import refine_parameter, refine_return
-from distml.interp.join import join_many
+from distml.interp.join import join_many, widen_records, widen_values
 from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd
 from distml.interp.scope import every_argument, scope_of
-from distml.interp.state import State, join_states
+from distml.interp.state import State, join_states, written_since
 from distml.interp.summaries import recall, remember, start_recording, stop_recording
 from distml.values import (
     NONE,
@@ -19,6 +19,7 @@ from distml.values import (
     DictRecord,
     Function,
     IteratorRecord,
+    Record,
     Tup,
     Value,
 )
@@ -161,23 +162,48 @@ def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
         result = evaluate(vm, node.body)
         _leave(vm, frame)
         return result
+    entry = Entry(vm) if frame.scope.is_generator else None
     after = vm.follow(lambda: execute_block(vm, node.body))
     ends: list[tuple[Value, State]] = list(frame.returns)
     if after is not None:
         ends.append((NONE, after))
     if not ends:
-        if frame.scope.is_generator and frame.endless and frame.yields:
+        if entry is not None and frame.endless and frame.yields:
             vm.state = vm.state.fork()
+            entry.blur(vm, frame)
             return _generator(vm, frame)
         raise PathEnd
     vm.state = join_states(vm, [state for _, state in ends])
-    if frame.scope.is_generator:
+    if entry is not None:
+        entry.blur(vm, frame)
         result = _generator(vm, frame)
     else:
         result = join_many(vm, [value for value, _ in ends])
         result = refine_return(vm, function, result)
     _leave(vm, frame)
     return result
+
+
+class Entry:
+    """The state in which a generator is called. Its body runs piece by piece while it is consumed, so that what
+    it changes outside may at any later time be as before, as at its end, or anything between."""
+
+    def __init__(self, vm: Machine) -> None:
+        self.before = vm.state.fork()
+        self.level = vm.state.marked()
+
+    def blur(self, vm: Machine, frame: Frame) -> None:
+        """Widen everything older than the call that its body changed."""
+        wild: set[object] = set()
+        for key in written_since(self.level, vm.state):
+            address = key[0] if type(key) is tuple else key
+            if type(address) is not int or address >= frame.ident:
+                continue
+            old, new = self.before.get(key), vm.state.get(key)
+            if isinstance(old, Record) and isinstance(new, Record):
+                vm.state.set(key, widen_records(vm, old, new, wild))
+            elif isinstance(old, Value) and isinstance(new, Value):
+                vm.state.set(key, widen_values(vm, old, new, wild))
 
 
 def _generator(vm: Machine, frame: Frame) -> Value:

@@ -96,18 +96,22 @@ def _fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments
     if attrs is None:
         _loosen(vm, ref)
         return
+    passing = [name for name, default in owner.fields or () if not getattr(default, "stored", True)]
+    passed = [attrs.pop(name) for name in passing]
     record = vm.record(ref)
     if isinstance(record, InstanceRecord):
         vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **attrs}, record.exact))
     after = vm.attribute(ref, "__post_init__")
     if after is not None and not isinstance(after, Opaque):
-        call_value(vm, after, Arguments([]), node)
+        call_value(vm, after, Arguments(passed), node)
 
 
 def _bind_fields(
     vm: Machine, fields: tuple[tuple[str, Value | None], ...], arguments: Arguments
 ) -> dict[str, Value] | None:
-    names = [name for name, default in fields if getattr(default, "in_init", True)]
+    from distml.interp.decorators import FieldDefault
+
+    names = [name for name, default in fields if not isinstance(default, FieldDefault) or default.in_init]
     if len(arguments.args) > len(names):
         return None
     bound = dict(zip(names, arguments.args, strict=False))
@@ -120,11 +124,25 @@ def _bind_fields(
             continue
         if arguments.open and name in names:
             bound[name] = vm.opaque(name)
-        elif default is None:
+        elif default is None or (isinstance(default, FieldDefault) and default == FieldDefault(stored=False)):
             return None
         else:
             bound[name] = _default(vm, default)
     return {name: bound[name] for name, _ in fields}
+
+
+def changed_copy(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`dataclasses.replace(instance, **changes)`: the constructor runs with the fields of the old one."""
+    from distml.interp.decorators import FieldDefault
+
+    given = arguments.args[0] if len(arguments.args) == 1 else None
+    record = vm.record(given) if isinstance(given, Ref) else None
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class) or arguments.open:
+        return unknown_call(vm, arguments, node)
+    fields = vm.at(record.cls.address).fields or ()
+    names = [name for name, default in fields if not isinstance(default, FieldDefault) or default.in_init]
+    kept = {name: record.attrs[name] for name in names if name in record.attrs}
+    return instantiate(vm, record.cls, Arguments([], {**kept, **arguments.kwargs}), node)
 
 
 def _default(vm: Machine, default: Value) -> Value:

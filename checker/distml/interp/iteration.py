@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.interp.join import join_many
+from distml.interp.join import join_many, widen_records, widen_values
 from distml.ops import Call
 from distml.ops.python.iterating import iterate as built_in
 from distml.ops.python.likeness import fresh
@@ -58,8 +58,20 @@ def _instance(vm: Machine, ref: Ref, record: InstanceRecord) -> tuple[Value, ...
 
 
 def _by_next(vm: Machine, ref: Ref) -> Many:
+    """What `__next__` gives, from a state of the object that covers those between two calls."""
     method = vm.attribute(ref, "__next__")
-    return Many(vm.opaque("item") if method is None else vm.apply(method, []))
+    before = vm.record(ref)
+    start = vm.state.fork()
+    found: list[Value] = []
+    after = None
+    if method is not None and before is not None:
+        after = vm.follow(lambda: found.extend([vm.apply(method, []), vm.apply(method, [])]))
+    if after is None or before is None or len(found) != 2:
+        vm.state = start
+        return Many(vm.opaque("item"))
+    wild: set[object] = set()
+    vm.replace(ref, widen_records(vm, before, vm.record(ref) or before, wild))
+    return Many(widen_values(vm, found[0], found[1], wild))
 
 
 def _union(vm: Machine, value: Union) -> tuple[Value, ...] | Many:

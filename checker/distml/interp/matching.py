@@ -9,6 +9,7 @@ from distml.interp.names import assign_name
 from distml.interp.truth import truth
 from distml.interp.typetests import is_instance
 from distml.values import (
+    Class,
     Const,
     DictRecord,
     InstanceRecord,
@@ -16,6 +17,8 @@ from distml.values import (
     ListRecord,
     Opaque,
     Ref,
+    SetRecord,
+    Tensor,
     Tup,
     Value,
 )
@@ -140,9 +143,32 @@ def _class(vm: Machine, pattern: ast.MatchClass, value: Value) -> bool | None:
 def _positional(vm: Machine, pattern: ast.MatchClass, cls: Value, value: Value) -> bool | None:
     if isinstance(cls, Lib) and cls.name.startswith("builtins.") and len(pattern.patterns) == 1:
         return match_pattern(vm, pattern.patterns[0], value)
-    for inner in pattern.patterns:
-        _bind_unknown(vm, inner)
-    return None
+    names = _match_args(vm, cls)
+    if names is None or len(names) < len(pattern.patterns) or isinstance(value, Opaque):
+        for inner in pattern.patterns:
+            _bind_unknown(vm, inner)
+        return None
+    answers: list[bool | None] = []
+    for name, inner in zip(names, pattern.patterns, strict=False):
+        answers.append(match_pattern(vm, inner, vm.attribute(value, name) or vm.opaque(name)))
+    return _all(answers)
+
+
+def _match_args(vm: Machine, cls: Value) -> list[str] | None:
+    """The attributes that positional patterns of a class stand for."""
+    if not isinstance(cls, Class):
+        return None
+    record = vm.at(cls.address)
+    if record.fields is not None:
+        return [name for name, _ in record.fields]
+    listed = record.attrs.get("__match_args__")
+    items = listed.items if isinstance(listed, Tup) else ()
+    return [item.value for item in items if isinstance(item, Const) and isinstance(item.value, str)]
+
+
+def _plain(vm: Machine, cls: Class) -> bool:
+    """Whether a class has no bases but those of the project."""
+    return all(isinstance(base, Class) or base == Lib("builtins.object") for base in vm.at(cls.address).mro)
 
 
 def _mapping(vm: Machine, pattern: ast.MatchMapping, value: Value) -> bool | None:
@@ -150,6 +176,10 @@ def _mapping(vm: Machine, pattern: ast.MatchMapping, value: Value) -> bool | Non
 
     record = vm.record(value) if isinstance(value, Ref) else None
     if not isinstance(record, DictRecord):
+        if isinstance(value, Const | Tup | Tensor) or isinstance(record, ListRecord | SetRecord):
+            return False
+        if isinstance(record, InstanceRecord) and isinstance(record.cls, Class) and _plain(vm, record.cls):
+            return False
         _bind_unknown(vm, pattern)
         return None
     answers: list[bool | None] = []
@@ -164,5 +194,8 @@ def _mapping(vm: Machine, pattern: ast.MatchMapping, value: Value) -> bool | Non
         else:
             answers.append(match_pattern(vm, inner, found))
     if pattern.rest:
-        assign_name(vm, pattern.rest, vm.opaque(pattern.rest))
+        keys = [evaluate(vm, key) for key in pattern.keys]
+        rest = {key: item for key, item in record.items.items() if key not in keys}
+        known = record.exact and all(isinstance(key, Const) for key in keys)
+        assign_name(vm, pattern.rest, vm.allocate(DictRecord(rest, known, None if known else record.rest)))
     return _all(answers)

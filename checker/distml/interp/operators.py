@@ -19,6 +19,7 @@ from distml.values import (
     Lib,
     LibMethod,
     ListRecord,
+    Num,
     Opaque,
     Prim,
     Record,
@@ -62,6 +63,8 @@ UNARY: dict[type[ast.unaryop], tuple[str, str]] = {
     ast.UAdd: ("+", "pos"),
     ast.Invert: ("~", "invert"),
 }
+PLAIN = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.int", "builtins.str"})
+"""Bases that make the members of an enumeration numbers or text."""
 NOT_IMPLEMENTED = Lib("builtins.NotImplemented")
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 
@@ -76,6 +79,7 @@ def binary(
 ) -> Value:
     """`left operator right`; `in_place` for augmented assignment."""
     symbol, name = BINARY[type(operator)]
+    left, right = underlying(vm, left), underlying(vm, right)
     return each_alternative(vm, (left, right), lambda a, b: _binary(vm, symbol, name, a, b, node, in_place))
 
 
@@ -195,7 +199,19 @@ def compare(vm: Machine, operator: ast.cmpop, left: Value, right: Value, node: a
     if isinstance(operator, ast.In | ast.NotIn):
         return _negated(_contains(vm, right, left), isinstance(operator, ast.NotIn))
     symbol, name = COMPARE[type(operator)]
+    left, right = underlying(vm, left), underlying(vm, right)
     return each_alternative(vm, (left, right), lambda a, b: _compare(vm, symbol, name, a, b, node))
+
+
+def underlying(vm: Machine, value: Value) -> Value:
+    """The number or text that a member of an `IntEnum` or `str` enumeration is; other values as they are."""
+    record = _instance(vm, value)
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+        return value
+    owner = vm.at(record.cls.address)
+    inner = record.attrs.get("value") if owner.kind == "enum" else None
+    plain = isinstance(inner, Const) and any(isinstance(base, Lib) and base.name in PLAIN for base in owner.mro)
+    return inner if plain and inner is not None else value
 
 
 def _negated(known: bool | None, negate: bool) -> Value:
@@ -217,6 +233,9 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
     from distml.ops.python import arithmetic
 
     known = arithmetic.compare(vm_call(vm, symbol), symbol, left, right)
+    if known is None and (isinstance(left, Opaque | Expr) or isinstance(right, Opaque | Expr)):
+        # Arrays are compared element by element.
+        return vm.opaque(vm.snippet(node), vm.origin(node))
     return Prim("bool") if known is None else Const(known)
 
 
@@ -238,7 +257,18 @@ def _overloaded_comparison(vm: Machine, name: str, left: Value, right: Value) ->
     fields = _fields_equal(vm, left, right)
     if fields is not None:
         return Const(fields is (name == "eq"))
-    return Const(name == "ne") if _by_identity(vm, left, right) else Prim("bool")
+    apart = _by_identity(vm, left, right) or _unlike(vm, left, right) or _unlike(vm, right, left)
+    return Const(name == "ne") if apart else Prim("bool")
+
+
+def _unlike(vm: Machine, value: Value, other: Value) -> bool:
+    """Whether an object of a class of the project, which defines no equality, is compared with a built-in value."""
+    record = _instance(vm, value)
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+        return False
+    if not isinstance(other, Const | Num | Prim | Tup):
+        return False
+    return all(isinstance(base, Class) for base in vm.at(record.cls.address).mro)
 
 
 def _fields_equal(vm: Machine, left: Value, right: Value) -> bool | None:

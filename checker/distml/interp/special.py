@@ -6,20 +6,22 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_op, call_value, unknown_call
+from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
-from distml.interp.instances import call_layer, initialize_library
+from distml.interp.instances import call_layer, changed_copy, initialize_library
 from distml.interp.machine import PathEnd, Revealed
 from distml.interp.submodules import SUBMODULES
 from distml.interp.typetests import is_instance
 from distml.shapes import Shape
 from distml.values import (
     NONE,
+    Bound,
     Class,
     Const,
     DictRecord,
     Function,
     InstanceRecord,
+    IteratorRecord,
     Lib,
     Many,
     Opaque,
@@ -176,6 +178,8 @@ def _type(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         record = vm.record(arguments.args[0])
         if isinstance(record, InstanceRecord):
             return record.cls
+    if arguments.args == [NONE]:
+        return Lib("builtins.NoneType")
     return vm.opaque("type")
 
 
@@ -262,6 +266,23 @@ def _zip(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return call_op(vm, "builtins.zip", arguments, node, "builtins")
 
 
+def _len(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """The members of an enumeration, what `__len__` says; the rules know the other containers."""
+
+    def one(value: Value) -> Value:
+        if isinstance(value, Class) and vm.at(value.address).members:
+            return Const(len(vm.at(value.address).members))
+        record = vm.record(value) if isinstance(value, Ref) else None
+        method = vm.attribute(value, "__len__") if isinstance(record, InstanceRecord) else None
+        if isinstance(method, Bound):
+            return call_value(vm, method, Arguments([]), node)
+        return call_op(vm, "builtins.len", Arguments([value]), node, "builtins")
+
+    if len(arguments.args) != 1 or arguments.kwargs or arguments.open:
+        return vm.opaque(vm.snippet(node))
+    return each_alternative(vm, arguments.args, one)
+
+
 def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     args = arguments.args
     if len(args) == 2 and isinstance(args[0], Class):
@@ -297,6 +318,8 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     ),
     "contextlib.contextmanager": _identity,
     "dataclasses.field": _field,
+    "dataclasses.replace": changed_copy,
+    "builtins.len": _len,
     "builtins.zip": _zip,
     "builtins.exit": _exit,
     "builtins.quit": _exit,
@@ -315,8 +338,8 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
         if arguments.args and isinstance(arguments.args[0], Function)
         else Lib("contextlib.nullcontext")
     ),
-    "contextlib.nullcontext": lambda vm, arguments, node: (
-        arguments.args[0] if arguments.args else Lib("contextlib.nullcontext")
+    "contextlib.nullcontext": lambda vm, arguments, node: vm.allocate(
+        IteratorRecord((arguments.args[0] if arguments.args else NONE,))
     ),
 }
 SPECIAL.update(SUBMODULES)

@@ -14,6 +14,8 @@ from distml.interp.truth import truth
 from distml.values import Const, IteratorRecord, Lib, Opaque, Ref, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from distml.interp.machine import Machine
 
 UNRELATED = frozenset(
@@ -27,10 +29,19 @@ UNRELATED = frozenset(
 
 def execute_try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
     """`try`: the body, the handlers from every state it may raise in, `else`, `finally`."""
+    if node.finalbody:
+        leaving = Leaving(vm)
+        _try_ending(vm, node, leaving)
+        return
+    _try(vm, node)
+
+
+def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
+    """Everything but `finally`."""
     from distml.interp.statements import execute_block
 
     if not node.handlers:
-        _finally_only(vm, node)
+        execute_block(vm, node.body)
         return
     handler = Handler(any(_catches_shapes(h) for h in node.handlers))
     entry = vm.state.fork()
@@ -49,7 +60,9 @@ def execute_try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
             ends.append(state)
     if handler.errors and not ends and not _recovers(node):
         _report(vm, handler, found)
-    _finish(vm, node, ends)
+    if not ends:
+        raise PathEnd
+    vm.state = join_states(vm, ends)
 
 
 def _catches_shapes(clause: ast.ExceptHandler) -> bool:
@@ -110,22 +123,58 @@ def _report(vm: Machine, handler: Handler, found: int) -> None:
         vm.frame = saved
 
 
-def _finally_only(vm: Machine, node: ast.Try | ast.TryStar) -> None:
+def _try_ending(vm: Machine, node: ast.Try | ast.TryStar, leaving: Leaving) -> None:
+    """`try` with `finally`, which runs on every way out."""
     from distml.interp.statements import execute_block
 
-    after = vm.follow(lambda: execute_block(vm, node.body))
-    _finish(vm, node, [] if after is None else [after])
+    def last() -> None:
+        execute_block(vm, node.finalbody)
 
-
-def _finish(vm: Machine, node: ast.Try | ast.TryStar, ends: list[State]) -> None:
-    from distml.interp.statements import execute_block
-
-    if not ends:
-        if node.finalbody:
-            vm.follow(lambda: execute_block(vm, node.finalbody), vm.state.fork())
+    after = vm.follow(lambda: _try(vm, node))
+    before = vm.state
+    ran = leaving.run(vm, last)
+    if after is None:
+        if not ran:
+            vm.follow(last, before.fork())
         raise PathEnd
-    vm.state = join_states(vm, ends)
-    execute_block(vm, node.finalbody)
+    vm.state = after
+    last()
+
+
+class Leaving:
+    """The ways out of a block other than its end: returns, breaks, continues, exceptions."""
+
+    def __init__(self, vm: Machine) -> None:
+        self.returns = vm.frame.returns
+        loop = vm.loops[-1:]
+        lists = [states for each in loop for states in (each.breaks, each.continues)]
+        self.normal = [(states, len(states)) for states in lists]
+        self.raised = [(handler, len(handler.states)) for handler in vm.handlers]
+        self.returned = len(self.returns)
+
+    def run(self, vm: Machine, last: Callable[[], None]) -> bool:
+        """Run `last` on each way out that was taken; whether there was one."""
+        taken, self.returns[self.returned :] = self.returns[self.returned :], []
+        for value, state in taken:
+            after = vm.follow(last, state.fork())
+            if after is not None:
+                self.returns.append((value, after))
+        again = [self._again(vm, states, count, last) for states, count in self.normal]
+        for handler, count in self.raised:
+            vm.handlers.append(Handler(catches_shapes=True, speculative=True))
+            try:
+                again.append(self._again(vm, handler.states, count, last))
+            finally:
+                vm.handlers.pop()
+        return bool(taken) or any(again)
+
+    @staticmethod
+    def _again(vm: Machine, states: list[State], count: int, last: Callable[[], None]) -> bool:
+        tail, states[count:] = states[count:], []
+        after = vm.follow(last, join_states(vm, tail).fork()) if tail else None
+        if after is not None:
+            states.append(after)
+        return bool(tail)
 
 
 def execute_with(vm: Machine, node: ast.With | ast.AsyncWith) -> None:
@@ -137,15 +186,9 @@ def execute_with(vm: Machine, node: ast.With | ast.AsyncWith) -> None:
     if not catching:
         _with_body(vm, node, managers)
         return
-    from distml.interp.statements import execute_block
-
     handler = Handler(catches_shapes=True)
     entry = vm.state.fork()
-    vm.handlers.append(handler)
-    try:
-        after = vm.follow(lambda: execute_block(vm, node.body))
-    finally:
-        vm.handlers.pop()
+    after = _body(vm, node.body, handler)
     ends = [entry, *handler.states]
     vm.state = join_states(vm, ends if after is None else [*ends, after])
 
@@ -153,11 +196,27 @@ def execute_with(vm: Machine, node: ast.With | ast.AsyncWith) -> None:
 def _with_body(vm: Machine, node: ast.With | ast.AsyncWith, managers: list[Value]) -> None:
     from distml.interp.statements import execute_block
 
-    execute_block(vm, node.body)
-    for manager in managers:
-        leave = None if isinstance(manager, Opaque | Lib) else vm.attribute(manager, "__exit__")
-        if leave is not None and not isinstance(leave, Opaque):
+    exits = [leave for manager in reversed(managers) if (leave := _exit_of(vm, manager)) is not None]
+    if not exits:
+        execute_block(vm, node.body)
+        return
+
+    def last() -> None:
+        for leave in exits:
             vm.apply(leave, [Const(None)] * 3)
+
+    leaving = Leaving(vm)
+    after = vm.follow(lambda: execute_block(vm, node.body))
+    leaving.run(vm, last)
+    if after is None:
+        raise PathEnd
+    vm.state = after
+    last()
+
+
+def _exit_of(vm: Machine, manager: Value) -> Value | None:
+    leave = None if isinstance(manager, Opaque | Lib) else vm.attribute(manager, "__exit__")
+    return None if isinstance(leave, Opaque) else leave
 
 
 def _enter(vm: Machine, item: ast.withitem, managers: list[Value]) -> bool:

@@ -11,7 +11,7 @@ IDENTITY = Lib("functools.identity")
 """A callable that gives back its argument: what a decorator that changes nothing is."""
 
 
-@op("functools.identity", "functools.total_ordering", "functools.singledispatch", "functools.cache")
+@op("functools.identity", "functools.total_ordering", "functools.cache")
 @op("typing.final", "typing.overload", "typing.override", "typing.no_type_check", "typing.runtime_checkable")
 @op("typing_extensions.final", "typing_extensions.override", "typing_extensions.runtime_checkable")
 def identity(call: Call, func: Value, /) -> Value:

@@ -148,7 +148,19 @@ def enumerate_(call: Call, iterable: Value, start: Value = ZERO) -> Value:
 @op("builtins.zip")
 def zip_(call: Call, *iterables: Value, strict: Value = FALSE) -> Value:
     """zip(*iterables): https://docs.python.org/3/library/functions.html#zip"""
+    first = iterables[0] if iterables else None
+    if len(iterables) > 1 and isinstance(first, Ref) and all(value == first for value in iterables):
+        if isinstance(call.world.record(first), IteratorRecord):
+            return _in_turn(call, drawn(call, first), len(iterables))
     return zipped(call, [drawn(call, value) for value in iterables])
+
+
+def _in_turn(call: Call, items: tuple[Value, ...] | Many, count: int) -> Ref:
+    """`zip(rows, rows)` of one iterator: it gives items to each place in turn."""
+    if isinstance(items, tuple):
+        rows = [items[start : start + count] for start in range(0, len(items), count)]
+        return iterator(call, [Tup(row) for row in rows if len(row) == count])
+    return iterator(call, Many(Tup((items.item,) * count)))
 
 
 def zipped(call: Call, values: Sequence[tuple[Value, ...] | Many]) -> Ref:
