@@ -193,9 +193,18 @@ def _set_outside_init(vm: Machine, record: ClassRecord) -> set[str]:
     return found
 
 
-def _attributes_set(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    return {
-        part.attr
-        for part in ast.walk(function)
-        if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load) and isinstance(part.value, ast.Name)
-    }
+def _attributes_set(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    known: frozenset[str] | None = getattr(function, _REMEMBERED, None)
+    if known is None:
+        known = frozenset(
+            part.attr
+            for part in ast.walk(function)
+            if isinstance(part, ast.Attribute)
+            and not isinstance(part.ctx, ast.Load)
+            and isinstance(part.value, ast.Name)
+        )
+        setattr(function, _REMEMBERED, known)
+    return known
+
+
+_REMEMBERED = "distml_attributes_set"
