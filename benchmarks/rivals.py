@@ -32,9 +32,10 @@ Find = Callable[[Path, Sequence[Path]], list[Finding]]
 
 
 class Checker(NamedTuple):
-    """A checker: its name, version, and a function from a working folder and files in it to its findings."""
+    """A checker: name, program, version, and a function from a working folder and files in it to its findings."""
 
     name: str
+    program: str
     version: str
     find: Find
 
@@ -68,7 +69,7 @@ def distml(options: Namespace) -> Checker:
             for each in _json(done)
         ]
 
-    return Checker("distml", _version([program, "--version"]), find)
+    return Checker("distml", program, _version([program, "--version"]), find)
 
 
 def pyrefly(options: Namespace) -> Checker:
@@ -90,7 +91,7 @@ def pyrefly(options: Namespace) -> Checker:
             if each["severity"] == "error"
         ]
 
-    return Checker("Pyrefly", _version([program, "--version"]), find)
+    return Checker("Pyrefly", program, _version([program, "--version"]), find)
 
 
 def pyrefly_command(options: Namespace, program: str) -> list[str]:
@@ -123,7 +124,7 @@ def torchtyc(options: Namespace) -> Checker:
             found = threads.map(lambda file: one(folder, file), programs)
             return [finding for findings in found for finding in findings]
 
-    return Checker("torchtyc", _version([program, "version"]), find)
+    return Checker("torchtyc", program, _version([program, "version"]), find)
 
 
 CHECKERS: dict[str, Callable[[Namespace], Checker]] = {"distml": distml, "pyrefly": pyrefly, "torchtyc": torchtyc}

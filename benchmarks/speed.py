@@ -1,0 +1,165 @@
+"""Measures how long a check takes: one changed file as the hook sees it, a package, programs that grow.
+
+    python benchmarks/speed.py [--package torchvision] [--only file,package,growth]
+
+Run it with the interpreter that distml is installed for. Times are the best of several runs; what they are compared with
+(Python that does nothing, Pyrefly) is measured in the same run. The tables go to standard output as Markdown.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import rivals
+from precision import apart, locate
+from process import best, run
+
+FILE = Path(__file__).parent / "programs" / "detector.py"
+DEPTHS = (1, 5, 10, 20, 30, 40)
+WIDTHS = (10, 20, 40, 80, 160)
+
+
+def main() -> int:
+    """Measure, and print."""
+    parts: dict[str, Callable[[Namespace], Iterator[str]]] = {"file": one_file, "package": package, "growth": growth}
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", default=",".join(parts), help="parts to measure (default: %(default)s)")
+    parser.add_argument("--package", default="torchvision", help="installed for --python, or a folder")
+    parser.add_argument("--times", type=int, default=10, help="runs of which the best counts (default: 10)")
+    rivals.add_options(parser)
+    options = parser.parse_args()
+    for name in options.only.split(","):
+        if name not in parts:
+            parser.error(f"no part is called {name!r}; there are {', '.join(parts)}")
+        for line in parts[name](options):
+            print(line, flush=True)
+        print()
+    return 0
+
+
+def one_file(options: Namespace) -> Iterator[str]:
+    """One file of 300 lines: cold is with an empty cache, cached is when it has not changed since."""
+    program = rivals.distml(options).program
+    rows = {"`python -c pass`": best([sys.executable, "-c", "pass"], options.times)}
+    command = [program, "check", "--exit-zero", FILE.name]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, FILE.name)
+        copy.write_bytes(FILE.read_bytes())
+        rows["distml, cold"] = min(_cold(command, folder) for _ in range(options.times))
+        rows["distml, cached"] = best(command, options.times, Path(folder), DISTML_CACHE_DIR=f"{folder}/kept")
+        peak = run([*command, "--no-cache"], Path(folder)).peak
+        for checker in rivals.installed(["pyrefly"], options):
+            command = [*rivals.pyrefly_command(options, checker.program), FILE.name]
+            rows[f"{checker.name} {checker.version}"] = best(command, options.times, Path(folder))
+    bare = rows["`python -c pass`"]
+    yield f"One file of {len(FILE.read_text('utf-8').splitlines())} lines:\n"
+    yield "| | seconds | times bare Python |"
+    yield "|---|---|---|"
+    yield from (f"| {name} | {seconds:.3f} | {seconds / bare:.1f} |" for name, seconds in rows.items())
+    yield f"\nPeak memory of distml, cold: {peak:.0f} MiB."
+
+
+def _cold(command: list[str], folder: str) -> float:
+    with tempfile.TemporaryDirectory() as empty:
+        return run(command, Path(folder), {"DISTML_CACHE_DIR": empty}).seconds
+
+
+def package(options: Namespace) -> Iterator[str]:
+    """A whole package, through the engine with its worker processes."""
+    folder = locate(options.package, options.python)
+    if folder is None:
+        print(f"not measured: {options.package} is not installed for {options.python}", file=sys.stderr)
+        return
+    checked = apart(options.package, folder, jobs=None, time_limit=10.0)
+    report = checked.report
+    yield f"{options.package}:\n"
+    yield "| files | lines | seconds | lines a second | peak MiB of a process |"
+    yield "|---|---|---|---|---|"
+    speed = checked.lines / report.seconds
+    yield f"| {report.files:,} | {checked.lines:,} | {report.seconds:.1f} | {speed:,.0f} | {checked.peak:.0f} |"
+
+
+def growth(options: Namespace) -> Iterator[str]:
+    """Generated programs, in this process and without the start: does time grow with their length alone?"""
+    kinds: list[tuple[str, Callable[[int], str], tuple[int, ...]]] = [
+        ("functions, each calling the next twice", chain, DEPTHS),
+        ("modules, each applying the next twice", nest, DEPTHS),
+        ("calls of one function with as many sizes", calls, WIDTHS),
+        ("layers of one Sequential", layers, WIDTHS),
+        ("branches one after another", branches, WIDTHS),
+    ]
+    _seconds(chain(1), 1)  # what is imported once is imported now
+    for title, generate, sizes in kinds:
+        times = {size: _seconds(generate(size), options.times) for size in sizes}
+        yield f"{title[0].upper()}{title[1:]}:\n"
+        yield "| " + " | ".join(["number", *map(str, sizes)]) + " |"
+        yield "|---" * (len(sizes) + 1) + "|"
+        yield "| " + " | ".join(["ms", *(f"{1000 * seconds:.1f}" for seconds in times.values())]) + " |"
+        yield "| " + " | ".join(["ms each", *(f"{1000 * times[size] / size:.2f}" for size in sizes)]) + " |"
+        yield ""
+
+
+def _seconds(program: str, times: int) -> float:
+    """The CPU time of the best of several checks of a program, which must have no findings."""
+    from distml.engine.config import Config
+    from distml.engine.run import run as check
+
+    measured = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "program.py")
+        path.write_text(program)
+        for _ in range(times):
+            started = time.process_time()
+            report = check([str(path)], Config(jobs=0))
+            measured.append(time.process_time() - started)
+            assert not report.diagnostics and not report.skipped, report
+    return min(measured)
+
+
+def chain(depth: int) -> str:
+    """f0 calls f1 twice, f1 calls f2 twice, and so on: 2 ** depth calls when it is run."""
+    functions = [f"def f{i}(x):\n    return f{i + 1}(x) + f{i + 1}(x * 2)\n" for i in range(depth)]
+    last = f"def f{depth}(x):\n    return x @ torch.ones(3, 3)\n"
+    return "\n".join(["import torch\n", *functions, last, "f0(torch.ones(2, 3))\n"])
+
+
+def nest(depth: int) -> str:
+    """A module that applies the module it holds twice, and so on."""
+    classes = [
+        f"class M{i}(nn.Module):\n"
+        "    def __init__(self, width):\n"
+        "        super().__init__()\n"
+        f"        self.inner = M{i + 1}(width)\n\n"
+        "    def forward(self, x):\n"
+        "        return self.inner(self.inner(x))\n"
+        for i in range(depth)
+    ]
+    last = f"class M{depth}(nn.Linear):\n    def __init__(self, width):\n        super().__init__(width, width)\n"
+    return "\n".join(["import torch\nfrom torch import nn\n", *classes, last, "M0(8)(torch.ones(2, 8))\n"])
+
+
+def calls(width: int) -> str:
+    """One function, called with another size each time."""
+    lines = [f"f(torch.ones({i}, 3))\n" for i in range(2, width + 2)]
+    return "\n".join(["import torch\n", "def f(x):\n    return (x @ x.t()) @ x\n", *lines])
+
+
+def layers(width: int) -> str:
+    """A long Sequential."""
+    parts = "".join(f"    nn.Linear({i + 8}, {i + 9}),\n" for i in range(width))
+    return f"import torch\nfrom torch import nn\n\nmodel = nn.Sequential(\n{parts})\nmodel(torch.ones(2, 8))\n"
+
+
+def branches(width: int) -> str:
+    """Decisions that nobody knows, one after another: 2 ** width paths when it is run."""
+    steps = "".join(f"    if flags[{i}]:\n        x = x * 2\n" for i in range(width))
+    return f"import torch\n\n\ndef f(flags):\n    x = torch.ones(2, 3)\n{steps}    return x @ torch.ones(3, 4)\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
