@@ -349,9 +349,10 @@ class Call:
 
     def require_divisible(self, dim: Dim | None, by: Dim | None, code: str, message: str) -> None:
         """Require `dim` to be a multiple of `by`; `message` may say `{dim}` and `{by}`."""
-        if dim is None or by is None or by.constant == 0:
+        if dim is None or by is None:
             return
-        if (self.facts.dim(dim) % self.facts.dim(by)).is_nonzero:
+        dim, by = self.facts.dim(dim), self.facts.dim(by)
+        if by.constant != 0 and (dim % by).is_nonzero:
             text = message.replace("{dim}", str(dim)).replace("{by}", str(by))
             self.fail(code, text, *self.notes(dim, by))
 

@@ -89,7 +89,7 @@ class Dim:
 
     `Dim.of(3)` and `Dim.symbol(s)` make the simple ones; `+ - * // %` with
     other dimensions or integers make the rest. Floor division follows Python's
-    (towards minus infinity).
+    (towards minus infinity); by zero it gives a number nothing is known of.
     """
 
     __slots__ = ("_hash", "origin", "terms")
@@ -288,7 +288,8 @@ def _times(left: Monomial, right: Monomial) -> Monomial:
 def _floor_divide(a: Dim, b: Dim) -> Dim:
     divisor, value = b.constant, a.constant
     if divisor == 0:
-        raise ZeroDivisionError("a dimension divided by zero")
+        # No run of the program gets beyond this: the result may as well be any number.
+        return Dim(((((Quotient(a, b), 1),), 1),))
     if divisor is not None and value is not None:
         return Dim.of(value // divisor)
     if divisor == 1:
