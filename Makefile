@@ -58,7 +58,7 @@ floors: ## Imports between the rooms, with import-linter
 unit: ## The tests alone
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
-docs: ## Write docs/rules anew from the rules' docstrings
+docs: ## Write docs/rules and docs/ops anew from the source
 	$(BIN)/python -m pytest -q tests/docs --update-docs
 
 cases: ## Write the expectations of tests/cases anew

@@ -23,7 +23,7 @@ NOT_RUN = "not run: needs "
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("distml")
     group.addoption("--update-cases", action="store_true", help="write the expectations of tests/cases anew")
-    group.addoption("--update-docs", action="store_true", help="write docs/rules anew")
+    group.addoption("--update-docs", action="store_true", help="write docs/rules and docs/ops anew")
 
 
 def present(tool: str) -> bool:

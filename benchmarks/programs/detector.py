@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass, field
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset, random_split
 
@@ -288,7 +288,7 @@ def train(config):
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
         model.eval()
-        for images, boxes, labels in DataLoader(validation, batch_size=config.batch_size):
+        for images, _, labels in DataLoader(validation, batch_size=config.batch_size):
             top, classes, found = decode(model, loss.points, images)
             right = (classes[:, 0] == labels).float().mean()
             print(f"epoch {epoch}: score {top.mean():.3f}, accuracy {right:.2f}, boxes {tuple(found.shape)}")

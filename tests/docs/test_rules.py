@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,20 +52,13 @@ def test_a_rule_is_documented(each: Rule) -> None:
 
 
 @pytest.mark.parametrize("each", RULES, ids=by_code)
-def test_the_page_is_current(each: Rule, request: pytest.FixtureRequest) -> None:
-    compare(DOCS / f"{each.code}.md", page(each), request)
+def test_the_page_is_current(each: Rule, compare: Callable[[Path, str], None]) -> None:
+    compare(DOCS / f"{each.code}.md", page(each))
 
 
-def test_the_index_is_current(request: pytest.FixtureRequest) -> None:
-    compare(DOCS / "index.md", index(RULES), request)
+def test_the_index_is_current(compare: Callable[[Path, str], None]) -> None:
+    compare(DOCS / "index.md", index(RULES))
     assert {path.stem for path in DOCS.glob("*.md")} == {"index", *(each.code for each in RULES)}
-
-
-def compare(path: Path, text: str, request: pytest.FixtureRequest) -> None:
-    if request.config.getoption("--update-docs"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    assert path.read_text("utf-8") == text, "run `make docs`"
 
 
 @pytest.mark.requires("distml.interp.check")

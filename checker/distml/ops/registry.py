@@ -111,6 +111,13 @@ def names() -> tuple[list[str], list[str]]:
     return sorted(_OPS), sorted(_LAYERS)
 
 
+def homes() -> dict[str, str]:
+    """Every registered name and the module that its rules are in; loads every library."""
+    names()
+    tables: tuple[dict[str, Any], ...] = (_OPS, _ATTRIBUTES, _LAYERS)
+    return {name: table[name].__module__ for table in tables for name in table}
+
+
 def _load(name: str) -> None:
     folder = LIBRARIES.get(name.partition(".")[0])
     if folder is None or folder in _LOADED:
