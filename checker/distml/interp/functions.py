@@ -18,9 +18,15 @@ from distml.values import (
     Const,
     DictRecord,
     Function,
+    InstanceRecord,
     IteratorRecord,
+    Num,
+    Range,
     Record,
+    Ref,
+    Tensor,
     Tup,
+    Union,
     Value,
 )
 
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 MAX_RECURSION = 12
+MAX_BLIND_RECURSION = 3
+"""How often a function is entered again where nothing known tells the end of it."""
 MAX_ENTRIES = 300
 """How many distinct abstract calls of one function are followed in one file."""
 
@@ -40,7 +48,7 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
     if too_heavy(vm, function):
         first = hands_back(function.node)
         return unknown_call(vm, arguments, node) if first is None else bound[first]
-    if _too_deep(vm, function):
+    if _too_deep(vm, function, bound):
         vm.lose(f"the calls of {function.name} nest too deeply or too often to follow", node)
         return unknown_call(vm, arguments, node)
     known = recall(vm, function, bound)
@@ -63,13 +71,25 @@ def _follow(vm: Machine, function: Function, bound: dict[str, Value], node: ast.
     return result
 
 
-def _too_deep(vm: Machine, function: Function) -> bool:
+def _too_deep(vm: Machine, function: Function, bound: dict[str, Value]) -> bool:
     ident = id(function.node)
     vm.entered[ident] = vm.entered.get(ident, 0) + 1
     if vm.entered[ident] > MAX_ENTRIES or len(vm.stack) > MAX_CALL_DEPTH:
         return True
     scope = scope_of(function.node)
-    return sum(1 for frame in vm.stack if frame.scope is scope) > MAX_RECURSION
+    entered = sum(1 for frame in vm.stack if frame.scope is scope)
+    return entered > MAX_BLIND_RECURSION and (entered > MAX_RECURSION or not _advances(vm, bound))
+
+
+def _advances(vm: Machine, bound: dict[str, Value]) -> bool:
+    """Whether some argument may get smaller from call to call until a recursion ends."""
+    for value in bound.values():
+        known = isinstance(value, Const) and type(value.value) is int
+        if known or isinstance(value, Num | Tensor | Tup | Range | Union):
+            return True
+        if isinstance(value, Ref) and not isinstance(vm.record(value), InstanceRecord):
+            return True
+    return False
 
 
 def bind(vm: Machine, function: Function, arguments: Arguments) -> dict[str, Value] | None:

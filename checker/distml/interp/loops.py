@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp.iteration import fresh_item
 from distml.interp.join import widen_records, widen_values
+from distml.interp.likeness import is_steady
 from distml.interp.machine import Loop, PathEnd
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
+from distml.interp.scope import assigned_names
 from distml.interp.state import State, join_entry, join_states, written_apart
 from distml.interp.truth import truth
 from distml.shapes import Middle, Symbol
@@ -28,8 +30,11 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 MAX_TURNS = 256
-MAX_LOOP_STEPS = 4000
+MAX_LOOP_STEPS = 3000
 """How many statements a loop may run turn by turn before it is widened."""
+FEW_TURNS = 16
+HEAVY_TURN = 60
+"""Of more than a few turns, one of more statements is not repeated when it left everything as it was."""
 MAX_ROUNDS = 6
 
 
@@ -75,9 +80,10 @@ def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: tup
     from distml.interp.join import join_many
     from distml.interp.statements import execute_block
 
-    begun = vm.steps
+    begun, steady = vm.steps, False
+    targets: set[Hashable] = {(vm.frame.ident, name) for name in assigned_names([node.target])}
     for index, item in enumerate(items):
-        if index > 1 and vm.steps - begun > MAX_LOOP_STEPS:
+        if index > 1 and (steady or vm.steps - begun > MAX_LOOP_STEPS):
             rest = list(dict.fromkeys(items[index:]))
             return _for_unknown(vm, node, loop, Many(join_many(vm, rest)))
 
@@ -85,9 +91,12 @@ def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: tup
             assign_target(vm, node.target, item)
             execute_block(vm, node.body)
 
+        before, turn_begun = vm.state.fork(), vm.steps
         after = _turn(vm, loop, run)
         if after is None:
             return None
+        heavy = len(items) > FEW_TURNS and vm.steps - turn_begun > HEAVY_TURN
+        steady = heavy and is_steady(before, after, targets)
         vm.state = after
     return vm.state
 
@@ -162,6 +171,7 @@ def _fixpoint(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callabl
     """
     head = vm.state
     wild: set[object] = set()
+    first = len(loop.breaks)
     for attempt in range(MAX_ROUNDS):
         vm.state = head.fork()
         breaks = len(loop.breaks)
@@ -173,7 +183,7 @@ def _fixpoint(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callabl
             break
         if attempt:
             # An earlier round's way out is covered by this one's.
-            del loop.breaks[:breaks]
+            del loop.breaks[first:breaks]
         head = widened
     return head if may_end() else None
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 48
 STEP_CHECK = 128
-MAX_STEPS = 40_000
+MAX_STEPS = 25_000
 """Statements and rules that running the modules may take."""
 MAX_ROOT_STEPS = 3_000
 """Statements and rules that analyzing one uncalled function may take."""
