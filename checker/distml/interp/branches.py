@@ -5,7 +5,8 @@ may run. Inside functions that it calls, arguments are what one caller passes, a
 a condition that is not decided may well go with them: a caller that passes eight
 columns also passes the format that expects eight. What fails there fails on a
 path that this caller may never take, so it counts only if every branch fails. What
-follows `if unknown: return` is such a branch, to the end of the function.
+follows `if unknown: return` or `except Error: return` is such a branch, to the
+end of the function.
 """
 
 from __future__ import annotations

@@ -267,7 +267,7 @@ def accepts(function: Callable[..., Any], arguments: Arguments, skip: int = 1) -
     allowed = {*names[positional_only:], *keyword_only}
     if not flags & 0x08 and any(key not in allowed for key in arguments.kwargs):
         return False
-    if any(key in names[:given] for key in arguments.kwargs):
+    if any(key in names[:given] or key in code.co_varnames[:skip] for key in arguments.kwargs):
         return False
     defaults = len(function.__defaults__ or ())
     required = names[given : len(names) - defaults]

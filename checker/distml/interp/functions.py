@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MAX_RECURSION = 12
 MAX_BLIND_RECURSION = 3
-"""How often a function is entered again where nothing known tells the end of it."""
+"""How often a function is entered again where no argument that is known gets any nearer to an end."""
 MAX_ENTRIES = 300
 """How many distinct abstract calls of one function are followed in one file."""
 
@@ -77,19 +77,23 @@ def _too_deep(vm: Machine, function: Function, bound: dict[str, Value]) -> bool:
     if vm.entered[ident] > MAX_ENTRIES or len(vm.stack) > MAX_CALL_DEPTH:
         return True
     scope = scope_of(function.node)
-    entered = sum(1 for frame in vm.stack if frame.scope is scope)
-    return entered > MAX_BLIND_RECURSION and (entered > MAX_RECURSION or not _advances(vm, bound))
+    entered = [frame for frame in vm.stack if frame.scope is scope]
+    if len(entered) <= MAX_BLIND_RECURSION:
+        return False
+    before = entered[-1].arguments
+    advancing = any(_advances(vm, value) for name, value in bound.items() if value != before.get(name))
+    return len(entered) > MAX_RECURSION or not advancing
 
 
-def _advances(vm: Machine, bound: dict[str, Value]) -> bool:
-    """Whether some argument may get smaller from call to call until a recursion ends."""
-    for value in bound.values():
-        known = isinstance(value, Const) and type(value.value) is int
-        if known or isinstance(value, Num | Tensor | Tup | Range | Union):
-            return True
-        if isinstance(value, Ref) and not isinstance(vm.record(value), InstanceRecord):
-            return True
-    return False
+def _advances(vm: Machine, value: Value) -> bool:
+    """Whether an argument that changed may get smaller from call to call until a recursion ends."""
+    if isinstance(value, Union):
+        return any(_advances(vm, option) for option in value.options)
+    if isinstance(value, Const):
+        return type(value.value) is int
+    if isinstance(value, Ref):
+        return not isinstance(vm.record(value), InstanceRecord)
+    return isinstance(value, Num | Tensor | Tup | Range)
 
 
 def bind(vm: Machine, function: Function, arguments: Arguments) -> dict[str, Value] | None:
@@ -146,6 +150,7 @@ def _bind_defaults(vm: Machine, function: Function, is_open: bool, bound: dict[s
 
 def _run(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:
     frame = enter(vm, function, node)
+    frame.arguments = bound
     saved_frame, saved_loops = vm.frame, vm.loops
     vm.stack.append(frame)
     vm.frame, vm.loops = frame, []

@@ -110,6 +110,7 @@ class Frame:
         self.yields: list[Value] = []
         self.endless = False
         self.doubtful = False
+        self.arguments: dict[str, Value] = {}
         self.owner: int | None = None
         self.receiver: Value | None = None
         self.captured = False

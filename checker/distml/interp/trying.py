@@ -54,10 +54,13 @@ def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
             ends.append(normal)
     found = len(handler.states)
     arrival = join_states(vm, [entry, *handler.states])
+    returned = len(vm.frame.returns)
     for clause in node.handlers:
         state = vm.follow(lambda c=clause: _handle(vm, c), arrival.fork())  # type: ignore[misc]
         if state is not None:
             ends.append(state)
+    if len(vm.stack) > 1 and len(vm.frame.returns) > returned:
+        vm.frame.doubtful = True
     if handler.errors and not ends and not _recovers(node):
         _report(vm, handler, found)
     if not ends:

@@ -126,6 +126,8 @@ def cumulative_sum(
 ) -> Value:
     """numpy.cumulative_sum(x): https://numpy.org/doc/stable/reference/generated/numpy.cumulative_sum.html"""
     shape = call.shape(x)
+    # A scalar is taken as a vector of one element.
+    shape = Shape.of(1) if shape.rank == 0 else shape
     kind = kind_of(call, dtype, counted(element_kind(call, x)))
     place = call.axis(Const(0) if axis == NONE else axis, shape.rank)
     longer = call.flag(include_initial)
