@@ -36,9 +36,12 @@ def reshape_whole(call: Call, sizes: Shape) -> Shape:
     sizes = call.facts.shape(sizes)
     dims = sizes.head + sizes.tail
     holes = _holes(call, Shape.of(), dims)
-    return sizes.map(
-        tuple(call.symbol("size") if i in holes else call.facts.nonnegative(d) for i, d in enumerate(dims))
-    )
+    filled = tuple(call.symbol("size") if i in holes else call.facts.nonnegative(d) for i, d in enumerate(dims))
+    if holes:
+        # What is learned of the tensor is not learned of the sizes: another one fills the -1 otherwise.
+        count = len(sizes.head)
+        return Shape(filled[:count], call.facts.unknown_shape().middle, filled[count:], sizes.least)
+    return sizes.map(filled)
 
 
 def unflatten(call: Call, shape: Shape, axis: Value, sizes: Sizes | None) -> Shape:
