@@ -342,7 +342,8 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
         IteratorRecord((arguments.args[0] if arguments.args else NONE,))
     ),
 }
-SPECIAL.update(SUBMODULES)
 """What the interpreter itself does for a library name."""
+
+SPECIAL.update(SUBMODULES)
 
 __all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]
