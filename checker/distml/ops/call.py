@@ -61,9 +61,7 @@ class Note(NamedTuple):
 class ShapeError(Exception):
     """The call cannot succeed: a finding, unless the program catches the exception."""
 
-    def __init__(
-        self, code: str, message: str, notes: Sequence[Note] = (), hint: str | None = None
-    ) -> None:
+    def __init__(self, code: str, message: str, notes: Sequence[Note] = (), hint: str | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
@@ -92,9 +90,7 @@ class World(Protocol):
     def replace(self, ref: Ref, record: Record) -> None:
         """Change a heap record."""
 
-    def apply(
-        self, function: Value, args: Sequence[Value], kwargs: dict[str, Value] | None = None
-    ) -> Value:
+    def apply(self, function: Value, args: Sequence[Value], kwargs: dict[str, Value] | None = None) -> Value:
         """Call a value (a layer inside a container, a function given to a library)."""
 
     def iterate(self, value: Value) -> tuple[Value, ...] | Many:
@@ -426,9 +422,7 @@ class Call:
         record = self.world.record(value) if isinstance(value, Ref) else None
         return record.attrs if isinstance(record, InstanceRecord) else None
 
-    def apply(
-        self, function: Value, *args: Value, kwargs: dict[str, Value] | None = None
-    ) -> Value:
+    def apply(self, function: Value, *args: Value, kwargs: dict[str, Value] | None = None) -> Value:
         """Call a value."""
         return self.world.apply(function, args, kwargs)
 
