@@ -218,7 +218,11 @@ def diff(
     left: Dim | None = None
     if plain and size is not None:
         left = size - times if size.constant is None else Dim.of(max(size.constant - times, 0))
-    return call.tensor(replace_axis(call, shape, at, left), kind_of(input)) if shape.dims else call.unranked(kind_of(input))
+    return (
+        call.tensor(replace_axis(call, shape, at, left), kind_of(input))
+        if shape.dims
+        else call.unranked(kind_of(input))
+    )
 
 
 @register("renorm")
@@ -228,9 +232,7 @@ def renorm(call: Call, input: Value, p: Value, dim: Value, maxnorm: Value, *, ou
 
 
 @op("torch.gradient")
-def gradient(
-    call: Call, input: Value, *, spacing: Value = NONE, dim: Value = NONE, edge_order: Value = NONE
-) -> Value:
+def gradient(call: Call, input: Value, *, spacing: Value = NONE, dim: Value = NONE, edge_order: Value = NONE) -> Value:
     """torch.gradient(input): one tensor an axis"""
     shape = call.shape(input)
     items = call.items(dim)
@@ -271,3 +273,13 @@ def frexp(call: Call, input: Value, *, out: Value = NONE) -> Value:
     items = call.tensor(call.shape(input), "float"), call.tensor(call.shape(input), "int")
     return Tup(items, "torch.return_types.frexp", ("mantissa", "exponent"))
 
+
+@op("torch.cumulative_trapezoid")
+def cumulative_trapezoid(call: Call, y: Value, x: Value = NONE, *, dx: Value = NONE, dim: Value = MINUS_ONE) -> Value:
+    """torch.cumulative_trapezoid(y, x=None, *, dim=-1): running sums, one fewer than there are samples"""
+    shape = call.shape(y)
+    at = call.axis(dim, shape.rank)
+    samples = None if shape.dims is None or at is None else shape.dims[at]
+    if shape.dims is None or samples is None or (samples.low or 0) < 1 or x != NONE:
+        return call.unranked(kind_of(y))
+    return call.tensor(Shape((*shape.dims[:at], samples - 1, *shape.dims[at + 1 :])), kind_of(y))
