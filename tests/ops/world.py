@@ -68,6 +68,9 @@ class ScratchWorld:
                 return result
         return Opaque("call", self.serial())
 
+    def apply_perhaps(self, function: Value, args: Any) -> Value:
+        return self.apply(function, args)
+
     def iterate(self, value: Value) -> tuple[Value, ...] | Many:
         return iterate(self.begin("builtins.iter"), value)
 

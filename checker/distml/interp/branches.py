@@ -54,6 +54,13 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], doubtful: bool) -> N
     vm.state = join_states(vm, ends)
 
 
+def perhaps(vm: Machine, run: Callable[[], object]) -> None:
+    """Run what may as well not be run: neither its facts nor its end are certain afterwards."""
+    start = vm.state
+    after = vm.follow(run, start.fork())
+    vm.state = start if after is None else join_states(vm, [start, after])
+
+
 def pass_on(vm: Machine, attempts: Sequence[Handler]) -> None:
     """Exceptions of the program that crossed an attempt reach the handler around it."""
     if vm.handlers:

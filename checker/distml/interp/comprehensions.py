@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.interp.branches import perhaps
 from distml.interp.join import join_many
 from distml.interp.machine import Frame
 from distml.interp.refine import refine
 from distml.interp.scope import scope_of
-from distml.interp.state import join_states
 from distml.interp.truth import truth
 from distml.shapes import Dim
 from distml.values import Const, DictRecord, IteratorRecord, ListRecord, SetRecord, Value
@@ -86,7 +86,7 @@ def _generate(
         assign_target(vm, first.target, fresh_item(vm, items))
         _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce, whole=False))
 
-    _perhaps(vm, turn)
+    perhaps(vm, turn)
 
 
 def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: Callable[[], None]) -> None:
@@ -104,16 +104,9 @@ def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: 
                 refine(vm, condition, True)
                 _where(vm, rest, collector, run)
 
-            _perhaps(vm, inside)
+            perhaps(vm, inside)
             return
     run()
-
-
-def _perhaps(vm: Machine, run: Callable[[], None]) -> None:
-    """Run what may as well not be run: neither its facts nor its end are certain afterwards."""
-    start = vm.state
-    after = vm.follow(run, start.fork())
-    vm.state = start if after is None else join_states(vm, [start, after])
 
 
 def _values(collector: _Collector) -> list[Value]:

@@ -436,6 +436,14 @@ class Machine:
 
         return call_value(self, function, Arguments(list(args), dict(kwargs or {})))
 
+    def apply_perhaps(self, function: Value, args: Sequence[Value]) -> Value:
+        """Call a value that may as well not be called."""
+        from distml.interp.branches import perhaps
+
+        found: list[Value] = []
+        perhaps(self, lambda: found.append(self.apply(function, args)))
+        return found[0] if found else self.opaque("result")
+
     def iterate(self, value: Value) -> tuple[Value, ...] | Many:
         """What iterating over a value gives."""
         from distml.interp.iteration import iterate

@@ -93,6 +93,9 @@ class World(Protocol):
     def apply(self, function: Value, args: Sequence[Value], kwargs: dict[str, Value] | None = None) -> Value:
         """Call a value (a layer inside a container, a function given to a library)."""
 
+    def apply_perhaps(self, function: Value, args: Sequence[Value]) -> Value:
+        """Call a value that may as well not be called: for items of which there may be none."""
+
     def iterate(self, value: Value) -> tuple[Value, ...] | Many:
         """What iterating over a value gives, one by one where that is known."""
 

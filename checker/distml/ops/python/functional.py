@@ -53,7 +53,7 @@ def reduce(call: Call, function: Value, iterable: Value, initial: Value | None =
     values = few(call, drawn(call, iterable))
     if isinstance(values, Many):
         # One round, for what it may find wrong; the result of many is not known.
-        call.apply(function, values.item if initial is None else initial, values.item)
+        call.world.apply_perhaps(function, (values.item if initial is None else initial, values.item))
         return call.unknown()
     left = list(values) if initial is None else [initial, *values]
     if not left:

@@ -194,17 +194,16 @@ def map_(call: Call, function: Value, iterable: Value, /, *iterables: Value) -> 
 def mapped(call: Call, function: Value, values: tuple[Value, ...] | Many, *, spread: bool) -> Ref:
     """An iterator over the results of a function, given each item, or each item's items."""
 
-    def result(item: Value) -> Value:
-        if not spread:
-            return call.apply(function, item)
-        parts = call.items(item)
-        return call.unknown() if parts is None else call.apply(function, *parts)
+    def given(item: Value) -> tuple[Value, ...] | None:
+        return call.items(item) if spread else (item,)
 
     values = few(call, values)
     if isinstance(values, tuple):
-        return iterator(call, [result(item) for item in values])
+        rows = [given(item) for item in values]
+        return iterator(call, [call.unknown() if row is None else call.apply(function, *row) for row in rows])
     item = item_of(call, values)
-    made = call.unknown("item") if item is None else result(item)
+    parts = None if item is None else given(item)
+    made = call.unknown("item") if parts is None else call.world.apply_perhaps(function, parts)
     return iterator(call, Many(made, values.kind, values.length))
 
 
@@ -219,7 +218,7 @@ def filtered(call: Call, function: Value, values: tuple[Value, ...] | Many, *, w
     values = values if function == NONE else few(call, values)
     if isinstance(values, Many):
         if function != NONE:
-            call.apply(function, item_of(call, values) or values.item)
+            call.world.apply_perhaps(function, (item_of(call, values) or values.item,))
         return iterator(call, Many(values.item, values.kind, None, values.same))
     kept: list[Value] = []
     certain = True
