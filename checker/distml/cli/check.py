@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.engine.config import Config, ConfigError, load
@@ -66,7 +65,7 @@ def configuration(options: Namespace) -> Config:
         "jobs": options.jobs,
         "time_limit": options.time_limit,
     }
-    return replace(config, **{name: value for name, value in given.items() if value is not None})
+    return config._replace(**{name: value for name, value in given.items() if value is not None})
 
 
 def check(paths: list[str], config: Config, options: Namespace) -> int:

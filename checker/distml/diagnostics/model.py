@@ -5,11 +5,10 @@ Values only; nothing here knows how a finding is made or shown. Imports nothing 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of source text: lines and columns count from 1, `end_column` is one past the last character."""
 
     path: str
@@ -19,32 +18,28 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """Another place that explains a finding, such as the line where a dimension was born."""
 
     message: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """Replace the text of `span` by `replacement`; an empty span inserts."""
 
     span: Span
     replacement: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """Edits that, applied together, are expected to mend the finding."""
 
     description: str
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding. Its name and severity are looked up from `code` in the registry."""
 
     code: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
 
 from distml.diagnostics import rules
 from distml.diagnostics.rule import Rule
@@ -32,6 +31,8 @@ def rule(code: str) -> Rule:
 
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, ordered by code."""
+    from pkgutil import iter_modules
+
     modules = sorted(module.name for module in iter_modules(rules.__path__))
     return tuple(found for module in modules for _, found in sorted(_hundred(module).items()))
 

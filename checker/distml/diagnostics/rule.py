@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from inspect import cleandoc
 from typing import ClassVar
 
 SECTIONS = ("What it finds", "Why it matters", "Example", "Instead")
@@ -32,6 +31,8 @@ class Rule:
     @property
     def documentation(self) -> str:
         """The whole docstring, without its indentation: Markdown."""
+        from inspect import cleandoc  # not at start-up: it brings ast, dis and tokenize along
+
         return cleandoc(type(self).__doc__ or "")
 
     @property

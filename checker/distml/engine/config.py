@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 DEFAULT_EXCLUDES = (
     ".*",
@@ -28,8 +27,7 @@ class ConfigError(Exception):
     """The configuration or a command-line value is wrong; the message is one clear line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """Settings of a run. Patterns and `src` are relative to `folder`, where the configuration lies.
 
     `select` and `ignore` hold codes, prefixes of codes or names; an empty `select` means all. Limits are for each file:
@@ -70,7 +68,7 @@ def load(given: str | None, folder: str) -> Config:
 def parse(table: dict[str, object], path: str) -> Config:
     """`[tool.distml]` as a `Config`. Raises `ConfigError`."""
     config = Config(folder=os.path.dirname(os.path.realpath(path)))
-    known = {field.name.replace("_", "-"): field.name for field in fields(Config) if field.name != "folder"}
+    known = {field.replace("_", "-"): field for field in Config._fields if field != "folder"}
     for key, value in table.items():
         if key not in known:
             raise ConfigError(f"{path}: unknown key {key!r} in [tool.distml]; known keys: {', '.join(sorted(known))}")
@@ -79,7 +77,7 @@ def parse(table: dict[str, object], path: str) -> Config:
             changes: dict[str, Any] = {known[key]: read(value)}
         except TypeError:
             raise ConfigError(f"{path}: {key} in [tool.distml] must be {wanted}, not {value!r}") from None
-        config = replace(config, **changes)
+        config = config._replace(**changes)
     return config
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from distml.diagnostics.model import Diagnostic
 from distml.engine.config import DEFAULT_EXCLUDES, Config
@@ -18,13 +17,13 @@ from distml.source.reading import unreadable
 SUFFIXES = (".py", ".pyi")
 
 
-@dataclass(slots=True)
 class Found:
     """Files as they will be shown, the same by real path, and what could not be looked into."""
 
-    files: list[str] = field(default_factory=list)
-    shown: dict[str, str] = field(default_factory=dict)
-    problems: list[Diagnostic] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.files: list[str] = []
+        self.shown: dict[str, str] = {}
+        self.problems: list[Diagnostic] = []
 
 
 def discover(paths: Iterable[str], config: Config) -> Found:

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Related, Span
 
@@ -40,16 +39,14 @@ class Checked(Protocol):
 Checker = Callable[["SourceFile", "Project", float | None], Checked]
 
 
-@dataclass(frozen=True, slots=True)
-class LostPlace:
+class LostPlace(NamedTuple):
     """Where tracking was lost, as reports show it."""
 
     span: Span
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+class FileResult(NamedTuple):
     """The result for one file.
 
     `skipped`: no tensor library is reachable from it. `consulted`: the records of what the result depends on.
@@ -65,8 +62,7 @@ class FileResult:
     lasting: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """The result of a run: what to report in order of place, and the figures of the summary line."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -75,7 +71,7 @@ class Report:
     skipped: int = 0
     cached: int = 0
     seconds: float = 0.0
-    overlay: dict[str, bytes] = field(default_factory=dict)
+    overlay: Mapping[str, bytes] = {}
 
     @property
     def failed(self) -> bool:

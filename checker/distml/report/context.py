@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 from distml.source.reading import UnreadableError, decode, read_bytes, split_lines
 
@@ -12,14 +12,14 @@ from distml.source.reading import UnreadableError, decode, read_bytes, split_lin
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
-@dataclass(slots=True)
 class Context:
     """How to render: `color` turns on escape sequences, `verbose` adds where tracking was lost."""
 
-    color: bool = False
-    verbose: bool = False
-    overlay: dict[str, bytes] = field(default_factory=dict)
-    _lines: dict[str, list[str]] = field(default_factory=dict)
+    def __init__(self, color: bool = False, verbose: bool = False, overlay: Mapping[str, bytes] | None = None) -> None:
+        self.color = color
+        self.verbose = verbose
+        self._overlay = overlay or {}
+        self._lines: dict[str, list[str]] = {}
 
     def line(self, path: str, number: int) -> str | None:
         """A line of a file as it is now, `None` where there is none."""
@@ -30,7 +30,7 @@ class Context:
 
     def _read(self, path: str) -> list[str]:
         try:
-            data = self.overlay.get(os.path.realpath(path))
+            data = self._overlay.get(os.path.realpath(path))
             return split_lines(decode(read_bytes(path, path, 1 << 26) if data is None else data, path))
         except (UnreadableError, ValueError):
             return []

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MARKERS = ("pyproject.toml", "setup.cfg", "setup.py", ".git")
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """How the files of one folder are imported.
 
     `package` is the dotted name of the folder, empty outside packages. `roots` are the folders to search, in order.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.source.file import SourceFile
@@ -20,14 +20,14 @@ _CODE = re.compile(r"[A-Z]{3}\d{3}")
 UNUSED = "SRC301"
 
 
-@dataclass(slots=True)
 class Suppression:
     """One comment: where it stands, the lines it speaks for, and the codes it names (none: all)."""
 
-    span: Span
-    line: int
-    codes: tuple[str, ...]
-    used: set[str] = field(default_factory=set)
+    def __init__(self, span: Span, line: int, codes: tuple[str, ...]) -> None:
+        self.span = span
+        self.line = line
+        self.codes = codes
+        self.used: set[str] = set()
 
     def covers(self, finding: Diagnostic) -> bool:
         """Whether the comment hides `finding`."""
@@ -35,8 +35,7 @@ class Suppression:
         return on_line and (not self.codes or finding.code in self.codes)
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """What is left of the findings in a file, a finding for each comment (or code in it) that hid nothing, and the lines
     of the comments that hid something."""
 

@@ -279,7 +279,6 @@ def cumulative_trapezoid(call: Call, y: Value, x: Value = NONE, *, dx: Value = N
     """torch.cumulative_trapezoid(y, x=None, *, dim=-1): running sums, one fewer than there are samples"""
     shape = call.shape(y)
     at = call.axis(dim, shape.rank)
-    samples = None if shape.dims is None or at is None else shape.dims[at]
-    if shape.dims is None or samples is None or (samples.low or 0) < 1 or x != NONE:
+    if shape.dims is None or at is None or (shape.dims[at].low or 0) < 1 or x != NONE:
         return call.unranked(kind_of(y))
-    return call.tensor(Shape((*shape.dims[:at], samples - 1, *shape.dims[at + 1 :])), kind_of(y))
+    return call.tensor(Shape((*shape.dims[:at], shape.dims[at] - 1, *shape.dims[at + 1 :])), kind_of(y))
