@@ -83,3 +83,13 @@ def test_a_call_that_is_too_much_work_does_not_end_the_module_around_it(tmp_path
     (tmp_path / "model.py").write_text(MODEL.replace("    @document\n", ""))
     result = check(tmp_path, str(tmp_path / "model.py"))
     assert [(d.code, d.span.line) for d in result.diagnostics] == [("SHP401", 16)]
+
+
+def test_a_decorator_that_changes_the_class_is_not_taken_for_one_that_hands_it_back(tmp_path: Path) -> None:
+    changing = DOCUMENTING.replace("thing.__doc__ = text", "thing.forward = lambda self, x: x")
+    (tmp_path / "documenting.py").write_text(changing)
+    (tmp_path / "package.py").write_text("WIDTH = 16\n")
+    model = MODEL.replace("    @document\n", "") + "\n\nModel()(torch.zeros(2, 9))\n"
+    (tmp_path / "model.py").write_text(model)
+    result = check(tmp_path, str(tmp_path / "model.py"))
+    assert result.diagnostics == ()

@@ -79,7 +79,7 @@ def too_heavy(vm: Machine, function: Function) -> bool:
 
 
 def hands_back(node: ast.AST) -> str | None:
-    """The first parameter, if a function returns nothing else and never rebinds it."""
+    """The first parameter, if a function returns nothing else, never rebinds it and at most describes it."""
     if not isinstance(node, ast.FunctionDef) or scope_of(node).is_generator:
         return None
     first = next(every_argument(node.args), None)
@@ -93,9 +93,23 @@ def hands_back(node: ast.AST) -> str | None:
             continue
         if isinstance(part, ast.Name) and part.id == first.arg and not isinstance(part.ctx, ast.Load):
             return None
+        if _changes(part, first.arg):
+            return None
         if isinstance(part, ast.Return):
             if not isinstance(part.value, ast.Name) or part.value.id != first.arg:
                 return None
             returned = True
         waiting.extend(ast.iter_child_nodes(part))
     return first.arg if returned else None
+
+
+_DESCRIPTIONS = frozenset("__doc__ __name__ __qualname__ __module__ __annotations__ __signature__".split())
+
+
+def _changes(node: ast.AST, name: str) -> bool:
+    """Whether a part of a function gives the object in `name` another attribute."""
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        return isinstance(node.value, ast.Name) and node.value.id == name and node.attr not in _DESCRIPTIONS
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr"):
+        return bool(node.args) and isinstance(node.args[0], ast.Name) and node.args[0].id == name
+    return False

@@ -142,7 +142,10 @@ def _redecorated(vm: Machine, decorator: ast.expr, value: Value, record: ClassRe
 
     target = evaluate(vm, decorator)
     if isinstance(target, Function | Bound | Partial | Class):
-        result = _applied(vm, target, value, decorator)
+        result = briefly(vm, DECORATOR_STEPS, lambda: call_value(vm, target, Arguments([value]), decorator))
+        if result is None:
+            # It may have put anything in the place of a method before its steps were used up.
+            return vm.opaque(record.name)
         if not isinstance(result, Opaque):
             return result
     if not _registers(decorator):
