@@ -11,7 +11,7 @@ JOBS ?= 2
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-SOURCES := $(wildcard checker transforms tests)
+SOURCES := $(wildcard checker transforms tests benchmarks)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types floors unit docs cases format clean

@@ -1,0 +1,60 @@
+"""The benchmarks run, judge rightly, and name what is missing; their results are measured by hand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+BAD = "import torch\n\ntorch.zeros(2, 3) @ torch.zeros(2, 3)  # bug: not transposed\n"
+GOOD = "import torch\n\ntorch.zeros(2, 3) @ torch.zeros(3, 2)\n"
+
+
+def benchmark(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHMARKS / name), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    for name, bad, good in (
+        ("found", BAD, GOOD),
+        ("missed", GOOD + "int(1)  # bug: none\n", GOOD),
+        ("alarmed", BAD, BAD.replace("# bug", "#")),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bad.py").write_text(bad)
+        (tmp_path / name / "good.py").write_text(good)
+    return tmp_path
+
+
+def test_compare_judges_pairs(pairs: Path) -> None:
+    done = benchmark("compare.py", str(pairs), "--checkers", "distml")
+    assert done.returncode == 0, done.stderr
+    assert "| 2/3 | 0 | 1 |" in done.stdout
+    assert "| `found` | found |" in done.stdout
+    assert "| `missed` | missed |" in done.stdout
+    assert "| `alarmed` | false alarm |" in done.stdout
+
+
+def test_compare_names_what_is_missing(pairs: Path) -> None:
+    done = benchmark("compare.py", str(pairs), "--torchtyc", "no-such-program", "--checkers", "torchtyc")
+    assert "torchtyc is not installed: no program 'no-such-program'" in done.stderr
+
+
+def test_precision_lists_findings_and_failures(pairs: Path) -> None:
+    done = benchmark("precision.py", str(pairs), "no_such_package", "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    assert "no_such_package is not installed" in done.stderr
+    assert "| SHP101 | 3 |" in done.stdout
+    assert "alarmed/good.py:3` error SHP101" in done.stdout
+
+
+def test_speed_measures_growth() -> None:
+    done = benchmark("speed.py", "--only", "growth", "--times", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("| ms each |") == 5
