@@ -147,16 +147,20 @@ def _getattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _setattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    set_by_name(vm, arguments.args, node)
+    return NONE
+
+
+def set_by_name(vm: Machine, args: list[Value], node: ast.AST) -> None:
+    """`setattr(object, name, item)`: a name that is not known may be any attribute's."""
     from distml.interp.attributes import set_attribute
 
-    args = arguments.args
     if len(args) == 3 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         set_attribute(vm, args[0], args[1].value, args[2], node)
     elif args and isinstance(args[0], Ref):
         record = vm.record(args[0])
         if isinstance(record, InstanceRecord):
             vm.replace(args[0], InstanceRecord(record.cls, {}, False))
-    return NONE
 
 
 def _hasattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:

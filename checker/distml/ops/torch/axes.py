@@ -10,19 +10,12 @@ from typing import TYPE_CHECKING
 from distml.ops.call import NONE, Call
 from distml.ops.registry import attribute, op
 from distml.ops.rules import axes as rules
-from distml.ops.torch.view import like
+from distml.ops.torch.view import changed, like
 from distml.shapes import Shape
 from distml.values import Const, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-def replaced(call: Call, tensor: Value, shape: Shape) -> Value:
-    """The tensor itself, its shape changed in place."""
-    if isinstance(tensor, Tensor):
-        return call.world.reshaped(tensor, shape)
-    return like(call, tensor, shape)
 
 
 @op("torch.squeeze", "torch.Tensor.squeeze", "torch.squeeze_copy")
@@ -34,7 +27,7 @@ def squeeze(call: Call, input: Value, dim: Value | None = None, *, axis: Value |
 @op("torch.Tensor.squeeze_")
 def squeeze_in_place(call: Call, self: Value, dim: Value | None = None) -> Value:
     """torch.Tensor.squeeze_(dim=None)"""
-    return replaced(call, self, rules.squeeze(call, call.shape(self), dim))
+    return changed(call, self, rules.squeeze(call, call.shape(self), dim))
 
 
 @op("torch.unsqueeze", "torch.Tensor.unsqueeze", "torch.unsqueeze_copy")
@@ -46,7 +39,7 @@ def unsqueeze(call: Call, input: Value, dim: Value = NONE, *, axis: Value | None
 @op("torch.Tensor.unsqueeze_")
 def unsqueeze_in_place(call: Call, self: Value, dim: Value) -> Value:
     """torch.Tensor.unsqueeze_(dim)"""
-    return replaced(call, self, rules.unsqueeze(call, call.shape(self), dim))
+    return changed(call, self, rules.unsqueeze(call, call.shape(self), dim))
 
 
 @op("torch.Tensor.permute")
@@ -94,7 +87,7 @@ def transpose(
 @op("torch.Tensor.transpose_", "torch.Tensor.swapaxes_", "torch.Tensor.swapdims_")
 def transpose_in_place(call: Call, self: Value, dim0: Value, dim1: Value) -> Value:
     """torch.Tensor.transpose_(dim0, dim1)"""
-    return replaced(call, self, rules.swap_axes(call, call.shape(self), dim0, dim1))
+    return changed(call, self, rules.swap_axes(call, call.shape(self), dim0, dim1))
 
 
 @op("torch.t", "torch.Tensor.t", "torch.t_copy")
@@ -106,7 +99,7 @@ def t(call: Call, input: Value) -> Value:
 @op("torch.Tensor.t_")
 def t_in_place(call: Call, self: Value) -> Value:
     """torch.Tensor.t_()"""
-    return replaced(call, self, _transposed(call, self))
+    return changed(call, self, _transposed(call, self))
 
 
 def _transposed(call: Call, tensor: Value) -> Shape:

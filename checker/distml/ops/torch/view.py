@@ -13,7 +13,7 @@ from distml.ops.rules import view as rules
 from distml.ops.rules.axes import append_axis, axis_in, drop_axis, replace_axis
 from distml.ops.rules.sizes import nonnegative
 from distml.shapes import Dim, Shape
-from distml.values import Lib, Opaque, ShapeSeq, Value
+from distml.values import Lib, Opaque, ShapeSeq, Tensor, Value
 
 if TYPE_CHECKING:
     from distml.values import Tensor
@@ -30,6 +30,13 @@ def like(call: Call, source: Value, shape: Shape) -> Tensor:
 def sizes_of(call: Call, sizes: tuple[Value, ...]) -> rules.Sizes | None:
     """`view(2, 3)`, `view((2, 3))` or `view([2, 3])`."""
     return call.var_sizes(sizes)
+
+
+def changed(call: Call, tensor: Value, shape: Shape) -> Value:
+    """The tensor itself, its shape changed in place; a new one if the name called does not end in `_`."""
+    if isinstance(tensor, Tensor) and call.name.endswith(("_", ".setter")):
+        return call.world.reshaped(tensor, shape)
+    return like(call, tensor, shape)
 
 
 def shape_asked(sizes: tuple[Value, ...]) -> Shape | None:
@@ -94,13 +101,27 @@ def view_as(call: Call, self: Value, other: Value) -> Value:
 def resize(call: Call, self: Value, *sizes: Value, memory_format: Value = NONE) -> Value:
     """torch.Tensor.resize_(*sizes): any number of elements"""
     asked = call.var_sizes(sizes)
-    return like(call, self, call.facts.unknown_shape()) if asked is None else call.tensor(asked, call.dtype(self))
+    shape = call.facts.unknown_shape() if asked is None else call.tensor(asked).shape
+    return changed(call, self, shape)
 
 
 @op("torch.Tensor.resize_as_", "torch.resize_as_", "torch.Tensor.resize_as")
 def resize_as(call: Call, self: Value, the_template: Value, *, memory_format: Value = NONE) -> Value:
     """torch.Tensor.resize_as_(tensor)"""
-    return like(call, self, call.shape(the_template))
+    return changed(call, self, call.shape(the_template))
+
+
+@op("torch.Tensor.set_")
+def set_in_place(call: Call, self: Value, source: Value = NONE, *layout: Value, **named: Value) -> Value:
+    """torch.Tensor.set_(source): the tensor becomes a view of another's elements"""
+    whole = isinstance(source, Tensor) and not layout and not named
+    return changed(call, self, call.shape(source) if whole else call.facts.unknown_shape())
+
+
+@op("torch.Tensor.data.setter")
+def set_data(call: Call, self: Value, value: Value) -> Value:
+    """`x.data = value`: the tensor takes over the other's elements and their shape"""
+    return changed(call, self, call.shape(value))
 
 
 @op("torch.Tensor.unfold", "torch.unfold_copy")
