@@ -1,4 +1,7 @@
-"""One command run to its end: exit code, output, seconds, and the most memory that one of its processes held."""
+"""One command run to its end: exit code, output, seconds, and the most memory that one of its processes held.
+
+Seconds are wall time; `cpu` is what the processes computed, which depends less on what else the machine does.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +22,15 @@ class Run(NamedTuple):
     output: str
     errors: str
     seconds: float
+    cpu: float
     peak: float
+
+
+class Times(NamedTuple):
+    """The shortest wall and CPU time of several runs, those that were least disturbed."""
+
+    seconds: float
+    cpu: float
 
 
 def run(command: Sequence[str], folder: Path | None = None, environment: Mapping[str, str] | None = None) -> Run:
@@ -37,12 +48,14 @@ def run(command: Sequence[str], folder: Path | None = None, environment: Mapping
         _, status, used = os.wait4(child.pid, 0)
         seconds = time.perf_counter() - started
         child.returncode = os.waitstatus_to_exitcode(status)
-        return Run(command, child.returncode, _text(output), _text(errors), seconds, used.ru_maxrss / 1024)
+        cpu = used.ru_utime + used.ru_stime
+        return Run(command, child.returncode, _text(output), _text(errors), seconds, cpu, used.ru_maxrss / 1024)
 
 
-def best(command: Sequence[str], times: int, folder: Path | None = None, **environment: str) -> float:
-    """The shortest of several runs, in seconds: the one that was least disturbed."""
-    return min(run(command, folder, environment).seconds for _ in range(times))
+def best(runs: Iterable[Run]) -> Times:
+    """The shortest times of several runs."""
+    done = list(runs)
+    return Times(min(each.seconds for each in done), min(each.cpu for each in done))
 
 
 def _text(file: object) -> str:

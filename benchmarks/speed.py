@@ -17,7 +17,7 @@ from pathlib import Path
 
 import rivals
 from precision import apart, locate
-from process import best, run
+from process import Run, Times, best, run
 
 FILE = Path(__file__).parent / "programs" / "detector.py"
 DEPTHS = (1, 5, 10, 20, 30, 40)
@@ -45,28 +45,35 @@ def main() -> int:
 def one_file(options: Namespace) -> Iterator[str]:
     """One file of 300 lines: cold is with an empty cache, cached is when it has not changed since."""
     program = rivals.distml(options).program
-    rows = {"`python -c pass`": best([sys.executable, "-c", "pass"], options.times)}
     command = [program, "check", "--exit-zero", FILE.name]
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, FILE.name)
-        copy.write_bytes(FILE.read_bytes())
-        rows["distml, cold"] = min(_cold(command, folder) for _ in range(options.times))
-        rows["distml, cached"] = best(command, options.times, Path(folder), DISTML_CACHE_DIR=f"{folder}/kept")
-        peak = run([*command, "--no-cache"], Path(folder)).peak
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / FILE.name).write_bytes(FILE.read_bytes())
+
+        def several(command: list[str], **environment: str) -> Times:
+            return best(run(command, folder, environment) for _ in range(options.times))
+
+        rows = {
+            "`python -c pass`": several([sys.executable, "-c", "pass"]),
+            "distml, cold": best(_cold(command, folder) for _ in range(options.times)),
+            "distml, cached": several(command, DISTML_CACHE_DIR=f"{folder}/kept"),
+        }
+        peak = run([*command, "--no-cache"], folder).peak
         for checker in rivals.installed(["pyrefly"], options):
             command = [*rivals.pyrefly_command(options, checker.program), FILE.name]
-            rows[f"{checker.name} {checker.version}"] = best(command, options.times, Path(folder))
+            rows[f"{checker.name} {checker.version}"] = several(command)
     bare = rows["`python -c pass`"]
-    yield f"One file of {len(FILE.read_text('utf-8').splitlines())} lines:\n"
-    yield "| | seconds | times bare Python |"
-    yield "|---|---|---|"
-    yield from (f"| {name} | {seconds:.3f} | {seconds / bare:.1f} |" for name, seconds in rows.items())
+    yield f"One file of {len(FILE.read_text('utf-8').splitlines())} lines, best of {options.times} runs:\n"
+    yield "| | seconds | times bare Python | CPU seconds | times bare Python |"
+    yield "|---|---|---|---|---|"
+    for name, (seconds, cpu) in rows.items():
+        yield f"| {name} | {seconds:.3f} | {seconds / bare.seconds:.1f} | {cpu:.3f} | {cpu / bare.cpu:.1f} |"
     yield f"\nPeak memory of distml, cold: {peak:.0f} MiB."
 
 
-def _cold(command: list[str], folder: str) -> float:
+def _cold(command: list[str], folder: Path) -> Run:
     with tempfile.TemporaryDirectory() as empty:
-        return run(command, Path(folder), {"DISTML_CACHE_DIR": empty}).seconds
+        return run(command, folder, {"DISTML_CACHE_DIR": empty})
 
 
 def package(options: Namespace) -> Iterator[str]:
