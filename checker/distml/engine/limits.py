@@ -1,7 +1,8 @@
 """Limits on the time and the memory of a check, kept by the operating system where it can.
 
-A checker is asked to stop at a deadline. If it does not, an alarm stops it a moment later; if even that does not (it is
-busy inside one operation of C), the parent process ends the worker (`distml.engine.workers`).
+A checker is asked to stop when it has used up its processor time, so that a busy machine does not change what is found.
+If it does not, or gets too little of the processor, an alarm stops it after some time on the clock; if even that does not
+(it is busy inside one operation of C), the parent process ends the worker (`distml.engine.workers`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-GRACE = 0.5  # seconds between the deadline and the alarm
-LAST_GRACE = 3.0  # seconds between the deadline and the end of the worker
+CLOCK = 3.0  # seconds on the clock for each second of processor time
+GRACE = 0.5  # seconds on the clock between that and the alarm
+LAST_GRACE = 3.0  # seconds between that and the end of the worker
 
 
 class OutOfTimeError(BaseException):

@@ -12,7 +12,7 @@ from typing import Any
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
-from distml.engine.limits import GRACE, OutOfTimeError, alarm
+from distml.engine.limits import CLOCK, GRACE, OutOfTimeError, alarm
 from distml.engine.results import Checker, FileResult, LostPlace, Place
 from distml.source.file import SourceFile
 from distml.source.project import Project
@@ -32,7 +32,7 @@ def check_one(
     `trace` writes down what the result depends on, for the cache.
     """
     try:
-        with alarm(config.time_limit + GRACE):
+        with alarm(CLOCK * config.time_limit + GRACE):
             return _check(path, project, config, checker, trace or _no_trace)
     except OutOfTimeError:
         return failure("SRC105", path, out_of_time(config))
@@ -78,7 +78,7 @@ def describe(error: BaseException) -> str:
 
 
 def _check(path: str, project: Project, config: Config, checker: Checker | None, trace: Trace) -> FileResult:
-    deadline = time.monotonic() + config.time_limit
+    deadline = time.process_time() + config.time_limit
     try:
         source = project.open(path)
         if ignores_file(source):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from distml.engine.config import Config
-from distml.engine.limits import LAST_GRACE, limit_memory
+from distml.engine.limits import CLOCK, LAST_GRACE, limit_memory
 from distml.engine.one import failure, out_of_memory, out_of_time
 from distml.engine.results import FileResult, decode, encode
 
@@ -163,7 +163,7 @@ class _Pool:
         return worker.end(kill)
 
     def _left(self, worker: _Worker) -> float:
-        return worker.since + self._config.time_limit + LAST_GRACE - time.monotonic()
+        return worker.since + CLOCK * self._config.time_limit + LAST_GRACE - time.monotonic()
 
     def _patience(self) -> float:
         return max(0.0, min(self._left(worker) for worker in self._workers)) + 0.01

@@ -31,7 +31,7 @@ class CheckResult(NamedTuple):
 
 
 def check_file(source: SourceFile, project: Project, deadline: float | None = None) -> CheckResult:
-    """Check one file. `deadline` is a `time.monotonic()` after which it is given up.
+    """Check one file. `deadline` is a `time.process_time()` after which it is given up.
 
     Raises `UnreadableError` when the file cannot be parsed.
     """
