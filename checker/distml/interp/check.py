@@ -48,16 +48,24 @@ def check_file(source: SourceFile, project: Project, deadline: float | None = No
         )
     finally:
         sys.setrecursionlimit(before)
+        if source.location not in vm.modules:
+            source.forget_tree()
     found = sorted(vm.findings.values(), key=lambda d: (d.span.path, d.span.line, d.span.column, d.code))
     return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()))
 
 
+MAX_SHARED_MODULES = 200
+"""With more imported modules than this a session is begun anew, so that memory stays bounded."""
 _SESSIONS: WeakKeyDictionary[Project, Session] = WeakKeyDictionary()
 
 
 def _session(project: Project) -> Session:
     """What earlier checks of the project's files in this process have run already."""
     session = _SESSIONS.get(project)
+    if session is not None and len(session.modules) > MAX_SHARED_MODULES:
+        for info in session.modules.values():
+            info.source.forget_tree()
+        session = None
     if session is None:
         session = _SESSIONS[project] = Session()
     return session

@@ -56,6 +56,10 @@ class SourceFile:
         except ValueError as error:
             raise unreadable("SRC102", self.path, f"not text: {error}") from None
 
+    def forget_tree(self) -> None:
+        """Let go of the syntax tree; it is parsed anew if it is asked for again."""
+        self.__dict__.pop("tree", None)
+
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler) -> Span:
         """Where a node stands, with columns in characters (`ast` counts bytes)."""
         end_line = node.end_lineno or node.lineno
