@@ -10,7 +10,7 @@ so `(h + 2) // 2` and `h // 2 + 1` compare equal. Where a dimension came from
 from __future__ import annotations
 
 from functools import reduce
-from math import gcd
+from math import gcd, lcm
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -204,16 +204,12 @@ class Dim:
     @property
     def low(self) -> int | None:
         """A lower bound from the symbols' own bounds, None when there is none."""
-        total = 0
-        for monomial, coefficient in self.terms:
-            bound = _monomial_low(monomial)
-            if not monomial:
-                total += coefficient
-            elif coefficient > 0 and bound is not None:
-                total += coefficient * bound
-            else:
-                return None
-        return total
+        bound = _low(self.terms)
+        if bound is None:
+            relaxed, scale = _without_subtracted_quotients(self)
+            bound = None if scale == 1 else _low(relaxed.terms)
+            bound = None if bound is None else -(-bound // scale)
+        return bound
 
     @property
     def is_nonzero(self) -> bool:
@@ -367,6 +363,37 @@ def _substitute_atom(atom: Atom, values: Mapping[Symbol, Dim]) -> Dim:
     if denominator.constant == 0:
         return Dim(((((atom, 1),), 1),))
     return atom.numerator.substitute(values) // denominator
+
+
+def _low(terms: Terms) -> int | None:
+    total = 0
+    for monomial, coefficient in terms:
+        bound = _monomial_low(monomial)
+        if not monomial:
+            total += coefficient
+        elif coefficient > 0 and bound is not None:
+            total += coefficient * bound
+        else:
+            return None
+    return total
+
+
+def _without_subtracted_quotients(dim: Dim) -> tuple[Dim, int]:
+    """A multiple of what is at most `dim`, and how many times: `- n // 2` is at least `- n / 2`."""
+    subtracted: dict[Monomial, Quotient] = {}
+    for monomial, coefficient in dim.terms:
+        atom = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
+        if coefficient < 0 and isinstance(atom, Quotient) and (atom.denominator.constant or 0) > 0:
+            subtracted[monomial] = atom
+    scale = reduce(lcm, (atom.denominator.constant or 1 for atom in subtracted.values()), 1)
+    total = Dim.of(0)
+    for monomial, coefficient in dim.terms:
+        quotient = subtracted.get(monomial)
+        if quotient is None:
+            total = total + Dim(((monomial, coefficient * scale),))
+        else:
+            total = total + quotient.numerator * (coefficient * scale // (quotient.denominator.constant or 1))
+    return total, scale
 
 
 def _monomial_low(monomial: Monomial) -> int | None:

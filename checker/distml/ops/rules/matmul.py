@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.rules.axes import axis_in, drop_axis, pad_front
 from distml.ops.rules.expand import tile
+from distml.ops.rules.linear import with_last
 from distml.ops.rules.view import ravel
 from distml.shapes import Dim, Shape
 from distml.values import Const, Num
@@ -27,9 +28,7 @@ def matmul(call: Call, left: Shape, right: Shape) -> Shape:
     left, right = call.facts.shape(left), call.facts.shape(right)
     if left.dims is None or right.dims is None:
         return _unknown(call, left, right)
-    batch = call.broadcast(
-        Shape(left.dims[:-2]), Shape(right.dims[:-2]), message=f"{call.text}: batch axes"
-    )
+    batch = call.broadcast(Shape(left.dims[:-2]), Shape(right.dims[:-2]), message=f"{call.text}: batch axes")
     rows = left.dims[-2:-1]
     columns = right.dims[-1:] if len(right.dims) > 1 else ()
     return Shape(batch.head + rows + columns)
@@ -84,9 +83,14 @@ def _unknown(call: Call, left: Shape, right: Shape) -> Shape:
         return drop_axis(call, left, -1)
     if left.rank == 1:
         return drop_axis(call, right, -2) if right.least >= 2 else call.facts.unknown_shape()
-    if left.least < 2 or right.least < 2:
+    if right.least < 2 or left.least < 1:
         return call.facts.unknown_shape()
-    rows, columns = call.facts.axis(left, -2), call.facts.axis(right, -1)
+    columns = call.facts.axis(right, -1)
+    if right.rank == 2 and columns is not None:
+        return with_last(call, left, columns)
+    if left.least < 2:
+        return Shape((), call.facts.unknown_shape().middle, () if columns is None else (columns,), right.least - 1)
+    rows = call.facts.axis(left, -2)
     tail: tuple[Dim, ...] = tuple(d for d in (rows, columns) if d is not None)
     least = max(left.least, right.least)
     return Shape((), call.facts.unknown_shape().middle, tail, least)
@@ -134,8 +138,7 @@ def inner(call: Call, left: Shape, right: Shape) -> Shape:
         call.facts.axis(left, -1),
         call.facts.axis(right, -1),
         "SHP101",
-        f"{call.text}: the last axes of {call.show(left)} and {call.show(right)} differ: "
-        "{left} and {right}",
+        f"{call.text}: the last axes of {call.show(left)} and {call.show(right)} differ: {{left}} and {{right}}",
     )
     return _outer_parts(call, left, right, -1)
 
@@ -195,9 +198,7 @@ def _axes_of(call: Call, shape: Shape, value: Value) -> tuple[int, ...] | None:
     return known if len(known) == len(axes) else None
 
 
-def _tensordot(
-    call: Call, left: Shape, right: Shape, left_axes: tuple[int, ...], right_axes: tuple[int, ...]
-) -> Shape:
+def _tensordot(call: Call, left: Shape, right: Shape, left_axes: tuple[int, ...], right_axes: tuple[int, ...]) -> Shape:
     if len(left_axes) != len(right_axes):
         call.fail(
             "SHP101",
