@@ -57,8 +57,10 @@ def match(vm: Machine, value: Value | None, real: Any) -> Match:
         return _all(vm, (value.start, value.stop, value.step), (real.start, real.stop, real.step))
     if isinstance(value, Many):
         return _each(vm, value.item, value.length, list(real))
-    if isinstance(value, Tensor | ShapeSeq):
-        return _shape(vm, value.shape, tuple(getattr(real, "shape", real)))
+    if isinstance(value, Tensor):
+        return _shape(vm, value.shape, tuple(real.shape)) if hasattr(real, "shape") else Match.NO
+    if isinstance(value, ShapeSeq):
+        return _shape(vm, value.shape, real) if isinstance(real, tuple) else Match.NO
     if isinstance(value, Ref):
         return _record(vm, value, real)
     if isinstance(value, Function | Bound | Class):
@@ -112,7 +114,7 @@ def _record(vm: Machine, ref: Ref, real: Any) -> Match:
         pairs = [max((match(vm, a, b) for a in record.items), default=Match.NO) for b in real]
         return min(pairs, default=Match.EXACT) if len(record.items) == len(real) else Match.NO
     assert isinstance(record, ListRecord | IteratorRecord)
-    if isinstance(record, ListRecord) and isinstance(real, tuple | dict | set | str):
+    if not hasattr(real, "__iter__") or (isinstance(record, ListRecord) and isinstance(real, tuple | dict | set | str)):
         return Match.NO
     if record.items is not None:
         return _all(vm, record.items, real)
@@ -120,13 +122,18 @@ def _record(vm: Machine, ref: Ref, real: Any) -> Match:
 
 
 def _dict(vm: Machine, record: DictRecord, real: dict[Any, Any]) -> Match:
-    known = {key.value: value for key, value in record.items.items()}
-    if not known.keys() <= real.keys() or (record.exact and list(known) != list(real)):
+    left: dict[Value, Value] = dict(record.items)
+    found = []
+    for key, value in real.items():
+        known = next((each for each in left if match(vm, each, key) is Match.EXACT), None)
+        if known is None and record.exact:
+            return Match.NO
+        in_order = known is None or not record.exact or known is next(iter(left))
+        item = record.rest if known is None else left.pop(known)
+        found.append(match(vm, item, value) if in_order else Match.NO)
+    if left:
         return Match.NO
-    shared = [
-        match(vm, known[key], value) if key in known else match(vm, record.rest, value) for key, value in real.items()
-    ]
-    return min(shared, default=Match.EXACT) if record.exact else min(*shared, Match.COVERS, Match.COVERS)
+    return min(found, default=Match.EXACT) if record.exact else min([*found, Match.COVERS])
 
 
 def _instance(vm: Machine, record: InstanceRecord, real: Any) -> Match:
@@ -134,7 +141,7 @@ def _instance(vm: Machine, record: InstanceRecord, real: Any) -> Match:
         return Match.NO
     own = {name: value for name, value in getattr(real, "__dict__", {}).items() if not name.startswith("_")}
     found = [match(vm, record.attrs.get(name), value) for name, value in own.items()]
-    return min(found, default=Match.EXACT) if record.exact else min(*found, Match.COVERS, Match.COVERS)
+    return min(found, default=Match.EXACT) if record.exact else min([*found, Match.COVERS])
 
 
 def _code(value: Function | Bound | Class, real: Any) -> Match:

@@ -106,11 +106,19 @@ def _builtin_member(kind: str, name: str, value: Value) -> Value | None:
     return LibMethod(full, value) if find_op(full) is not None else None
 
 
+DIFFERENT = frozenset("dot transpose repeat flatten squeeze max min sort argsort split take".split())
+"""Methods of one name that do not do the same in NumPy and PyTorch."""
+
+
 def _of_tensor(vm: Machine, value: Tensor, name: str) -> Value | None:
     prefix = "numpy.ndarray" if value.lib == "numpy" else "torch.Tensor"
     full = f"{prefix}.{name}"
-    if value.lib == "array" and find_op(full) is None and find_attribute(full) is None:
-        full = f"numpy.ndarray.{name}"
+    if value.lib == "array":
+        used = vm.frame.module.source.text
+        if name in DIFFERENT and "numpy" in used and "torch" in used:
+            return LibMethod(f"?.{name}", value)
+        if "torch" not in used or (find_op(full) is None and find_attribute(full) is None):
+            full = f"numpy.ndarray.{name}"
     attribute = find_attribute(full)
     if attribute is not None:
         return read_attribute(vm, full, attribute, value, value.lib) or vm.opaque(name)

@@ -116,7 +116,7 @@ def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: in
     elif isinstance(value, ShapeSeq) or (isinstance(value, Tup) and value.kind == "size"):
         items = value.items if isinstance(value, Tup) else ()
         dims = [d for d in (call.dim(i) for i in items) if d is not None]
-        subject = f"a shape of {given} axes [{', '.join(map(repr, items))}]"
+        subject = f"a shape of {given} axes [{', '.join(map(str, dims))}]"
         notes = call.notes(*dims[:2])
     else:
         return

@@ -170,7 +170,7 @@ def shape_value(call: Call, shape: Shape) -> Value:
     shape = call.facts.shape(shape)
     if shape.dims is None:
         return ShapeSeq(shape, "numpy")
-    return Tup(tuple(call.number(dim) for dim in shape.dims))
+    return Tup(tuple(call.number(dim) for dim in shape.dims), "size")
 
 
 @op("numpy.resize")

@@ -25,8 +25,10 @@ LAST, TEN = Const(-1), Const(10)
 @op("numpy.sort", "numpy.argsort", "numpy.ndarray.argsort")
 def sort(call: Call, a: Value, axis: Value = LAST, *_: Value, **options: Value) -> Value:
     """numpy.sort(a, axis): https://numpy.org/doc/stable/reference/generated/numpy.sort.html"""
-    kind = "int" if call.name.endswith("argsort") else element_kind(call, a)
-    return array(call, _along(call, a, axis), kind)
+    if not call.name.endswith("argsort"):
+        return array(call, _along(call, a, axis), element_kind(call, a))
+    shape = _along(call, a, axis)
+    return array(call, Shape.of(1) if shape.rank == 0 else shape, "int")
 
 
 @op("numpy.partition", "numpy.argpartition", "numpy.ndarray.argpartition")

@@ -124,7 +124,24 @@ def adaptive(call: Call, input: Value, count: int, output_size: Value) -> Value:
         out = [target(v, size) for v, size in zip(wanted, dims[-count:], strict=True)]
         return call.tensor([*dims[:-count], *out], call.dtype(input))
 
-    return each_rank(call, call.shape(input), (count + 2, count + 1), rule)
+    shape = call.shape(input)
+    if count > 1 and "avg" in call.name.lower() and shape.rank not in (count + 1, count + 2):
+        sizes = [None if call.is_none(v) else call.dim(v) for v in wanted]
+        if all(size is None or size == 1 for size in sizes) and any(size is not None for size in sizes):
+            return _mean(call, input, shape, count)
+    return each_rank(call, shape, (count + 2, count + 1), rule)
+
+
+def _mean(call: Call, input: Value, shape: Shape, count: int) -> Value:
+    """Averaging to one place is a mean over the last axes, of an input of any rank."""
+    known = call.facts.at_least(shape, count)
+    if known is None:
+        call.fail("SHP301", f"{call.text} needs an input with at least {count} axes, gets {shape!r}")
+    ones = (Dim.of(1),) * count
+    keep = known.head[: known.least - count]
+    if known.middle is None:
+        return call.tensor(Shape(keep + ones), call.dtype(input))
+    return call.tensor(Shape(keep, call.facts.unknown_shape().middle, ones, known.least), call.dtype(input))
 
 
 def fractional(

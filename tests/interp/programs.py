@@ -1,0 +1,172 @@
+"""Judges a generated program: what distml says of it against what it really does."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+from distml.diagnostics.model import Diagnostic
+from distml.diagnostics.registry import rule
+from distml.diagnostics.rule import Severity
+from distml.interp import special
+from distml.interp.check import check_file
+from distml.source.project import Project
+
+from interp.real import Match, match
+
+FLAG = re.compile(r'^(flag\d+) = "flag', re.MULTILINE)
+TURNS = re.compile(r"^(turns\d+) = int", re.MULTILINE)
+
+
+class Verdict(NamedTuple):
+    """`kind`: found, missed, early (a finding before the real mistake), false alarm, wrong (a shape that is not the
+    real one), exact, vague, or other (the program is not what it was meant to be)."""
+
+    kind: str
+    text: str
+    program: str
+
+    def __str__(self) -> str:
+        numbered = (f"{number:4} {line}" for number, line in enumerate(self.program.splitlines(), 1))
+        return "\n".join([f"{self.kind}: {self.text}", *numbered])
+
+    def excerpt(self) -> str:
+        """The lines that lead to the line that the text is about."""
+        lines = self.program.splitlines()
+        found = re.search(r"line (\d+)", self.text)
+        if found is None:
+            return str(self)
+        wanted = {int(found[1])}
+        names = set(re.findall(r"\b\w+\d+\b", lines[int(found[1]) - 1]))
+        for number in range(int(found[1]) - 1, 0, -1):
+            here = set(re.findall(r"\b\w+\d+\b", lines[number - 1]))
+            if names & here:
+                wanted.add(number)
+                names |= here
+        return "\n".join(f"{number:4} {lines[number - 1]}" for number in sorted(wanted))
+
+
+class Seen:
+    """What `reveal_shape` saw in the real runs, and how well the checker knew it."""
+
+    def __init__(self) -> None:
+        self.real: dict[int, list[Any]] = defaultdict(list)
+        self.best: dict[int, list[Match]] = {}
+        self.said: dict[int, list[str]] = defaultdict(list)
+
+    def record(self, value: Any) -> Any:
+        self.real[sys._getframe(1).f_lineno].append(value)
+        return value
+
+    def note(self, vm: Any, arguments: Any, node: Any) -> Any:
+        from distml.interp.reveal import describe
+
+        value, line = arguments.args[0], node.lineno
+        found = [match(vm, value, real) for real in self.real[line]]
+        self.best[line] = [max(pair) for pair in zip(self.best.get(line, [Match.NO] * len(found)), found)]
+        self.said[line].append(describe(vm, value))
+        return value
+
+
+def environments(program: str) -> Iterator[dict[str, str]]:
+    """Every way that the flags and numbers of turns of a program may be."""
+    names = [*FLAG.findall(program), *TURNS.findall(program)]
+    options = [("", "1") if name.startswith("flag") else ("0", "1", "3") for name in names]
+    for chosen in product(*options):
+        yield {name: value for name, value in zip(names, chosen) if value}
+
+
+def run(
+    program: str, environment: Mapping[str, str], reveal: Callable[[Any], Any]
+) -> tuple[BaseException, list[int]] | None:
+    """Run a program; the exception that ended it with the lines it passed, or None."""
+    code = compile(program, "program.py", "exec", dont_inherit=True)
+    with mock.patch.dict(os.environ, environment):
+        try:
+            exec(code, {"__name__": "__main__", "reveal_shape": reveal})
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            return error, [f.lineno or 0 for f in frames if f.filename == "program.py"]
+    return None
+
+
+def errors_of(program: str, seen: Seen | None = None) -> list[Diagnostic]:
+    """The errors that distml finds in a program, in order of lines."""
+    with tempfile.TemporaryDirectory() as folder, _revealing(seen):
+        Path(folder, "program.py").write_text(program, "utf-8")
+        project = Project(folder)
+        found = check_file(project.open("program.py"), project, None).diagnostics
+    return [each for each in found if rule(each.code).severity is Severity.ERROR]
+
+
+@contextmanager
+def _revealing(seen: Seen | None) -> Iterator[None]:
+    if seen is None:
+        yield
+    else:
+        with mock.patch.dict(special.SPECIAL, {"builtins.reveal_shape": seen.note}):
+            yield
+
+
+def judge_failing(program: str) -> Verdict:
+    """A program that ends in a mistake: it must be found there, and nothing before it."""
+    ends = [run(program, each, lambda value: value) for each in environments(program)]
+    lines = {tuple(end[1]) for end in ends if end is not None}
+    if None in ends or len(lines) != 1:
+        return Verdict("other", "it does not always fail at one place", program)
+    passed = lines.pop()
+    error = next(end for end in ends if end is not None)[0]
+    found = errors_of(program)
+    early = [each for each in found if each.span.line < passed[0] and each.span.line not in passed]
+    if early:
+        return Verdict("early", shown(early[0]), program)
+    if any(each.span.line in passed for each in found):
+        return Verdict("found", "", program)
+    return Verdict("missed", f"line {passed[-1]}: {str(error)[:150]}", program)
+
+
+def judge_running(program: str, names: Sequence[str]) -> Verdict:
+    """A program that runs: nothing may be found, and every shape must cover the real ones."""
+    program += "".join(f"reveal_shape({name})\n" for name in names)
+    seen = Seen()
+    for each in environments(program):
+        end = run(program, each, seen.record)
+        if end is not None:
+            return Verdict("other", f"line {end[1]}: {end[0]}", program)
+    found = errors_of(program, seen)
+    if found:
+        return Verdict("false alarm", shown(found[0]), program)
+    worst = Match.EXACT
+    for line, matches in seen.best.items():
+        if min(matches) is Match.NO:
+            real = seen.real[line][matches.index(Match.NO)]
+            text = f"line {line}: is {tuple(real.shape)}, not {seen.said[line]}"
+            return Verdict("wrong", text, program)
+        worst = min(worst, *matches)
+    return Verdict("exact" if worst is Match.EXACT else "vague", "", program)
+
+
+def judge_parameters(program: str, inputs: Sequence[str]) -> Verdict:
+    """A program that runs, its first tensors made parameters of a function that nobody calls: nothing may be found."""
+    lines = program.splitlines()
+    kept = [line for line in lines if line.partition(" = ")[0] not in inputs]
+    imports = [line for line in kept if line.startswith("import ")]
+    body = [f"    {line}" for line in kept if line not in imports]
+    program = "\n".join([*imports, f"def program({', '.join(inputs)}):", *body, "    return 0", ""])
+    found = errors_of(program)
+    return Verdict("false alarm", shown(found[0]), program) if found else Verdict("exact", "", program)
+
+
+def shown(finding: Diagnostic) -> str:
+    """A finding in one line."""
+    return f"line {finding.span.line}: {finding.code} {finding.message}"
