@@ -121,9 +121,7 @@ def _other(made: Value) -> str:
     return "unknown" if isinstance(made, Opaque | Ref | ShapeSeq) else "wrong"
 
 
-def _sequence(
-    world: ScratchWorld, values: dict[Symbol, Dim], made: Value, real: tuple[Any, ...]
-) -> str:
+def _sequence(world: ScratchWorld, values: dict[Symbol, Dim], made: Value, real: tuple[Any, ...]) -> str:
     if isinstance(made, Many):
         results = [outcome(world, values, made.item, r) for r in real]
         return "wrong" if "wrong" in results else "partial"
@@ -165,7 +163,7 @@ def derive(world: ScratchWorld, values: dict[Symbol, Dim]) -> None:
         fact = world.get(key)
         terms = () if fact is None else Facts(world).dim(fact).substitute(values).terms
         if len(terms) == 1 and len(terms[0][0]) == 1 and isinstance(terms[0][0][0][0], Symbol):
-            (atom, power), = terms[0][0]
+            ((atom, power),) = terms[0][0]
             if power == 1 and isinstance(atom, Symbol):
                 values[atom] = size // terms[0][1]
 
@@ -180,9 +178,7 @@ def untrue_fact(world: ScratchWorld, values: dict[Symbol, Dim]) -> str | None:
     return None
 
 
-def replay_valid(
-    tally: Tally, name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any], real: Any
-) -> None:
+def replay_valid(tally: Tally, name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any], real: Any) -> None:
     """Replay one call that works and gives `real`."""
     world = ScratchWorld()
     lifted = Abstraction(world, mode)
@@ -241,6 +237,7 @@ def torch_names(names: Iterable[str]) -> frozenset[str]:
 def op_db_cases(wanted: frozenset[str], limit: int) -> Iterator[tuple[str, Callable[..., Any], Any]]:
     """(registered name, real function, sample) of torch's own operator samples."""
     import torch
+
     for info in op_db():
         spellings = {info.name, *(alias.name for alias in info.aliases)}
         if not spellings & wanted or getattr(info.op, "__name__", "") == "<lambda>":

@@ -89,7 +89,9 @@ def verdict(found: Shape | None, real: tuple[int, ...], values: dict[Symbol, Dim
     return "exact" if found.dims is not None and all(n is not None for n, _ in sizes) else "partial"
 
 
-@pytest.mark.parametrize(("mode", "exact", "found"), [("plain", 0.8, 0.95), ("symbolic", 0.7, 0.85), ("unranked", 0, 0.07)])
+@pytest.mark.parametrize(
+    ("mode", "exact", "found"), [("plain", 0.8, 0.95), ("symbolic", 0.7, 0.85), ("unranked", 0, 0.07)]
+)
 @pytest.mark.parametrize("lib", LIBRARIES)
 def test_reading(lib: str, mode: str, exact: float, found: float) -> None:
     draw, counts = Draw(lib, 1), Counter[str]()
@@ -152,7 +154,13 @@ def test_writing(lib: str) -> None:
 
 @pytest.mark.parametrize(
     ("index", "code"),
-    [((5,), "SHP302"), ((-4,), "SHP302"), ((0, 0, 0), "SHP303"), (([0, 3],), "SHP302"), ((slice(None, None, -1),), "SHP302")],
+    [
+        ((5,), "SHP302"),
+        ((-4,), "SHP302"),
+        ((0, 0, 0), "SHP303"),
+        (([0, 3],), "SHP302"),
+        ((slice(None, None, -1),), "SHP302"),
+    ],
 )
 def test_codes_of_failing_indices(index: tuple[object, ...], code: str) -> None:
     world = ScratchWorld()

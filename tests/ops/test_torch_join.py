@@ -20,7 +20,9 @@ FUNCTIONS = (
 
 
 @pytest.mark.requires("torch")
-@pytest.mark.parametrize(("mode", "exact", "ranked"), [("exact", 0.92, 0.98), ("symbolic", 0.5, 0.95), ("opaque", 0, 0.2)])
+@pytest.mark.parametrize(
+    ("mode", "exact", "ranked"), [("exact", 0.92, 0.98), ("symbolic", 0.5, 0.95), ("opaque", 0, 0.2)]
+)
 def test_torch_samples(mode: str, exact: float, ranked: float) -> None:
     tally = replay_op_db(family(*MODULES), mode, limit=20)
     assert not tally.wrong

@@ -50,9 +50,7 @@ def test_random_numpy_calls(mode: str, exact: float) -> None:
 def test_columns_meet_rows(scene: Scene) -> None:
     code, message, hint = scene.error("torch.matmul", scene.tensor(8, 1600), scene.tensor(3136, 10))
     assert (code, hint) == ("SHP101", None)
-    assert message == (
-        "torch.matmul: [8, 1600] @ [3136, 10]: 1600 columns on the left meet 3136 rows on the right"
-    )
+    assert message == ("torch.matmul: [8, 1600] @ [3136, 10]: 1600 columns on the left meet 3136 rows on the right")
 
 
 def test_which_transposition_fits(scene: Scene) -> None:

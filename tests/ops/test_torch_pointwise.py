@@ -87,7 +87,9 @@ def _variants() -> list[tuple[str, Any, Any]]:
     found = []
     for info in op_db:
         variants = [(f"torch.Tensor.{info.name}_", info.inplace_variant)]
-        variants += [(f"torch.Tensor.{f.__name__}", f) for f in (info.operator_variant, info.inplace_operator_variant) if f]
+        variants += [
+            (f"torch.Tensor.{f.__name__}", f) for f in (info.operator_variant, info.inplace_operator_variant) if f
+        ]
         known = [(n, f) for n, f in variants if f is not None and n in _OPS and n not in SELF_MADE]
         if not known:
             continue

@@ -107,5 +107,3 @@ def test_creation_takes_sizes_in_every_form() -> None:
     assert world.call("torch.randint", Const(9), lift(world, (2, 3))).shape == Shape.of(2, 3)
     assert world.call("torch.arange", Const(2), Const(9), Const(3)).shape == Shape.of(3)
     assert world.call("torch.full", lift(world, (2,)), Const(1.5)).dtype == "float"
-
-

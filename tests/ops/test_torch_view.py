@@ -19,7 +19,9 @@ FUNCTIONS = (
 
 
 @pytest.mark.requires("torch")
-@pytest.mark.parametrize(("mode", "exact", "ranked"), [("exact", 0.95, 0.95), ("symbolic", 0.8, 0.9), ("opaque", 0, 0.28)])
+@pytest.mark.parametrize(
+    ("mode", "exact", "ranked"), [("exact", 0.95, 0.95), ("symbolic", 0.8, 0.9), ("opaque", 0, 0.28)]
+)
 def test_torch_samples(mode: str, exact: float, ranked: float) -> None:
     tally = replay_op_db(family(*MODULES), mode, limit=20)
     assert not tally.wrong

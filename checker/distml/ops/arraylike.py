@@ -17,7 +17,6 @@ from distml.values import (
     Ref,
     ShapeSeq,
     Tensor,
-    Tup,
     Union,
     Value,
 )
@@ -60,12 +59,7 @@ def common(call: Call, shapes: Sequence[Shape]) -> Shape:
     if first.rank is None or any(shape.rank != first.rank for shape in shapes):
         return call.facts.unknown_shape()
     columns = zip(*(shape.head for shape in shapes), strict=True)
-    return Shape(
-        tuple(
-            column[0] if all(d == column[0] for d in column) else call.symbol("size")
-            for column in columns
-        )
-    )
+    return Shape(tuple(column[0] if all(d == column[0] for d in column) else call.symbol("size") for column in columns))
 
 
 def _remembered(call: Call, value: Opaque) -> Shape:

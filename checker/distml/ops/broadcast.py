@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
 
 
-def broadcast(
-    call: Call, left: Shape, right: Shape, code: str = "SHP102", message: str | None = None
-) -> Shape:
+def broadcast(call: Call, left: Shape, right: Shape, code: str = "SHP102", message: str | None = None) -> Shape:
     """The broadcast of two shapes; fails where two dimensions can never meet."""
     left, right = call.facts.shape(left), call.facts.shape(right)
     if left == right or right.rank == 0:
@@ -80,9 +78,7 @@ def _unknown(call: Call, left: Shape, right: Shape, code: str, message: str | No
     return Shape((), unknown.middle, tuple(reversed(tail)), least)
 
 
-def _pair(
-    call: Call, a: Dim, b: Dim, left: Shape, right: Shape, code: str, message: str | None
-) -> Dim:
+def _pair(call: Call, a: Dim, b: Dim, left: Shape, right: Shape, code: str, message: str | None) -> Dim:
     met = meet(call, a, b)
     if met is None:
         swapped = "" if message is None else f"{message}: "

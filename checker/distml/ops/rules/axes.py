@@ -312,9 +312,7 @@ def move_axes(call: Call, shape: Shape, source: Value, destination: Value) -> Sh
     if sources is None or targets is None:
         return _scrambled(call, shape)
     if len(sources) != len(targets):
-        call.fail(
-            "SHP205", f"{call.text}: {len(sources)} axes to move, {len(targets)} places to put them"
-        )
+        call.fail("SHP205", f"{call.text}: {len(sources)} axes to move, {len(targets)} places to put them")
     _distinct(call, sources, "SHP205")
     _distinct(call, targets, "SHP205")
     placed = dict(zip(targets, sources, strict=True))

@@ -40,8 +40,7 @@ def cancel(left: Dim, right: Dim) -> tuple[Dim, Dim]:
     def reduced(dim: Dim) -> Dim:
         # Dividing every monomial by the same one keeps them distinct; only the order may change.
         parts = (
-            (tuple((a, p - common.get(a, 0)) for a, p in m if p > common.get(a, 0)), c // divisor)
-            for m, c in dim.terms
+            (tuple((a, p - common.get(a, 0)) for a, p in m if p > common.get(a, 0)), c // divisor) for m, c in dim.terms
         )
         return sum((Dim((part,)) for part in parts), Dim.of(0)).at(dim.origin)
 
@@ -81,9 +80,7 @@ def refuse_count(
     )
 
 
-def _hint(
-    shape: Shape, before: Dim, sizes: Sequence[Dim | None], holes: Sequence[int]
-) -> str | None:
+def _hint(shape: Shape, before: Dim, sizes: Sequence[Dim | None], holes: Sequence[int]) -> str | None:
     dims = shape.dims or ()
     item = prod(dims[1:], start=Dim.of(1))
     if len(dims) > 2 and len(sizes) == 2 and item != 0 and (0 in holes or sizes[0] == dims[0]):

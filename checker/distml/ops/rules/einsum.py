@@ -86,9 +86,7 @@ def _from_list(call: Call, value: Value) -> Labels | None:
     return Labels(tuple(names), front)
 
 
-def contract(
-    call: Call, shown: str, operands: Sequence[Labels], shapes: Sequence[Shape], result: Labels
-) -> Shape:
+def contract(call: Call, shown: str, operands: Sequence[Labels], shapes: Sequence[Shape], result: Labels) -> Shape:
     """The shape of a contraction whose labels are known."""
     _check_result(call, shown, operands, result)
     sizes: dict[str, Dim] = {}
@@ -149,8 +147,7 @@ def _wrong_rank(call: Call, shown: str, labels: Labels, shape: Shape, index: int
     least = "at least " if labels.front is not None else ""
     call.fail(
         "SHP103",
-        f"{call.text}: {shown} wants {least}{len(labels.names)} axes of operand {index}, "
-        f"which is {call.show(shape)}",
+        f"{call.text}: {shown} wants {least}{len(labels.names)} axes of operand {index}, which is {call.show(shape)}",
         *call.notes(*shape.head, *shape.tail),
     )
 

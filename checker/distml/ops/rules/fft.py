@@ -82,9 +82,7 @@ def transforms(call: Call, shape: Shape, counts: Value, axes: Value) -> Shape:
     return shape
 
 
-def _places(
-    call: Call, shape: Shape, count: int | None, axes: Value, unsized: bool | None
-) -> list[int] | None:
+def _places(call: Call, shape: Shape, count: int | None, axes: Value, unsized: bool | None) -> list[int] | None:
     absent = call.is_none(axes)
     if absent is None:
         return None

@@ -63,7 +63,11 @@ def picked(call: Call, tensor: Tensor, index: Value) -> tuple[Value, ...] | None
         return None
     if isinstance(index, Tup) and len(index.items) == 1:
         index = index.items[0]
-    if isinstance(index, Const) and type(index.value) is int and -len(tensor.content) <= index.value < len(tensor.content):
+    if (
+        isinstance(index, Const)
+        and type(index.value) is int
+        and -len(tensor.content) <= index.value < len(tensor.content)
+    ):
         return (tensor.content[index.value],)
     if isinstance(index, Slice):
         bounds = [call.const(v, (int, type(None))) for v in (index.start, index.stop, index.step)]
@@ -192,4 +196,3 @@ def joined(call: Call, shapes: list[Shape]) -> Shape:
     head = tuple(d for shape in shapes[: first + 1] for d in shape.head)
     tail = shapes[last].tail + tuple(d for shape in shapes[last + 1 :] for d in shape.head)
     return Shape(head, call.facts.unknown_shape().middle, tail, sum(s.least for s in shapes))
-

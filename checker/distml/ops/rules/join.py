@@ -51,9 +51,7 @@ def _rows(call: Call, shape: Shape) -> list[Shape] | Shape | None:
     return [row] * number if number is not None and number <= 64 else row
 
 
-def concatenate(
-    call: Call, parts: list[Shape] | Shape | None, axis: Value, length: Dim | None = None
-) -> Shape:
+def concatenate(call: Call, parts: list[Shape] | Shape | None, axis: Value, length: Dim | None = None) -> Shape:
     """Arrays joined along an axis they all have (torch.cat, numpy.concatenate); SHP203.
 
     In torch a vector of no elements joins anything. `length` is the number of
@@ -238,9 +236,7 @@ def _as_columns(call: Call, part: Shape) -> Shape:
     return Shape((*(part.dims or (Dim.of(1),)), Dim.of(1)))
 
 
-def _each(
-    parts: list[Shape] | Shape | None, change: Callable[[Shape], Shape]
-) -> list[Shape] | Shape | None:
+def _each(parts: list[Shape] | Shape | None, change: Callable[[Shape], Shape]) -> list[Shape] | Shape | None:
     if parts is None:
         return None
     return change(parts) if isinstance(parts, Shape) else [change(p) for p in parts]

@@ -94,9 +94,7 @@ def under(call: Call, ahead: Shape, *last: Dim) -> Shape:
     """`last` behind the batch axes `ahead`."""
     if ahead.dims is not None:
         return Shape(ahead.dims + last)
-    return Shape(
-        ahead.head, call.facts.unknown_shape().middle, ahead.tail + last, ahead.least + len(last)
-    )
+    return Shape(ahead.head, call.facts.unknown_shape().middle, ahead.tail + last, ahead.least + len(last))
 
 
 def svd(call: Call, shape: Shape, full: bool | None) -> tuple[Shape, Shape, Shape]:

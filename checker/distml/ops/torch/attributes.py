@@ -89,7 +89,9 @@ def grad(call: Call, self: Value) -> Value:
     return call.any_of(like(call, self), NONE)
 
 
-@attribute(*(f"torch.Tensor.is_{n}" for n in ("cuda", "cpu", "leaf", "sparse", "quantized", "meta", "mps", "nested", "xla")))
+@attribute(
+    *(f"torch.Tensor.is_{n}" for n in ("cuda", "cpu", "leaf", "sparse", "quantized", "meta", "mps", "nested", "xla"))
+)
 @attribute("torch.Tensor.requires_grad", "torch.Tensor.retains_grad")
 def flag(call: Call, self: Value) -> Value:
     """torch.Tensor.is_cuda, torch.Tensor.requires_grad and their like"""
@@ -108,14 +110,24 @@ def opaque(call: Call, self: Value) -> Value:
     return call.unknown()
 
 
-@op(*(f"torch.Tensor.{n}" for n in ("get_device", "element_size", "storage_offset", "data_ptr", "dense_dim", "sparse_dim")))
+@op(
+    *(
+        f"torch.Tensor.{n}"
+        for n in ("get_device", "element_size", "storage_offset", "data_ptr", "dense_dim", "sparse_dim")
+    )
+)
 @op("torch.Tensor.__hash__", "torch.get_device")
 def integer(call: Call, self: Value, *args: Value) -> Value:
     """torch.Tensor.element_size() and other integers"""
     return Prim("int")
 
 
-@op(*(f"torch.Tensor.is_{n}" for n in ("contiguous", "pinned", "shared", "signed", "conj", "neg", "coalesced", "inference")))
+@op(
+    *(
+        f"torch.Tensor.is_{n}"
+        for n in ("contiguous", "pinned", "shared", "signed", "conj", "neg", "coalesced", "inference")
+    )
+)
 @op("torch.Tensor.is_set_to", "torch.Tensor.is_same_size", "torch.is_same_size", "torch.is_conj", "torch.is_inference")
 def predicate(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     """torch.Tensor.is_contiguous() and other questions"""
@@ -151,7 +163,13 @@ def truth(call: Call, input: Value) -> Value:
     return Prim("bool")
 
 
-@op("torch.Tensor.item", "torch.Tensor.__int__", "torch.Tensor.__float__", "torch.Tensor.__index__", "torch.Tensor.__complex__")
+@op(
+    "torch.Tensor.item",
+    "torch.Tensor.__int__",
+    "torch.Tensor.__float__",
+    "torch.Tensor.__index__",
+    "torch.Tensor.__complex__",
+)
 def item(call: Call, self: Value) -> Value:
     """torch.Tensor.item(): the one element as a number"""
     single(call, self, "a number")
@@ -167,7 +185,11 @@ def single(call: Call, tensor: Value, what: str) -> None:
     """Require a tensor to have one element."""
     shape = call.shape(tensor)
     if shape.size is not None and shape.size.differs(1):
-        call.fail("SHP201", f"{call.text}: only one element makes {what}, {shape!r} has {shape.size}", *call.notes(*shape.head))
+        call.fail(
+            "SHP201",
+            f"{call.text}: only one element makes {what}, {shape!r} has {shape.size}",
+            *call.notes(*shape.head),
+        )
 
 
 @op("torch.Tensor.tolist")
@@ -291,4 +313,3 @@ def sum_to_size(call: Call, self: Value, *size: Value) -> Value:
     if sizes is None:
         return call.unranked(kind_of(self))
     return call.tensor(Shape(tuple(call.symbol("size") if d is None else d for d in sizes)), kind_of(self))
-

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from distml.shapes import Shape
 
 
-def _clamp(
-    call: Call, input: Value, min: Value = NONE, max: Value = NONE, *, out: Value = NONE
-) -> Value:
+def _clamp(call: Call, input: Value, min: Value = NONE, max: Value = NONE, *, out: Value = NONE) -> Value:
     """torch.clamp(input, min=None, max=None)"""
     given = [v for v in (input, min, max) if call.is_none(v) is not True]
     return into(call, call.tensor(elementwise(call, *given), promote(kind_of(v) for v in given)), out)
@@ -100,7 +98,9 @@ def where(call: Call, condition: Value, input: Value = NONE, other: Value = NONE
         condition, input = input, condition
     if input == NONE and other == NONE:
         return positions(call, condition)
-    return into(call, call.tensor(elementwise(call, condition, input, other), promote((kind_of(input), kind_of(other)))), out)
+    return into(
+        call, call.tensor(elementwise(call, condition, input, other), promote((kind_of(input), kind_of(other)))), out
+    )
 
 
 def positions(call: Call, tensor: Value) -> Value:

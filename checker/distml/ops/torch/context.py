@@ -41,10 +41,23 @@ def compile(call: Call, model: Value = NONE, *args: Value, **options: Value) -> 
     return Lib("torch.compile.applied") if model == NONE else model
 
 
-@op("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.is_grad_enabled", "torch.is_inference_mode_enabled")
+@op(
+    "torch.cuda.is_available",
+    "torch.backends.mps.is_available",
+    "torch.is_grad_enabled",
+    "torch.is_inference_mode_enabled",
+)
 @op("torch.cuda.is_bf16_supported", "torch.distributed.is_available", "torch.distributed.is_initialized")
-@op("torch.backends.cudnn.is_available", "torch.xpu.is_available", "torch.is_autocast_enabled", "torch.jit.is_scripting")
-@op("torch.jit.is_tracing", "torch.compiler.is_compiling", "torch.is_storage", "torch.can_cast", "torch.mps.is_available")
+@op(
+    "torch.backends.cudnn.is_available", "torch.xpu.is_available", "torch.is_autocast_enabled", "torch.jit.is_scripting"
+)
+@op(
+    "torch.jit.is_tracing",
+    "torch.compiler.is_compiling",
+    "torch.is_storage",
+    "torch.can_cast",
+    "torch.mps.is_available",
+)
 @op("torch.are_deterministic_algorithms_enabled", "torch.is_distributed", "torch.cuda.is_initialized")
 def question(call: Call, *args: Value, **options: Value) -> Value:
     """torch.cuda.is_available() and what else depends on the machine"""
@@ -64,17 +77,38 @@ def count(call: Call, *args: Value, **options: Value) -> Value:
 @op("torch.cuda.get_device_properties", "torch.cuda.Event", "torch.cuda.Stream", "torch.cuda.stream")
 @op("torch.vmap", "torch.get_default_device")
 @op("torch.cuda.get_device_capability", "torch.cuda.device", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
-@op(*(f"torch.func.{n}" for n in ("vmap", "grad", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "functional_call", "linearize")))
-@op("torch.autograd.grad", "torch.autograd.functional.jacobian", "torch.autograd.functional.hessian", "torch.profiler.profile")
+@op(
+    *(
+        f"torch.func.{n}"
+        for n in ("vmap", "grad", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "functional_call", "linearize")
+    )
+)
+@op(
+    "torch.autograd.grad",
+    "torch.autograd.functional.jacobian",
+    "torch.autograd.functional.hessian",
+    "torch.profiler.profile",
+)
 @op("torch.utils.checkpoint.checkpoint_sequential", "torch.hub.load", "torch.hub.load_state_dict_from_url")
 def unknown(call: Call, *args: Value, **options: Value) -> Value:
     """torch.device(...), torch.load(file) and what else shapes cannot be told of"""
     return call.unknown()
 
 
-@op("torch.save", "torch.set_default_dtype", "torch.set_default_tensor_type", "torch.set_default_device", "torch.jit.save")
+@op(
+    "torch.save",
+    "torch.set_default_dtype",
+    "torch.set_default_tensor_type",
+    "torch.set_default_device",
+    "torch.jit.save",
+)
 @op("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_printoptions", "torch.cuda.synchronize")
-@op("torch.cuda.empty_cache", "torch.cuda.set_device", "torch.use_deterministic_algorithms", "torch.set_float32_matmul_precision")
+@op(
+    "torch.cuda.empty_cache",
+    "torch.cuda.set_device",
+    "torch.use_deterministic_algorithms",
+    "torch.set_float32_matmul_precision",
+)
 @op("torch.cuda.reset_peak_memory_stats", "torch.autograd.backward", "torch.set_flush_denormal")
 @op("torch.mps.empty_cache", "torch._assert")
 def nothing(call: Call, *args: Value, **options: Value) -> Value:
@@ -89,7 +123,13 @@ def checkpoint(call: Call, function: Value, *args: Value, **options: Value) -> V
     return call.apply(function, *args, kwargs={k: v for k, v in options.items() if k not in own})
 
 
-_CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "inf": float("inf"), "nan": float("nan"), "newaxis": None}
+_CONSTANTS = {
+    "pi": 3.141592653589793,
+    "e": 2.718281828459045,
+    "inf": float("inf"),
+    "nan": float("nan"),
+    "newaxis": None,
+}
 
 
 @attribute(*(f"torch.{name}" for name in _CONSTANTS))

@@ -106,7 +106,11 @@ def tensor(call: Call, data: Value, dtype: Value = NONE, **options: Value) -> Va
     return Tensor("torch", shape, kind, content=elements(call, data) if kind == "int" else None)
 
 
-@op("torch.Tensor", *(f"torch.{name}Tensor" for name in TENSOR_TYPES), *(f"torch.cuda.{name}Tensor" for name in TENSOR_TYPES))
+@op(
+    "torch.Tensor",
+    *(f"torch.{name}Tensor" for name in TENSOR_TYPES),
+    *(f"torch.cuda.{name}Tensor" for name in TENSOR_TYPES),
+)
 def typed(call: Call, *data: Value, **options: Value) -> Value:
     """torch.Tensor(2, 3), torch.FloatTensor([1.0, 2.0]): sizes as integers, or data"""
     kind = tensor_type(call.name) if call.name != "torch.Tensor" else "float"
@@ -214,9 +218,7 @@ def linspace(
 
 
 @op("torch.eye")
-def eye(
-    call: Call, n: Value, m: Value = NONE, *, out: Value = NONE, dtype: Value = NONE, **options: Value
-) -> Value:
+def eye(call: Call, n: Value, m: Value = NONE, *, out: Value = NONE, dtype: Value = NONE, **options: Value) -> Value:
     """torch.eye(n, m=n)"""
     rows = nonnegative(call, call.dim(n))
     columns = rows if m == NONE else nonnegative(call, call.dim(m))
@@ -233,7 +235,9 @@ def window(call: Call, window_length: Value, *args: Value, dtype: Value = NONE, 
 def complex_of(call: Call, real: Value, imag: Value = NONE, *, out: Value = NONE, **named: Value) -> Value:
     """torch.complex(real, imag), torch.polar(abs, angle)"""
     other = imag if imag != NONE else named.get("angle", NONE)
-    return into(call, call.tensor(call.broadcast(call.shape(real), call.shape(other), message=call.text), "complex"), out)
+    return into(
+        call, call.tensor(call.broadcast(call.shape(real), call.shape(other), message=call.text), "complex"), out
+    )
 
 
 @op("torch.tril_indices", "torch.triu_indices")

@@ -125,7 +125,9 @@ def take_along_dim(call: Call, input: Value, indices: Value, dim: Value = NONE, 
     if dim == NONE:
         count = call.shape(indices).size
         return into(call, call.tensor([count], kind_of(input)), out)
-    return into(call, call.tensor(rules.along_axis(call, call.shape(input), call.shape(indices), dim), kind_of(input)), out)
+    return into(
+        call, call.tensor(rules.along_axis(call, call.shape(input), call.shape(indices), dim), kind_of(input)), out
+    )
 
 
 @register("put")
@@ -173,4 +175,3 @@ def narrow(call: Call, input: Value, dim: Value, start: Value, length: Value) ->
                 *call.notes(begin, count, size),
             )
     return like(call, input, rules.selected(call, shape, dim, count))
-

@@ -82,9 +82,7 @@ def _tolerance(call: Call, value: Value) -> Shape:
 
 
 @op("torch.linalg.pinv", "torch.pinverse", "torch.Tensor.pinverse")
-def pinv(
-    call: Call, A: Value, rcond: Value = NONE, hermitian: Value = FALSE, **options: Value
-) -> Value:
+def pinv(call: Call, A: Value, rcond: Value = NONE, hermitian: Value = FALSE, **options: Value) -> Value:
     """torch.linalg.pinv(A): rows and columns exchanged"""
     shape = call.shape(A)
     found = rules.square(call, shape) if call.flag(hermitian) else rules.matrix(call, shape)

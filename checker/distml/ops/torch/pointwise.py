@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-
 def split(names: str) -> list[str]:
     """The names in a table's line."""
     return names.split()
@@ -159,7 +158,9 @@ register(["div", "divide"], _divide)
 
 def _power(call: Call, input: Value, exponent: Value, *, out: Value = NONE) -> Value:
     """torch.pow(input, exponent)"""
-    return into(call, call.tensor(elementwise(call, input, exponent), promote((kind_of(input), kind_of(exponent)))), out)
+    return into(
+        call, call.tensor(elementwise(call, input, exponent), promote((kind_of(input), kind_of(exponent)))), out
+    )
 
 
 register(["pow"], _power)

@@ -68,9 +68,7 @@ def normal(
 
 
 @op("torch.bernoulli", "torch.Tensor.bernoulli")
-def bernoulli(
-    call: Call, input: Value, p: Value = NONE, *, generator: Value = NONE, out: Value = NONE
-) -> Value:
+def bernoulli(call: Call, input: Value, p: Value = NONE, *, generator: Value = NONE, out: Value = NONE) -> Value:
     """torch.bernoulli(input)"""
     return into(call, call.tensor(call.shape(input), kind_of(input)), out)
 
@@ -147,7 +145,13 @@ def copy(call: Call, self: Value, src: Value, non_blocking: Value = FALSE) -> Va
 
 
 @op("torch.manual_seed", "torch.seed", "torch.initial_seed", "torch.random.manual_seed", "torch.cuda.manual_seed")
-@op("torch.cuda.manual_seed_all", "torch.set_rng_state", "torch.get_rng_state", "torch.Generator", "torch.mps.manual_seed")
+@op(
+    "torch.cuda.manual_seed_all",
+    "torch.set_rng_state",
+    "torch.get_rng_state",
+    "torch.Generator",
+    "torch.mps.manual_seed",
+)
 def generator(call: Call, *args: Value, **options: Value) -> Value:
     """torch.manual_seed(seed), torch.Generator(device)"""
     return call.unknown()

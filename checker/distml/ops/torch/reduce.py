@@ -292,4 +292,3 @@ def allclose(call: Call, input: Value, other: Value, *args: Value, **options: Va
     """torch.allclose(input, other): the two broadcast"""
     elementwise(call, input, other)
     return Prim("bool")
-

@@ -57,7 +57,11 @@ def roll(call: Call, input: Value, shifts: Value, dims: Value = NONE) -> Value:
         return like(call, input)
     named, moved = (dims,) if items is None else items, call.items(shifts)
     counted = items is not None or isinstance(dims, Const)
-    if counted and len(named) != (1 if moved is None else len(moved)) and (moved is not None or isinstance(shifts, Const)):
+    if (
+        counted
+        and len(named) != (1 if moved is None else len(moved))
+        and (moved is not None or isinstance(shifts, Const))
+    ):
         call.fail("SHP202", f"{call.text}: {1 if moved is None else len(moved)} shifts for {len(named)} axes")
     for item in named if rank != 0 else ():
         call.axis(item, rank)

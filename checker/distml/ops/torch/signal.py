@@ -126,9 +126,7 @@ def _require_frequencies(call: Call, shape: Shape, points: Dim | None, half: boo
         call.fail("SHP301", f"{call.text} needs {wanted} frequencies, gets {rows} ({call.show(shape)})")
 
 
-def _samples(
-    call: Call, frames: Dim, points: Dim | None, step: Dim | None, center: Value, length: Value
-) -> Dim:
+def _samples(call: Call, frames: Dim, points: Dim | None, step: Dim | None, center: Value, length: Value) -> Dim:
     given = call.is_none(length)
     if not given:
         return (None if given is None else call.dim(length)) or call.symbol("samples")

@@ -70,7 +70,14 @@ def _is_vector(call: Call, left: Shape, right: Shape) -> bool | None:
 
 @op("torch.linalg.solve_triangular")
 def solve_triangular(
-    call: Call, A: Value, B: Value, *, upper: Value = NONE, left: Value = TRUE, unitriangular: Value = FALSE, out: Value = NONE
+    call: Call,
+    A: Value,
+    B: Value,
+    *,
+    upper: Value = NONE,
+    left: Value = TRUE,
+    unitriangular: Value = FALSE,
+    out: Value = NONE,
 ) -> Value:
     """torch.linalg.solve_triangular(A, B, *, upper, left=True)"""
     matrix, side = rules.square(call, call.shape(A), "the matrix"), call.flag(left)

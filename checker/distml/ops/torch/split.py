@@ -46,16 +46,19 @@ def _split(call: Call, tensor: Value, sizes: Value, at: Value) -> Value:
     return pieces(call, tensor, rules.of_length(call, shape, at, length))
 
 
-@op("torch.split_with_sizes", "torch.Tensor.split_with_sizes", "torch.split_with_sizes_copy", "torch.unsafe_split_with_sizes")
+@op(
+    "torch.split_with_sizes",
+    "torch.Tensor.split_with_sizes",
+    "torch.split_with_sizes_copy",
+    "torch.unsafe_split_with_sizes",
+)
 def split_with_sizes(call: Call, input: Value, split_sizes: Value, dim: Value = ZERO) -> Value:
     """torch.split_with_sizes(input, split_sizes, dim=0)"""
     return _split(call, input, split_sizes, dim)
 
 
 @op("torch.chunk", "torch.Tensor.chunk", "torch.unsafe_chunk", "torch.Tensor.unsafe_chunk")
-def chunk(
-    call: Call, input: Value, chunks: Value, dim: Value = ZERO, *, axis: Value | None = None
-) -> Value:
+def chunk(call: Call, input: Value, chunks: Value, dim: Value = ZERO, *, axis: Value | None = None) -> Value:
     """torch.chunk(input, chunks, dim=0)"""
     return pieces(call, input, rules.chunk(call, call.shape(input), axis or dim, call.dim(chunks)))
 
