@@ -170,7 +170,20 @@ def join_records(vm: Machine, left: Record, right: Record) -> Record:
         return SetRecord(None, _join_items(vm, _elements(left), _elements(right)))
     if isinstance(left, IteratorRecord) and isinstance(right, IteratorRecord):
         return IteratorRecord(None, _join_items(vm, _elements(left), _elements(right)))
-    return left
+    return _join_classes(vm, left, right)
+
+
+def _join_classes(vm: Machine, left: Record, right: Record) -> Record:
+    """A class whose attributes were set on one path, or differently on two."""
+    from distml.interp.classes import ClassRecord
+
+    if not isinstance(left, ClassRecord) or not isinstance(right, ClassRecord):
+        return left
+    attrs = {**right.attrs, **left.attrs}
+    for name, value in left.attrs.items():
+        if name in right.attrs:
+            attrs[name] = join_values(vm, value, right.attrs[name])
+    return replace(left, attrs=attrs)
 
 
 def _elements(record: ListRecord | SetRecord | IteratorRecord) -> list[Value] | None:
@@ -349,7 +362,19 @@ def widen_records(vm: Machine, old: Record, new: Record, wild: set[object]) -> R
         return SetRecord(None)
     if isinstance(old, IteratorRecord):
         return IteratorRecord(None)
-    return old
+    return _widen_class(vm, old, new, wild)
+
+
+def _widen_class(vm: Machine, old: Record, new: Record, wild: set[object]) -> Record:
+    from distml.interp.classes import ClassRecord
+
+    if not isinstance(old, ClassRecord) or not isinstance(new, ClassRecord):
+        return old
+    attrs = {**new.attrs, **old.attrs}
+    for name, value in old.attrs.items():
+        if name in new.attrs:
+            attrs[name] = widen_values(vm, value, new.attrs[name], wild)
+    return old if attrs == old.attrs else replace(old, attrs=attrs)
 
 
 def _widen_list(vm: Machine, old: ListRecord, new: ListRecord, wild: set[object]) -> ListRecord:

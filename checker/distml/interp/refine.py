@@ -10,7 +10,7 @@ from distml.interp.names import assign_name
 from distml.interp.truth import truth
 from distml.interp.typetests import is_instance
 from distml.ops import Call
-from distml.shapes import Dim, Symbol
+from distml.shapes import Dim, Shape, Symbol
 from distml.values import (
     NONE,
     Const,
@@ -151,7 +151,9 @@ def _refine_equal(vm: Machine, left: ast.expr, right: ast.expr) -> None:
         return
     if isinstance(b, ShapeSeq):
         a, b = b, a
-    if isinstance(a, ShapeSeq) and isinstance(b, Tup):
+    if isinstance(a, ShapeSeq) and isinstance(b, ShapeSeq):
+        _equate_ends(vm, vm.facts.shape(a.shape), vm.facts.shape(b.shape))
+    elif isinstance(a, ShapeSeq) and isinstance(b, Tup):
         known = vm.facts.of_rank(a.shape, len(b.items))
         if known is None or known.dims is None:
             raise PathEnd
@@ -162,6 +164,13 @@ def _refine_equal(vm: Machine, left: ast.expr, right: ast.expr) -> None:
             _equate(vm, left_item, right_item)
     else:
         _equate(vm, a, b)
+
+
+def _equate_ends(vm: Machine, left: Shape, right: Shape) -> None:
+    """Equal shapes of unknown rank have equal first and equal last sizes."""
+    ends = [*zip(left.head, right.head), *zip(reversed(left.tail), reversed(right.tail))]
+    if not all(vm.facts.equate(a, b) for a, b in ends):
+        raise PathEnd
 
 
 def _equate(vm: Machine, left: Value, right: Value) -> None:
