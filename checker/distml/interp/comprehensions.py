@@ -11,6 +11,7 @@ from distml.interp.machine import Frame
 from distml.interp.refine import refine
 from distml.interp.scope import scope_of
 from distml.interp.truth import truth
+from distml.ops.python.keys import canonical
 from distml.shapes import Dim
 from distml.values import Const, DictRecord, IteratorRecord, ListRecord, SetRecord, Value
 
@@ -134,11 +135,11 @@ def set_comprehension(vm: Machine, node: ast.SetComp) -> Value:
 def dict_comprehension(vm: Machine, node: ast.DictComp) -> Value:
     """`{k: v for ...}`."""
     found = _collect(vm, node, (node.key, node.value))
-    items: dict[Const, Value] = {}
+    items: dict[Value, Value] = {}
     exact = found.exact
     rest: list[Value] = []
     for key, value in found.items:
-        if isinstance(key, Const) and found.exact:
+        if found.exact and canonical(vm, key) is not None:
             items[key] = value
         else:
             exact = False

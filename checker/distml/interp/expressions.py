@@ -15,6 +15,7 @@ from distml.interp.operators import binary, compare, subscript, unary
 from distml.interp.refine import refine
 from distml.interp.state import join_states
 from distml.interp.truth import truth
+from distml.ops.python.keys import canonical
 from distml.shapes import Origin
 from distml.values import (
     NONE,
@@ -110,7 +111,7 @@ def _spread(vm: Machine, value: Value, kwargs: dict[str, Value]) -> bool:
     if not isinstance(record, DictRecord):
         return False
     for key, item in record.items.items():
-        if isinstance(key.value, str):
+        if isinstance(key, Const) and isinstance(key.value, str):
             kwargs[key.value] = item
     return record.exact
 
@@ -256,7 +257,7 @@ def _set(vm: Machine, node: ast.Set) -> Value:
 
 
 def _dict(vm: Machine, node: ast.Dict) -> Value:
-    items: dict[Const, Value] = {}
+    items: dict[Value, Value] = {}
     exact = True
     for key_node, value_node in zip(node.keys, node.values, strict=True):
         value = evaluate(vm, value_node)
@@ -264,14 +265,14 @@ def _dict(vm: Machine, node: ast.Dict) -> Value:
             exact = _merge_dict(vm, value, items) and exact
             continue
         key = evaluate(vm, key_node)
-        if isinstance(key, Const):
+        if canonical(vm, key) is not None:
             items[key] = value
         else:
             exact = False
     return vm.allocate(DictRecord(items, exact))
 
 
-def _merge_dict(vm: Machine, value: Value, items: dict[Const, Value]) -> bool:
+def _merge_dict(vm: Machine, value: Value, items: dict[Value, Value]) -> bool:
     from distml.values import Ref
 
     record = vm.record(value) if isinstance(value, Ref) else None

@@ -117,7 +117,7 @@ def bind(vm: Machine, function: Function, arguments: Arguments) -> dict[str, Val
 
 def _bind_keywords(vm: Machine, spec: ast.arguments, arguments: Arguments, bound: dict[str, Value]) -> bool:
     names = {a.arg for a in (*spec.args, *spec.kwonlyargs)}
-    extra: dict[Const, Value] = {}
+    extra: dict[Value, Value] = {}
     for key, value in arguments.kwargs.items():
         if key in names:
             if key in bound:

@@ -220,7 +220,7 @@ def _joined_items(vm: Machine, left: ListRecord, right: ListRecord) -> ListRecor
 
 
 def _join_dicts(vm: Machine, left: DictRecord, right: DictRecord) -> DictRecord:
-    items: dict[Const, Value] = {}
+    items: dict[Value, Value] = {}
     exact = left.exact and right.exact
     dropped: list[Value] = []
     for key in {**left.items, **right.items}:

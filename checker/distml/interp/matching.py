@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from distml.interp.names import assign_name
 from distml.interp.truth import truth
 from distml.interp.typetests import is_instance
+from distml.ops.python.keys import canonical, find_key
 from distml.values import (
     Class,
     Const,
@@ -183,19 +184,21 @@ def _mapping(vm: Machine, pattern: ast.MatchMapping, value: Value) -> bool | Non
         _bind_unknown(vm, pattern)
         return None
     answers: list[bool | None] = []
+    taken: list[Value | None] = []
     for key_node, inner in zip(pattern.keys, pattern.patterns, strict=True):
-        key = evaluate(vm, key_node)
-        found = record.items.get(key) if isinstance(key, Const) else None
+        wanted = evaluate(vm, key_node)
+        key = find_key(vm, record, wanted)
+        taken.append(key)
+        found = None if key is None else record.items[key]
         if found is None:
-            if record.exact and isinstance(key, Const):
+            if record.exact and canonical(vm, wanted) is not None:
                 return False
             _bind_unknown(vm, inner)
             answers.append(None)
         else:
             answers.append(match_pattern(vm, inner, found))
     if pattern.rest:
-        keys = [evaluate(vm, key) for key in pattern.keys]
-        rest = {key: item for key, item in record.items.items() if key not in keys}
-        known = record.exact and all(isinstance(key, Const) for key in keys)
+        rest = {key: item for key, item in record.items.items() if key not in taken}
+        known = record.exact and None not in taken
         assign_name(vm, pattern.rest, vm.allocate(DictRecord(rest, known, None if known else record.rest)))
     return _all(answers)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, hypothetical
 from distml.interp.truth import truth
 from distml.ops import Call
+from distml.ops.python.keys import underlying
 from distml.ops.registry import find_op
 from distml.shapes import Shape
 from distml.values import (
@@ -63,8 +64,6 @@ UNARY: dict[type[ast.unaryop], tuple[str, str]] = {
     ast.UAdd: ("+", "pos"),
     ast.Invert: ("~", "invert"),
 }
-PLAIN = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.int", "builtins.str"})
-"""Bases that make the members of an enumeration numbers or text."""
 NOT_IMPLEMENTED = Lib("builtins.NotImplemented")
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 
@@ -201,17 +200,6 @@ def compare(vm: Machine, operator: ast.cmpop, left: Value, right: Value, node: a
     symbol, name = COMPARE[type(operator)]
     left, right = underlying(vm, left), underlying(vm, right)
     return each_alternative(vm, (left, right), lambda a, b: _compare(vm, symbol, name, a, b, node))
-
-
-def underlying(vm: Machine, value: Value) -> Value:
-    """The number or text that a member of an `IntEnum` or `str` enumeration is; other values as they are."""
-    record = _instance(vm, value)
-    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
-        return value
-    owner = vm.at(record.cls.address)
-    inner = record.attrs.get("value") if owner.kind == "enum" else None
-    plain = isinstance(inner, Const) and any(isinstance(base, Lib) and base.name in PLAIN for base in owner.mro)
-    return inner if plain and inner is not None else value
 
 
 def _negated(known: bool | None, negate: bool) -> Value:

@@ -110,7 +110,7 @@ class Renaming:
         if isinstance(entry, tuple):
             return tuple(self.entry(e) for e in entry)
         if isinstance(entry, dict):
-            return {k: self.entry(v) for k, v in entry.items()}
+            return {self.entry(k): self.entry(v) for k, v in entry.items()}
         if is_dataclass(entry) and not isinstance(entry, type):
             changes = {}
             for field in fields(entry):

@@ -226,7 +226,7 @@ def _vars(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     value = arguments.args[0] if arguments.args else NONE
     record = vm.record(value) if isinstance(value, Ref) else None
     if isinstance(record, InstanceRecord):
-        items = {Const(k): v for k, v in record.attrs.items() if not k.startswith("__")}
+        items: dict[Value, Value] = {Const(k): v for k, v in record.attrs.items() if not k.startswith("__")}
         return vm.allocate(DictRecord(items, record.exact))
     return vm.opaque(vm.snippet(node))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from distml.shapes import Dim
-    from distml.values.model import Const, Value
+    from distml.values.model import Value
 
 
 class Record:
@@ -38,7 +38,7 @@ class DictRecord(Record):
     """A dict. `items` are the keys that are known; unless `exact`, there may be others,
     each like `rest` (None: nothing known). `factory` is a defaultdict's."""
 
-    items: dict[Const, Value]
+    items: dict[Value, Value]
     exact: bool = True
     rest: Value | None = None
     factory: Value | None = None

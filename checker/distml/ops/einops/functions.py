@@ -129,8 +129,8 @@ def parse_shape(call: Call, x: Value, pattern: Value) -> Value:
         call.fail("SHP207", f"{call.text}: '{text}' is {len(names)} axes, the tensor is {call.show(x)}")
     if shape is None:
         return call.unknown()
-    sizes = {Const(n): call.number(d) for n, d in zip(names, shape.head, strict=True) if n != "_"}
-    return call.world.allocate(DictRecord(dict(sizes)))
+    sizes: dict[Value, Value] = {Const(n): call.number(d) for n, d in zip(names, shape.head, strict=True) if n != "_"}
+    return call.world.allocate(DictRecord(sizes))
 
 
 @op("einops.asnumpy")

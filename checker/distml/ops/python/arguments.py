@@ -91,7 +91,7 @@ def add_argument(call: Call, self: Value, *name_or_flags: Value, **options: Valu
     ref = (call.attrs(self) or {}).get(_OPTIONS)
     if options_table is not None and isinstance(ref, Ref):
         spec = Tup((Const(argument.dest), Const(argument.action), argument.type, argument.const, argument.nargs))
-        added = {Const(flag): spec for flag in argument.flags}
+        added: dict[Value, Value] = {Const(flag): spec for flag in argument.flags}
         call.world.replace(ref, DictRecord({**options_table.items, **added}))
     return call.unknown()
 
@@ -156,7 +156,7 @@ def parse_args(call: Call, self: Value, args: Value = NONE, namespace: Value = N
     defaults = _table(call, self, _DEFAULTS)
     if defaults is None:
         return call.unknown("args")
-    attrs = {str(key.value): value for key, value in defaults.items.items() if key.value}
+    attrs = {str(k.value): v for k, v in defaults.items.items() if isinstance(k, Const) and k.value}
     exact = defaults.exact
     given: tuple[Value, ...] | Many = () if args == NONE else drawn(call, args)
     if isinstance(given, Many):

@@ -7,6 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from distml.ops.python.folding import FAILURES, MISSING, python
+from distml.ops.python.keys import canonical, find_key
 from distml.ops.python.likeness import is_number, kind_of
 from distml.ops.python.ratios import quotient_of
 from distml.shapes import Dim, Shape
@@ -328,7 +329,7 @@ def contains(call: Call, container: Value, item: Value) -> bool | None:
         return _in_range(call, container, item)
     record = call.world.record(container) if isinstance(container, Ref) else None
     if isinstance(record, DictRecord):
-        return _in_dict(record, item)
+        return _in_dict(call, record, item)
     if isinstance(container, Tup | ShapeSeq) or isinstance(record, ListRecord | SetRecord):
         items = call.items(container)
         return None if items is None else _in_items(call, items, item)
@@ -346,9 +347,9 @@ def _in_items(call: Call, items: Sequence[Value], item: Value) -> bool | None:
     return result
 
 
-def _in_dict(record: DictRecord, item: Value) -> bool | None:
-    if isinstance(item, Const):
-        if item in record.items or any(key.value == item.value for key in record.items):
+def _in_dict(call: Call, record: DictRecord, item: Value) -> bool | None:
+    if canonical(call.world, item) is not None:
+        if find_key(call.world, record, item) is not None:
             return True
         return False if record.exact else None
     return False if record.exact and not record.items else None

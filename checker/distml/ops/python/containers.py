@@ -8,6 +8,7 @@ from distml.ops.call import FALSE, NONE, TRUE, Call
 from distml.ops.python.dicts import dict_from, length_of_dict, record_of
 from distml.ops.python.iterating import as_list, drawn
 from distml.ops.python.joined import merged
+from distml.ops.python.keys import find_key
 from distml.ops.python.lists import shuffled
 from distml.ops.registry import op
 from distml.values import (
@@ -60,12 +61,12 @@ def counter(call: Call, iterable: Value | None = None, /, **named: Value) -> Val
     values = drawn(call, iterable)
     if record_of(call, iterable) is not None or isinstance(values, Many):
         return call.world.allocate(DictRecord({}, False, None, Lib("builtins.int")))
-    counts: dict[Const, int] = {}
+    counts: dict[Value, int] = {}
     for value in values:
         if not isinstance(value, Const):
             return call.world.allocate(DictRecord({}, False, Num(call.symbol("count")), Lib("builtins.int")))
         counts[value] = counts.get(value, 0) + 1
-    items: dict[Const, Value] = {key: Const(number) for key, number in counts.items()}
+    items: dict[Value, Value] = {key: Const(number) for key, number in counts.items()}
     return call.world.allocate(DictRecord(items, True, None, Lib("builtins.int")))
 
 
@@ -102,9 +103,10 @@ def move_to_end(call: Call, self: Value, key: Value, last: Value = TRUE) -> Valu
     record = record_of(call, self)
     if record is None or not isinstance(self, Ref):
         return NONE
-    if isinstance(key, Const) and key in record.items and isinstance(last, Const):
-        others = {name: value for name, value in record.items.items() if name != key}
-        moved = {key: record.items[key]}
+    known = find_key(call.world, record, key)
+    if known is not None and isinstance(last, Const):
+        others = {name: value for name, value in record.items.items() if name != known}
+        moved = {known: record.items[known]}
         items = {**others, **moved} if last.value else {**moved, **others}
         call.world.replace(self, DictRecord(items, record.exact, record.rest, record.factory))
     else:
@@ -170,7 +172,7 @@ def simple_namespace(call: Call, mapping: Value | None = None, /, **named: Value
     record = None if mapping is None else record_of(call, mapping)
     attrs: dict[str, Value] = {}
     if record is not None:
-        attrs = {str(key.value): value for key, value in record.items.items()}
+        attrs = {str(k.value): value for k, value in record.items.items() if isinstance(k, Const)}
         exact = record.exact
     return call.world.allocate(InstanceRecord(Lib(call.name), {**attrs, **named}, exact))
 

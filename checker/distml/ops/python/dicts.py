@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import NONE, Call
 from distml.ops.python.folding import MAX_ITEMS
 from distml.ops.python.joined import merged
+from distml.ops.python.keys import canonical, find_key
 from distml.ops.python.likeness import either, fresh
 from distml.ops.registry import op
 from distml.shapes import Dim
@@ -28,23 +29,14 @@ def record_of(call: Call, value: Value) -> DictRecord | None:
     return record if isinstance(record, DictRecord) else None
 
 
-def find_key(record: DictRecord, key: Const) -> Const | None:
-    """The key of the dict that equals `key`: 1, True and 1.0 are one key."""
-    if key in record.items:
-        return key
-    if not isinstance(key.value, bool | int | float | complex):
-        return None
-    return next((known for known in record.items if known.value == key.value), None)
-
-
 def dict_get(call: Call, self: Ref, record: DictRecord, key: Value, default: Value | None = None) -> Value:
     """`self[key]`, or `self.get(key, default)` with a default."""
-    if not isinstance(key, Const):
+    if canonical(call.world, key) is None:
         if record.factory is not None and default is None:
             # The factory may have made a new entry.
             call.world.replace(self, DictRecord(record.items, False, None, record.factory))
         return _any_value(call, record, default)
-    known = find_key(record, key)
+    known = find_key(call.world, record, key)
     if known is not None:
         return record.items[known]
     if record.exact and default is not None:
@@ -62,7 +54,7 @@ def dict_get(call: Call, self: Ref, record: DictRecord, key: Value, default: Val
     return value
 
 
-def _shown(call: Call, key: Const) -> str:
+def _shown(call: Call, key: Value) -> str:
     """What messages call the value of a key: `cfg["hidden"]`, which the call of a subscript is named already."""
     return call.text if call.name.endswith("__getitem__") else f"{call.text}({key!r})"
 
@@ -87,8 +79,8 @@ def _any_value(call: Call, record: DictRecord, default: Value | None) -> Value:
 def dict_set(call: Call, self: Ref, record: DictRecord, key: Value, value: Value) -> None:
     """`self[key] = value`."""
     items = dict(record.items)
-    if isinstance(key, Const) and len(items) < MAX_ITEMS:
-        items[find_key(record, key) or key] = value
+    if canonical(call.world, key) is not None and len(items) < MAX_ITEMS:
+        items[find_key(call.world, record, key) or key] = value
         call.world.replace(self, DictRecord(items, record.exact, record.rest, record.factory))
         return
     changed = {known: either(call, [old, value]) for known, old in items.items()}
@@ -101,8 +93,8 @@ def dict_set(call: Call, self: Ref, record: DictRecord, key: Value, value: Value
 
 def dict_remove(call: Call, self: Ref, record: DictRecord, key: Value) -> None:
     """`del self[key]`; of a key that is not known, any may be gone."""
-    if isinstance(key, Const):
-        known = find_key(record, key)
+    if canonical(call.world, key) is not None:
+        known = find_key(call.world, record, key)
         items = {name: value for name, value in record.items.items() if name != known}
         call.world.replace(self, DictRecord(items, record.exact, record.rest, record.factory))
         return

@@ -119,5 +119,5 @@ def vars_(call: Call, object: Value, /) -> Value:
     attrs = call.attrs(object)
     if attrs is None or record_of(call, object) is not None:
         return call.unknown()
-    visible = {Const(name): value for name, value in attrs.items() if not name.startswith("__")}
+    visible: dict[Value, Value] = {Const(name): value for name, value in attrs.items() if not name.startswith("__")}
     return call.world.allocate(DictRecord(visible, exact=True))

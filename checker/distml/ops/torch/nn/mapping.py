@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, Call
+from distml.ops.python.keys import underlying
 from distml.ops.registry import layer, op
 from distml.values import Const, DictRecord, Many, Prim, Ref, Tup, Value
 
@@ -45,12 +46,13 @@ def from_mapping(call: Call, value: Value) -> DictRecord:
         return DictRecord({})
     record = call.world.record(value) if isinstance(value, Ref) else None
     if isinstance(record, DictRecord):
-        return DictRecord(dict(record.items), record.exact, record.rest)
+        named = {underlying(call.world, key): value for key, value in record.items.items()}
+        return DictRecord(named, record.exact, record.rest)
     inner = (call.attrs(value) or {}).get(ITEMS)
     if inner is not None:
         return from_mapping(call, inner)
     pairs = [call.items(pair) for pair in call.items(value) or ()]
-    items: dict[Const, Value] = {}
+    items: dict[Value, Value] = {}
     for pair in pairs:
         if pair is None or len(pair) != 2 or not isinstance(pair[0], Const):
             return DictRecord({}, exact=False)
@@ -68,7 +70,7 @@ class ModuleDict:
     def init(call: Call, modules: Value = NONE, *, parameters: Value = NONE) -> dict[str, Value]:
         """A copy of the mapping; its names are attributes too."""
         record = from_mapping(call, modules if call.is_none(parameters) else parameters)
-        names = {str(k.value): v for k, v in record.items.items() if isinstance(k.value, str)}
+        names = {k.value: v for k, v in record.items.items() if isinstance(k, Const) and isinstance(k.value, str)}
         return {ITEMS: call.world.allocate(record), **names}
 
 
@@ -84,7 +86,7 @@ def _any(call: Call, record: DictRecord) -> Value:
 @methods("__getitem__")
 def getitem(call: Call, self: Value, key: Value) -> Value:
     """The child of a name."""
-    record = children(call, self)
+    record, key = children(call, self), underlying(call.world, key)
     if not isinstance(key, Const):
         return _any(call, record)
     if key in record.items:
@@ -95,7 +97,7 @@ def getitem(call: Call, self: Value, key: Value) -> Value:
 @methods("get")
 def get(call: Call, self: Value, key: Value, default: Value = NONE) -> Value:
     """The child of a name, or the default."""
-    record = children(call, self)
+    record, key = children(call, self), underlying(call.world, key)
     if isinstance(key, Const) and (key in record.items or record.exact):
         return record.items.get(key, default)
     return call.any_of(getitem(call, self, key), default)
@@ -104,7 +106,7 @@ def get(call: Call, self: Value, key: Value, default: Value = NONE) -> Value:
 @methods("__setitem__", "add_module")
 def setitem(call: Call, self: Value, key: Value, module: Value) -> Value:
     """Set the child of a name."""
-    record = children(call, self)
+    record, key = children(call, self), underlying(call.world, key)
     if isinstance(key, Const):
         new = DictRecord({**record.items, key: module}, record.exact, record.rest)
     else:
@@ -130,6 +132,7 @@ def update(call: Call, self: Value, modules: Value) -> Value:
 def pop(call: Call, self: Value, key: Value) -> Value:
     """Remove the child of a name, and give it."""
     found, record = getitem(call, self, key), children(call, self)
+    key = underlying(call.world, key)
     if isinstance(key, Const):
         left = {k: v for k, v in record.items.items() if k != key}
         store(call, self, DictRecord(left, record.exact, record.rest))
@@ -171,7 +174,7 @@ def items(call: Call, self: Value) -> Value:
 @methods("__contains__")
 def contains(call: Call, self: Value, key: Value) -> Value:
     """Whether there is a child of a name."""
-    record = children(call, self)
+    record, key = children(call, self), underlying(call.world, key)
     if isinstance(key, Const) and (key in record.items or record.exact):
         return Const(key in record.items)
     return Prim("bool")

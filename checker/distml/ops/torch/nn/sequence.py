@@ -89,7 +89,7 @@ class Sequential:
         named = _named(call, args)
         if named is not None:
             items = call.list_of(tuple(named.values()))
-            return {ITEMS: items, **{str(k.value): v for k, v in named.items()}}
+            return {ITEMS: items, **{str(k.value): v for k, v in named.items() if isinstance(k, Const)}}
         record = ListRecord(())
         for arg in args:
             more = ListRecord(None, arg.item, arg.length) if isinstance(arg, Many) else ListRecord((arg,))
@@ -110,7 +110,7 @@ class Sequential:
         return input
 
 
-def _named(call: Call, args: Sequence[Value]) -> dict[Const, Value] | None:
+def _named(call: Call, args: Sequence[Value]) -> dict[Value, Value] | None:
     record = call.world.record(args[0]) if len(args) == 1 and isinstance(args[0], Ref) else None
     return record.items if isinstance(record, DictRecord) and record.exact else None
 
