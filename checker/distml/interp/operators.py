@@ -408,29 +408,19 @@ def _of_class(vm: Machine, value: Lib | Class, index: Value, node: ast.AST) -> V
 
 def store_subscript(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) -> None:
     """`value[index] = item`."""
-    options = value.options if isinstance(value, Union) else (value,)
-    for option in options:
-        if isinstance(option, Tensor):
-            name = f"{tensor_prefix(option)}.__setitem__"
-            each_alternative(
-                vm,
-                (index, item),
-                lambda i, v, o=option, n=name: call_op(vm, n, Arguments([o, i, v]), node, o.lib),
-            )
-        elif isinstance(option, Ref):
-            _store_in(vm, option, index, item, node, weak=len(options) > 1)
-        elif isinstance(option, Opaque):
-            vm.forget_children(option)
+    each_alternative(vm, (value,), lambda option: _store(vm, option, index, item, node))
 
 
-def _store_in(vm: Machine, ref: Ref, index: Value, item: Value, node: ast.AST, weak: bool) -> None:
-    before = vm.record(ref)
-    method = vm.attribute(ref, "__setitem__")
-    if method is None or isinstance(method, Opaque):
-        return
-    call_value(vm, method, Arguments([index, item]), node)
-    after = vm.record(ref)
-    if weak and before is not None and after is not None and not isinstance(before, InstanceRecord):
-        from distml.interp.join import join_records
-
-        vm.replace(ref, join_records(vm, before, after))
+def _store(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) -> Value:
+    if isinstance(value, Tensor):
+        name = f"{tensor_prefix(value)}.__setitem__"
+        return each_alternative(
+            vm, (index, item), lambda i, v: call_op(vm, name, Arguments([value, i, v]), node, value.lib)
+        )
+    if isinstance(value, Ref):
+        method = vm.attribute(value, "__setitem__")
+        if method is not None and not isinstance(method, Opaque):
+            call_value(vm, method, Arguments([index, item]), node)
+    elif isinstance(value, Opaque):
+        vm.forget_children(value)
+    return NONE

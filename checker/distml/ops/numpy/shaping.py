@@ -207,7 +207,13 @@ def repeat(call: Call, a: Value, repeats: Value, axis: Value = NONE) -> Value:
     """numpy.repeat(a, repeats, axis): https://numpy.org/doc/stable/reference/generated/numpy.repeat.html"""
     if call.is_none(axis) is None:
         return call.unranked(element_kind(call, a))
-    return array(call, repeat_elements(call, call.shape(a), repeats, axis), element_kind(call, a))
+    shape = call.shape(a)
+    if call.const(axis, int) in (0, -1) and shape.least == 0:
+        # A scalar is taken for a vector of one element.
+        if shape.rank is None:
+            return call.unranked(element_kind(call, a))
+        shape = Shape.of(1)
+    return array(call, repeat_elements(call, shape, repeats, axis), element_kind(call, a))
 
 
 @op("numpy.roll")
