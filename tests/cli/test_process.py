@@ -28,10 +28,16 @@ def test_a_reader_that_leaves_is_no_crash(folder: Path) -> None:
     assert errors == b""
 
 
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupting_is_quiet(folder: Path) -> None:
     command = [*DISTML, "check", "--stdin-filename", "a.py"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(0.7)
+    pipe = subprocess.PIPE
+    # What runs in the background may have been told to ignore interrupts; what it starts would, too.
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, preexec_fn=_heed_interrupts)
+    time.sleep(2.0)
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=10)
     assert process.returncode == 130
