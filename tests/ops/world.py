@@ -8,6 +8,7 @@ from typing import Any
 from distml.ops import Call, Note, find_layer, find_op
 from distml.ops.python.iterating import iterate
 from distml.shapes import Dim, Shape
+from distml.solver.formula import Formula
 from distml.values import (
     NONE,
     Const,
@@ -34,6 +35,7 @@ class ScratchWorld:
         self.store: dict[Any, Any] = {}
         self.heap: dict[int, Record] = {}
         self.warnings: list[tuple[str, str]] = []
+        self.demands: list[Formula] | None = None
         self._serials = itertools.count(1)
 
     def get(self, key: Any) -> Any:
@@ -86,6 +88,17 @@ class ScratchWorld:
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
         return Tensor(tensor.lib, shape, tensor.dtype, tensor.parameter)
+
+    @property
+    def watched(self) -> bool:
+        return self.demands is not None
+
+    def demand(self, formula: Formula, code: str, text: str) -> None:
+        assert self.demands is not None
+        self.demands.append(formula)
+
+    def excused(self, code: str) -> bool:
+        return False
 
     def begin(self, name: str) -> Call:
         """A call object for the op `name`."""

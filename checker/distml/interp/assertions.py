@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.interp.branches import decided
 from distml.interp.findings import fail
 from distml.interp.refine import refine
-from distml.interp.truth import truth
 from distml.ops import Call, ShapeError
 from distml.values import Const, Num, ShapeSeq, Tup, Value
 
@@ -21,10 +21,14 @@ def execute_assert(vm: Machine, node: ast.Assert) -> None:
     """Run an assertion."""
     from distml.interp.expressions import evaluate
 
-    known = truth(vm, evaluate(vm, node.test))
+    known, conditions = decided(vm, node, node.test, evaluate(vm, node.test))
+    if known is None and vm.watcher is not None:
+        vm.watcher.demand(conditions[0], "SHP602", f"the assertion {vm.snippet(node.test)}")
     if known is False:
         if _about_shapes(node.test):
             fail(vm, _contradiction(vm, node), node)
+        if vm.watcher is not None:
+            vm.watcher.refused(node, f"this assertion always fails: {vm.snippet(node.test)}")
         raise vm.raised()
     refine(vm, node.test, True)
 

@@ -362,7 +362,24 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
     _name_layer(vm, item, name)
     record = vm.record(ref)
     if isinstance(record, InstanceRecord):
+        children = record.attrs.get("__items__")
+        if isinstance(children, Ref):
+            _adopt(vm, children, record.attrs.get(name), item)
         vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: item}, record.exact))
+
+
+def _adopt(vm: Machine, children: Ref, old: Value | None, item: Value) -> None:
+    """A layer that becomes an attribute of a container (`self.norm = ...` in a Sequential) is one of its children."""
+    record = vm.record(children)
+    if not isinstance(record, ListRecord) or record.items is None or not isinstance(item, Ref):
+        return
+    if not isinstance(vm.record(item), InstanceRecord) or item in record.items:
+        return
+    if old in record.items:
+        items = tuple(item if child == old else child for child in record.items)
+    else:
+        items = (*record.items, item)
+    vm.replace(children, replace(record, items=items))
 
 
 def delete_attribute(vm: Machine, value: Value, name: str) -> None:

@@ -17,26 +17,36 @@ from typing import TYPE_CHECKING
 from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
 from distml.interp.state import State, join_states
-from distml.values import Expr, Num, Opaque, ShapeSeq, Tensor, Union
+from distml.interp.truth import truth
+from distml.solver.formula import negate
+from distml.values import Expr, Num, Opaque, ShapeSeq, Tensor, Union, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from distml.interp.machine import Machine
+    from distml.solver.formula import Formula
 
 
-def either(vm: Machine, arms: Sequence[Callable[[], None]], doubtful: bool) -> None:
-    """Follow every arm from here and join what comes out; ends the path if nothing does."""
+def either(vm: Machine, arms: Sequence[Callable[[], None]], doubtful: bool, conditions: Sequence[Formula] = ()) -> None:
+    """Follow every arm from here and join what comes out; ends the path if nothing does.
+
+    `conditions`, of a watched run, say when each arm is taken.
+    """
     start = vm.state
+    doubtful = doubtful and not conditions
     ends: list[State] = []
     attempts: list[Handler] = []
     returned = len(vm.frame.returns)
-    for arm in arms:
+    for index, arm in enumerate(arms):
         attempt = Handler(catches_shapes=True, speculative=True)
         if doubtful:
             vm.handlers.append(attempt)
+        entry = start.fork()
+        if conditions:
+            entry.guard = (*start.guard, conditions[index])
         try:
-            after = vm.follow(arm, start.fork())
+            after = vm.follow(arm, entry)
         finally:
             if doubtful:
                 vm.handlers.pop()
@@ -52,6 +62,15 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], doubtful: bool) -> N
             raise_first(vm, attempts)
         raise PathEnd
     vm.state = join_states(vm, ends)
+
+
+def decided(vm: Machine, node: ast.AST, test: ast.expr, value: Value) -> tuple[bool | None, tuple[Formula, ...]]:
+    """Whether a condition holds, None when unknown; of a watched run also when each of the two arms is taken."""
+    known = truth(vm, value)
+    if vm.watcher is None:
+        return known, ()
+    known, condition = vm.watcher.visit(node, test, value, known)
+    return known, (condition, negate(condition))
 
 
 def perhaps(vm: Machine, run: Callable[[], object]) -> None:

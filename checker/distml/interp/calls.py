@@ -11,7 +11,9 @@ from distml.interp.branches import pass_on, raise_first
 from distml.interp.findings import fail
 from distml.interp.join import generalize, join_many
 from distml.interp.machine import Handler, OutOfSteps, OutOfTime, PathEnd
+from distml.interp.stamping import stamp
 from distml.interp.state import join_states
+from distml.interp.trace import RunOver
 from distml.ops import Call, ShapeError
 from distml.ops.registry import find_layer, find_op
 from distml.values import (
@@ -197,13 +199,13 @@ def call_op(
             return replace(result)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
 
-    return vm.stamp(each_alternative(vm, arguments.values(), run), node)
+    return stamp(vm, each_alternative(vm, arguments.values(), run), node)
 
 
 def read_attribute(vm: Machine, name: str, attribute: Callable[..., Any], receiver: Value, lib: str) -> Value | None:
     """Run the rule of a library attribute; None when it gives nothing."""
     result = _guarded(vm, name, vm.node, attribute, Arguments([receiver]), lib)
-    return vm.stamp(result, vm.node) if isinstance(result, Value) else None
+    return stamp(vm, result, vm.node) if isinstance(result, Value) else None
 
 
 def run_rule(vm: Machine, name: str, rule: Callable[..., Any], arguments: Arguments, node: ast.AST, text: str) -> Value:
@@ -214,7 +216,7 @@ def run_rule(vm: Machine, name: str, rule: Callable[..., Any], arguments: Argume
         result = _guarded(vm, name, node, rule, given, name.partition(".")[0], text)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
 
-    return vm.stamp(each_alternative(vm, arguments.values(), run), node)
+    return stamp(vm, each_alternative(vm, arguments.values(), run), node)
 
 
 def _guarded(
@@ -230,13 +232,15 @@ def _guarded(
     vm.step()
     saved = vm.node
     vm.node = node
+    if vm.watcher is not None:
+        vm.watcher.called(name, arguments.args)
     call = Call(vm, name, lib, text or _subject(vm, node, name))
     try:
         return function(call, *arguments.args, **arguments.kwargs)
     except ShapeError as error:
         fail(vm, error, node)
         return None
-    except (PathEnd, OutOfSteps, OutOfTime, RecursionError, MemoryError):
+    except (PathEnd, RunOver, OutOfSteps, OutOfTime, RecursionError, MemoryError):
         raise
     except Exception as error:
         from distml.interp.crash import note_crash
@@ -316,6 +320,9 @@ def branch_values(vm: Machine, runs: Sequence[Callable[[], Value]]) -> Value:
     pass_on(vm, attempts)
     if outcomes:
         vm.state = join_states(vm, [state for _, state in outcomes])
+        if len(outcomes) > 1:
+            # Which of them it is stays open, so none of their demands is certain.
+            vm.state.log = start.log
         return join_many(vm, [value for value, _ in outcomes])
     vm.state = start
     return _all_failed(vm, attempts)

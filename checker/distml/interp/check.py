@@ -15,6 +15,8 @@ from distml.interp.symbolic import analyze_rest
 from distml.values import Const
 
 if TYPE_CHECKING:
+    import ast
+
     from distml.source.file import SourceFile
     from distml.source.project import Project
 
@@ -71,10 +73,13 @@ def _session(project: Project) -> Session:
     return session
 
 
-def _run(vm: Machine, source: SourceFile, tree: object) -> None:
-    import ast
+def _run(vm: Machine, source: SourceFile, tree: ast.Module) -> None:
+    run_module(vm, source, tree)
+    analyze_rest(vm)
 
-    assert isinstance(tree, ast.Module)
+
+def run_module(vm: Machine, source: SourceFile, tree: ast.Module) -> None:
+    """Run the checked file itself from top to bottom."""
     info = make_module(vm, source, tree)
     vm.checked, vm.main = source, info
     vm.frame = info.frame
@@ -92,4 +97,3 @@ def _run(vm: Machine, source: SourceFile, tree: object) -> None:
         except OutOfSteps:
             vm.abandon("it takes too much work to run the module from here", statement)
             break
-    analyze_rest(vm)

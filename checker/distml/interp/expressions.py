@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp import comprehensions
 from distml.interp.attributes import get_attribute
-from distml.interp.branches import either, in_doubt
+from distml.interp.branches import decided, either, in_doubt
 from distml.interp.calls import Arguments, call_value
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
 from distml.interp.operators import binary, compare, subscript, unary
 from distml.interp.refine import refine
 from distml.interp.state import join_states
-from distml.interp.truth import truth
+from distml.interp.truth import is_bool, truth
 from distml.ops.python.keys import canonical
 from distml.shapes import Origin
+from distml.solver.formula import negate
 from distml.values import (
     NONE,
     Const,
@@ -145,7 +146,9 @@ def _compare(vm: Machine, node: ast.Compare) -> Value:
     known = [truth(vm, outcome) for outcome in outcomes]
     if False in known:
         return Const(False)
-    return Prim("bool") if None in known else Const(True)
+    if None in known:
+        return Prim("bool") if vm.watcher is None else vm.watcher.joined(outcomes, conjunction=True)
+    return Const(True)
 
 
 def _bool(vm: Machine, node: ast.BoolOp) -> Value:
@@ -165,6 +168,11 @@ def _bool(vm: Machine, node: ast.BoolOp) -> Value:
 def _undecided(vm: Machine, node: ast.BoolOp, index: int, value: Value, stops_on: bool) -> Value:
     before = vm.state.fork()
     stopped = _only(vm, value, stops_on)
+    if vm.watcher is not None:
+        condition = vm.watcher.condition(value)
+        taken = (condition, negate(condition))
+        before.guard = (*before.guard, taken[not stops_on])
+        vm.state.guard = (*vm.state.guard, taken[stops_on])
 
     def go_on() -> Value:
         refine(vm, node.values[index], not stops_on)
@@ -180,6 +188,8 @@ def _undecided(vm: Machine, node: ast.BoolOp, index: int, value: Value, stops_on
         refine(vm, node.values[index], stops_on)
         return stopped
     vm.state = join_states(vm, [before, after])
+    if vm.watcher is not None and is_bool(value) and is_bool(found[0]):
+        return vm.watcher.joined([value, *found], conjunction=not stops_on)
     return join_many(vm, [stopped, *found])
 
 
@@ -194,7 +204,7 @@ def _only(vm: Machine, value: Value, wanted: bool) -> Value:
 
 
 def _conditional(vm: Machine, node: ast.IfExp) -> Value:
-    known = truth(vm, evaluate(vm, node.test))
+    known, conditions = decided(vm, node, node.test, evaluate(vm, node.test))
     if known is not None:
         return evaluate(vm, node.body if known else node.orelse)
 
@@ -207,7 +217,8 @@ def _conditional(vm: Machine, node: ast.IfExp) -> Value:
 
     found: list[Value] = []
     arms = [arm(node.body, True), arm(node.orelse, False)]
-    either(vm, [lambda a=a: found.append(a()) for a in arms], in_doubt(vm, node.test))  # type: ignore[misc]
+    runs: list[Callable[[], None]] = [lambda a=a: found.append(a()) for a in arms]  # type: ignore[misc]
+    either(vm, runs, in_doubt(vm, node.test), conditions)
     return join_many(vm, found)
 
 

@@ -31,12 +31,16 @@ def fail(vm: Machine, error: ShapeError, node: ast.AST) -> None:
         from distml.interp.machine import PathEnd
 
         raise PathEnd
+    if vm.watcher is not None:
+        vm.watcher.failed(error, node, vm.frame)
     report(vm, error, node, vm.frame)
 
 
 def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:
     """Record a finding, once for each place and code."""
     if any(handler.speculative for handler in vm.handlers) and _is_warning(error.code):
+        return
+    if vm.watcher is not None:
         return
     span = place(vm, node, frame)
     key = (error.code, span.path, span.line, span.column)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from distml.interp.branches import decided
 from distml.interp.iteration import fresh_item
 from distml.interp.join import widen_records, widen_values
 from distml.interp.likeness import is_steady
@@ -22,6 +23,7 @@ from distml.interp.scope import assigned_names
 from distml.interp.state import State, join_entry, join_states, written_apart
 from distml.interp.truth import truth
 from distml.shapes import Middle, Symbol
+from distml.solver.formula import Flag
 from distml.values import Many, Record, Value
 
 if TYPE_CHECKING:
@@ -131,7 +133,7 @@ def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
     begun = vm.steps
     always = isinstance(node.test, ast.Constant) and bool(node.test.value)
     for turn in range(MAX_TURNS):
-        known = truth(vm, evaluate(vm, node.test))
+        known, _ = decided(vm, node, node.test, evaluate(vm, node.test))
         if known is False:
             refine(vm, node.test, False)
             return vm.state
@@ -174,6 +176,9 @@ def _fixpoint(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callabl
     first = len(loop.breaks)
     for attempt in range(MAX_ROUNDS):
         vm.state = head.fork()
+        if vm.watcher is not None:
+            # It may have no turn at all.
+            vm.state.guard = (*head.guard, Flag("the loop goes on", vm.serial()))
         breaks = len(loop.breaks)
         after = _turn(vm, loop, run)
         if after is None:

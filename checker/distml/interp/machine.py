@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import time
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,14 +14,11 @@ from distml.values import (
     Class,
     Const,
     Function,
-    InstanceRecord,
-    ListRecord,
     Num,
     Opaque,
     Record,
     Ref,
     Tensor,
-    Tup,
     Value,
 )
 
@@ -31,7 +27,9 @@ if TYPE_CHECKING:
 
     from distml.diagnostics.model import Diagnostic, Span
     from distml.interp.scope import Scope
+    from distml.interp.watch import Watcher
     from distml.ops import Note, ShapeError
+    from distml.solver.formula import Formula
     from distml.source.file import SourceFile
     from distml.source.project import Project
     from distml.values import Many
@@ -203,6 +201,7 @@ class Machine:
         self.attributed: set[Opaque] = set()
         self.functions: list[Function] = []
         self.classes: list[Class] = []
+        self.watcher: Watcher | None = None
 
     # --- the store -------------------------------------------------------------------
 
@@ -222,6 +221,8 @@ class Machine:
         """Set a fact."""
         if self.reads is not None:
             self.get(key)
+        if self.watcher is not None:
+            self.watcher.noted(key, value)
         self.state.set(key, value)
 
     def variable(self, frame: int, name: str) -> Value | None:
@@ -264,17 +265,25 @@ class Machine:
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
         """Change a tensor object in place: everything that holds it sees the new shape."""
-        changed = Tensor(tensor.lib, shape, tensor.dtype, tensor.parameter, None, tensor.ident)
-        for key, value in self.state.entries().items():
-            if value is tensor:
-                self.state.set(key, changed)
-            elif isinstance(value, ListRecord) and value.items and any(i is tensor for i in value.items):
-                items = tuple(changed if i is tensor else i for i in value.items)
-                self.state.set(key, replace(value, items=items))
-            elif isinstance(value, InstanceRecord) and any(a is tensor for a in value.attrs.values()):
-                attrs = {n: changed if a is tensor else a for n, a in value.attrs.items()}
-                self.state.set(key, replace(value, attrs=attrs))
-        return changed
+        from distml.interp.stamping import reshaped
+
+        return reshaped(self, tensor, shape)
+
+    # --- what a watched run tells --------------------------------------------------------
+
+    @property
+    def watched(self) -> bool:
+        """Whether someone wants to know what calls demand."""
+        return self.watcher is not None
+
+    def demand(self, formula: Formula, code: str, text: str) -> None:
+        """Tell what must hold for a call to succeed."""
+        if self.watcher is not None:
+            self.watcher.demand(formula, code, text)
+
+    def excused(self, code: str) -> bool:
+        """Whether a requirement is left out."""
+        return self.watcher is not None and self.watcher.is_excused(code)
 
     # --- making values ---------------------------------------------------------------
 
@@ -468,26 +477,6 @@ class Machine:
         from distml.ops import ShapeError
 
         report(self, ShapeError(code, message, notes, hint), self.node, self.frame)
-
-    # --- stamping ---------------------------------------------------------------------
-
-    def stamp(self, value: Value, node: ast.AST) -> Value:
-        """The value with every dimension that has no origin yet said to come from `node`."""
-        if isinstance(value, Tensor):
-            return self._stamp_tensor(value, node)
-        if isinstance(value, Tup) and any(isinstance(item, Tensor) for item in value.items):
-            items = tuple(self.stamp(item, node) for item in value.items)
-            return Tup(items, value.kind, value.fields, value.cls)
-        return value
-
-    def _stamp_tensor(self, value: Tensor, node: ast.AST) -> Tensor:
-        shape = value.shape
-        dims = shape.head + shape.tail
-        if all(d.origin is not None for d in dims):
-            return value
-        origin = self.origin(node)
-        stamped = shape.map(d if d.origin is not None else d.at(origin) for d in dims)
-        return Tensor(value.lib, stamped, value.dtype, value.parameter, value.content, value.ident)
 
 
 def _age(key: Hashable) -> int:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, hypothetical
 from distml.interp.truth import truth
 from distml.ops import Call
+from distml.ops.python.conditions import condition
 from distml.ops.python.keys import underlying
 from distml.ops.registry import find_op
 from distml.shapes import Shape
+from distml.solver.formula import negate
 from distml.values import (
     NONE,
     Class,
+    Condition,
     Const,
     Expr,
     InstanceRecord,
@@ -173,6 +176,8 @@ def unary(vm: Machine, operator: ast.unaryop, value: Value, node: ast.AST) -> Va
     """`-x`, `+x`, `~x`, `not x`."""
     if isinstance(operator, ast.Not):
         known = truth(vm, value)
+        if known is None and vm.watcher is not None:
+            return Condition("bool", negate(vm.watcher.condition(value)))
         return Prim("bool") if known is None else Const(not known)
     symbol, name = UNARY[type(operator)]
     return each_alternative(vm, (value,), lambda v: _unary(vm, symbol, name, v, node))
@@ -221,6 +226,10 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
     from distml.ops.python import arithmetic
 
     known = arithmetic.compare(vm_call(vm, symbol), symbol, left, right)
+    if known is None and vm.watcher is not None:
+        formula = condition(vm_call(vm, symbol), symbol, left, right)
+        if formula is not None:
+            return Condition("bool", formula)
     if known is None and (isinstance(left, Opaque | Expr) or isinstance(right, Opaque | Expr)):
         # Arrays are compared element by element.
         return vm.opaque(vm.snippet(node), vm.origin(node))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from distml.interp.join import join_records, join_values
+from distml.interp.trace import Guard, Log, join_guards, join_logs
 from distml.shapes import Middle, Symbol
 from distml.values import Opaque, Record, Value
 
@@ -46,7 +47,7 @@ MAX_LAYERS = 4
 class State:
     """The store of one path: entries of its own over frozen layers that paths share."""
 
-    __slots__ = ("base", "frozen", "level", "store")
+    __slots__ = ("base", "frozen", "guard", "level", "log", "store")
 
     def __init__(
         self,
@@ -59,6 +60,8 @@ class State:
         self.frozen = frozen
         self.store: dict[Hashable, Any] = {} if store is None else store
         self.level = Level(None) if level is None else level
+        self.guard: Guard = ()
+        self.log: Log | None = None
 
     def get(self, key: Hashable) -> Any:
         """The entry, None when there is none."""
@@ -95,6 +98,11 @@ class State:
 
     def fork(self) -> State:
         """A copy that can go its own way."""
+        made = self._forked()
+        made.guard, made.log = self.guard, self.log
+        return made
+
+    def _forked(self) -> State:
         parent = self.level
         self.level = Level(parent)
         if len(self.store) <= MAX_OWN:
@@ -156,6 +164,7 @@ def _join(vm: Machine, left: State, right: State) -> State:
     level = Level(ancestor)
     level.changed = keys
     result = State(left.base, left.store.copy(), level, left.frozen)
+    result.guard, result.log = join_guards(left.guard, right.guard), join_logs(left.log, right.log)
     for key in keys:
         a, b = left.get(key), right.get(key)
         if a is b:

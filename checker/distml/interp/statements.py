@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from distml.interp import loops, trying
 from distml.interp.assertions import execute_assert
 from distml.interp.attributes import delete_attribute
-from distml.interp.branches import either, in_doubt
+from distml.interp.branches import decided, either, in_doubt
 from distml.interp.classes import define_class
 from distml.interp.decorators import decorate_function
 from distml.interp.expressions import evaluate, make_function
@@ -20,7 +20,6 @@ from distml.interp.names import assign_name
 from distml.interp.operators import binary, store_subscript, subscript
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
-from distml.interp.truth import truth
 from distml.values import NONE, Class, Opaque, Value
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _augmented(vm: Machine, node: ast.AugAssign) -> None:
 
 
 def _if(vm: Machine, node: ast.If) -> None:
-    known = truth(vm, evaluate(vm, node.test))
+    known, conditions = decided(vm, node, node.test, evaluate(vm, node.test))
     if known is not None:
         refine(vm, node.test, known)
         execute_block(vm, node.body if known else node.orelse)
@@ -97,7 +96,7 @@ def _if(vm: Machine, node: ast.If) -> None:
 
         return run
 
-    either(vm, [arm(node.body, True), arm(node.orelse, False)], in_doubt(vm, node.test))
+    either(vm, [arm(node.body, True), arm(node.orelse, False)], in_doubt(vm, node.test), conditions)
 
 
 def _function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -121,6 +120,8 @@ def _return(vm: Machine, node: ast.Return) -> None:
 def _raise(vm: Machine, node: ast.Raise) -> None:
     if node.exc is not None:
         evaluate(vm, node.exc)
+    if vm.watcher is not None:
+        vm.watcher.refused(node, f"the program itself raises: {vm.snippet(node)}")
     raise vm.raised()
 
 

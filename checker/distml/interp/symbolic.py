@@ -162,20 +162,35 @@ def _instance(vm: Machine, cls: Class, record: ClassRecord) -> Ref | None:
     return value
 
 
-def _unknown_arguments(vm: Machine, record: ClassRecord) -> Arguments:
+def constructed(vm: Machine, cls: Class) -> Ref | None:
+    """An object made as with no more arguments than its constructor asks for; those are unknown."""
+    record: ClassRecord = vm.at(cls.address)
+    value = instantiate(vm, cls, _unknown_arguments(vm, record, required_only=True), record.node)
+    return value if isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord) else None
+
+
+def _unknown_arguments(vm: Machine, record: ClassRecord, required_only: bool = False) -> Arguments:
     for base in record.mro:
         if isinstance(base, Class):
             init = vm.at(base.address).attrs.get("__init__")
             if isinstance(init, Function):
-                spec = init.node.args
-                names = [*spec.posonlyargs, *spec.args][1:]
-                is_open = spec.vararg is not None or spec.kwarg is not None
-                kwargs: dict[str, Value] = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
-                return Arguments([vm.opaque(a.arg) for a in names], kwargs, is_open)
+                return _for_constructor(vm, init.node.args, required_only)
             fields = vm.at(base.address).fields
             if fields is not None:
                 return Arguments([vm.opaque(name) for name, _ in fields])
     return Arguments([], {}, True)
+
+
+def _for_constructor(vm: Machine, spec: ast.arguments, required_only: bool) -> Arguments:
+    names = [*spec.posonlyargs, *spec.args]
+    kwargs: dict[str, Value] = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
+    if required_only:
+        names = names[: len(names) - len(spec.defaults)]
+        for keyword, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True):
+            if default is not None:
+                del kwargs[keyword.arg]
+    is_open = not required_only and (spec.vararg is not None or spec.kwarg is not None)
+    return Arguments([vm.opaque(a.arg) for a in names[1:]], kwargs, is_open)
 
 
 def _set_outside_init(vm: Machine, record: ClassRecord) -> set[str]:

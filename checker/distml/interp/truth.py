@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distml.solver.formula import FALSE, TRUE
 from distml.values import (
     Bound,
     Class,
+    Condition,
     Const,
     DictRecord,
     Function,
@@ -14,6 +16,7 @@ from distml.values import (
     ListRecord,
     Num,
     Opaque,
+    Prim,
     Range,
     Ref,
     SetRecord,
@@ -25,6 +28,13 @@ from distml.values import (
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
+
+
+def is_bool(value: Value) -> bool:
+    """Whether a value is True or False, whichever it is."""
+    return (isinstance(value, Prim) and value.kind == "bool") or (
+        isinstance(value, Const) and isinstance(value.value, bool)
+    )
 
 
 def truth(vm: Machine, value: Value) -> bool | None:
@@ -41,6 +51,8 @@ def truth(vm: Machine, value: Value) -> bool | None:
         if constant is not None:
             return constant != 0
         return True if dim.is_nonzero else None
+    if isinstance(value, Condition):
+        return {TRUE: True, FALSE: False}.get(value.formula)
     if isinstance(value, Opaque):
         known: bool | None = vm.get(("truth", value))
         return known

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.shapes import Dim, Shape
+from distml.solver.formula import both, different, either, equal
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -80,6 +81,8 @@ def _unknown(call: Call, left: Shape, right: Shape, code: str, message: str | No
 
 def _pair(call: Call, a: Dim, b: Dim, left: Shape, right: Shape, code: str, message: str | None) -> Dim:
     met = meet(call, a, b)
+    if met is not None and call.world.watched:
+        _demand(call, a, b, met, code, f"{message or call.text}: {a} meets {b}")
     if met is None:
         swapped = "" if message is None else f"{message}: "
         call.fail(
@@ -89,6 +92,23 @@ def _pair(call: Call, a: Dim, b: Dim, left: Shape, right: Shape, code: str, mess
             hint=_hint(left, right),
         )
     return met
+
+
+def _demand(call: Call, a: Dim, b: Dim, met: Dim, code: str, text: str) -> None:
+    """State what two dimensions that meet must be, and what they give."""
+    one = Dim.of(1)
+    if met in (a, b):
+        other = b if met == a else a
+        call.world.demand(either(equal(a, b), equal(other, one)), code, text)
+        return
+    call.world.demand(
+        either(
+            both(equal(a, one), equal(met, b)),
+            both(different(a, one), either(equal(a, b), equal(b, one)), equal(met, a)),
+        ),
+        code,
+        text,
+    )
 
 
 def _hint(left: Shape, right: Shape) -> str | None:

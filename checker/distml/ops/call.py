@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 from distml.ops.arraylike import shape_of
 from distml.ops.broadcast import broadcast
 from distml.shapes import Dim, Facts, Origin, Shape
+from distml.solver.formula import at_least, divisible, equal
 from distml.values import (
     NONE,
     Const,
@@ -31,6 +32,8 @@ from distml.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
+
+    from distml.solver.formula import Formula
 
 ZERO, ONE, MINUS_ONE = Const(0), Const(1), Const(-1)
 TRUE, FALSE = Const(True), Const(False)
@@ -110,6 +113,16 @@ class World(Protocol):
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
         """Change the shape of a tensor object in place, for all its aliases."""
+
+    @property
+    def watched(self) -> bool:
+        """Whether someone wants to know what calls demand of their arguments."""
+
+    def demand(self, formula: Formula, code: str, text: str) -> None:
+        """Tell what must hold for the call to succeed."""
+
+    def excused(self, code: str) -> bool:
+        """Whether a requirement of this call is left out, to see what follows without it."""
 
 
 class Call:
@@ -341,26 +354,41 @@ class Call:
         if left is None or right is None:
             return
         left, right = self.facts.dim(left), self.facts.dim(right)
-        if not self.facts.equate(left, right):
-            # Not `format`: the caller's own text may hold braces.
-            text = message.replace("{left}", str(left)).replace("{right}", str(right))
-            self.fail(code, text, *self.notes(left, right), hint=hint)
+        if not self.equate(left, right, code, message):
+            self.fail(code, _filled(message, left=left, right=right), *self.notes(left, right), hint=hint)
+
+    def equate(self, left: Dim, right: Dim, code: str, message: str) -> bool:
+        """Learn that two dimensions are equal, for every successful call; False if they cannot be.
+
+        `code` and `message`, as for `require_equal`, say what this would break.
+        """
+        if self.world.watched:
+            if self.world.excused(code):
+                return True
+            self.world.demand(equal(left, right), code, _filled(message, left=left, right=right))
+        return self.facts.equate(left, right)
 
     def require_divisible(self, dim: Dim | None, by: Dim | None, code: str, message: str) -> None:
         """Require `dim` to be a multiple of `by`; `message` may say `{dim}` and `{by}`."""
         if dim is None or by is None:
             return
         dim, by = self.facts.dim(dim), self.facts.dim(by)
-        if by.constant != 0 and (dim % by).is_nonzero:
-            text = message.replace("{dim}", str(dim)).replace("{by}", str(by))
+        if by.constant == 0:
+            return
+        text = _filled(message, dim=dim, by=by)
+        if self.world.watched:
+            self.world.demand(divisible(dim, by), code, text)
+        if (dim % by).is_nonzero:
             self.fail(code, text, *self.notes(dim, by))
 
     def require_positive(self, dim: Dim, code: str, message: str, least: int = 1) -> None:
         """Require a computed size to be at least `least`; `message` may say `{dim}`."""
         dim = self.facts.dim(dim)
+        if self.world.watched:
+            self.world.demand(at_least(dim, Dim.of(least)), code, _filled(message, dim=dim))
         below = (-dim).low
         if below is not None and below > -least:
-            self.fail(code, message.replace("{dim}", str(dim)), *self.notes(dim))
+            self.fail(code, _filled(message, dim=dim), *self.notes(dim))
 
     def broadcast(self, *shapes: Shape, code: str = "SHP102", message: str | None = None) -> Shape:
         """The broadcast shape (NumPy's rule, which is torch's); fails where it has none."""
@@ -428,6 +456,13 @@ class Call:
     def apply(self, function: Value, *args: Value, kwargs: dict[str, Value] | None = None) -> Value:
         """Call a value."""
         return self.world.apply(function, args, kwargs)
+
+
+def _filled(message: str, **dims: Dim) -> str:
+    """A message with its dimensions put in. Not `format`: the caller's own text may hold braces."""
+    for name, dim in dims.items():
+        message = message.replace(f"{{{name}}}", str(dim))
+    return message
 
 
 def _axes(rank: int) -> str:

@@ -30,15 +30,18 @@ class Symbol:
     """An unknown integer. `low` is the least value it can have, None when unknown.
 
     Identity is the object's: two symbols of one name are two unknowns. `serial`
-    orders symbols so that output does not depend on memory addresses.
+    orders symbols so that output does not depend on memory addresses. A `dynamic`
+    symbol is the dimension Dyn of gradual types: it is consistent with every size
+    and may be another one each time it is looked at, so nothing is learned of it.
     """
 
-    __slots__ = ("low", "name", "serial")
+    __slots__ = ("dynamic", "low", "name", "serial")
 
-    def __init__(self, name: str, serial: int, low: int | None = 0) -> None:
+    def __init__(self, name: str, serial: int, low: int | None = 0, dynamic: bool = False) -> None:
         self.name = name
         self.serial = serial
         self.low = low
+        self.dynamic = dynamic
 
     def __repr__(self) -> str:
         return self.name
@@ -187,6 +190,11 @@ class Dim:
                     yield from atom.numerator.symbols()
                     yield from atom.denominator.symbols()
 
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether a dynamic symbol is in it: then it is consistent with every size."""
+        return any(symbol.dynamic for symbol in self.symbols())
+
     def substitute(self, values: Mapping[Symbol, Dim]) -> Dim:
         """The dimension with each symbol of `values` replaced; keeps the origin."""
         if not any(s in values for s in self.symbols()):
@@ -221,6 +229,8 @@ class Dim:
         constant = self.constant
         if constant is not None:
             return constant != 0
+        if self.is_dynamic:
+            return False
         low, high = self.low, (-self).low
         if (low is not None and low > 0) or (high is not None and high > 0):
             return True

@@ -87,6 +87,8 @@ class Facts:
             return True
         if difference.is_nonzero:
             return False
+        if difference.is_dynamic:
+            return True
         solved = difference.solve()
         if solved is None:
             return True
@@ -143,11 +145,12 @@ class Facts:
                 return None
         middle = shape.middle
         full = tuple(
-            d if d is not None else self.symbol(names[i] if i < len(names) else f"{middle.name}{i}")
+            d if d is not None else self._axis_of(middle, names[i] if i < len(names) else f"{middle.name}{i}")
             for i, d in enumerate(dims)
         )
         known_shape = Shape(full)
-        self.store.put(middle, known_shape)
+        if not middle.dynamic:
+            self.store.put(middle, known_shape)
         return self.shape(known_shape)
 
     def axis(self, shape: Shape, axis: int, name: str | None = None) -> Dim | None:
@@ -161,11 +164,11 @@ class Facts:
             return found
         label = name or shape.middle.name
         if axis >= 0:
-            extra = tuple(self.symbol(f"{label}{i}") for i in range(len(shape.head), axis + 1))
+            extra = tuple(self._axis_of(shape.middle, f"{label}{i}") for i in range(len(shape.head), axis + 1))
             shape = self._refine(shape, shape.head + extra, shape.tail, axis + 1)
             return shape.head[axis]
         count = -axis - len(shape.tail)
-        extra = tuple(self.symbol(f"{label}_{-axis - i}") for i in range(count))
+        extra = tuple(self._axis_of(shape.middle, f"{label}_{-axis - i}") for i in range(count))
         shape = self._refine(shape, shape.head, extra + shape.tail, -axis)
         return shape.tail[axis]
 
@@ -176,10 +179,19 @@ class Facts:
         if self.axis(shape, -count) is None:
             return None
         shape = self.shape(shape)
+        if shape.middle is not None and shape.middle.dynamic:
+            return tuple(d for i in range(-count, 0) if (d := self.axis(shape, i)) is not None)
         dims = shape.head if shape.middle is None else shape.tail
         return dims[len(dims) - count :]
 
     def _refine(self, shape: Shape, head: tuple[Dim, ...], tail: tuple[Dim, ...], least: int) -> Shape:
         refined = Shape(head, shape.middle, tail, max(least, shape.least))
-        self.store.put(shape.middle, refined)
+        if shape.middle is not None and not shape.middle.dynamic:
+            self.store.put(shape.middle, refined)
         return refined
+
+    def _axis_of(self, middle: Middle, name: str) -> Dim:
+        """A size of an unknown rank, dynamic where that is."""
+        if middle.dynamic:
+            return Dim.symbol(Symbol(name, self.store.serial(), 0, dynamic=True))
+        return self.symbol(name)

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 
 class Middle:
-    """The unknown part of a shape; identity is the object's."""
+    """The unknown part of a shape; identity is the object's.
 
-    __slots__ = ("name", "serial")
+    A `dynamic` one is the type Dyn of gradual types: each use may see another rank.
+    """
 
-    def __init__(self, name: str, serial: int) -> None:
+    __slots__ = ("dynamic", "name", "serial")
+
+    def __init__(self, name: str, serial: int, dynamic: bool = False) -> None:
         self.name = name
         self.serial = serial
+        self.dynamic = dynamic
 
     def __repr__(self) -> str:
         return f"*{self.name}"

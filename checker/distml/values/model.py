@@ -71,6 +71,13 @@ class Ratio(Prim):
     denominator: Dim
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Condition(Prim):
+    """A bool known as a formula over sizes (`distml.solver.formula`); made only where a run is watched."""
+
+    formula: Any
+
+
 class Opaque(Value):
     """A value nothing is known of but that it is this one; identity is the object's.
 

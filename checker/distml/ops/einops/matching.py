@@ -116,7 +116,7 @@ class Match:
         if bare(dim) is None or total.constant is None or total == 1:
             return size
         part = self.call.symbol(name)
-        self.call.facts.equate(dim, total * part)
+        self.call.equate(dim, total * part, "SHP207", f"{self.call.text}: {dim} is no multiple of {total}")
         return self.call.facts.dim(part)
 
     def _size(self, name: str) -> Dim | None:

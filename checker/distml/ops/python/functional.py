@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from distml.ops.call import FALSE, Call
 from distml.ops.python.iterating import drawn, few
 from distml.ops.registry import op
-from distml.values import Const, Lib, Many, Num, Partial, Value
+from distml.values import Const, Function, Lib, Many, Num, Partial, Value
 
 IDENTITY = Lib("functools.identity")
 """A callable that gives back its argument: what a decorator that changes nothing is."""
@@ -19,9 +21,15 @@ def identity(call: Call, func: Value, /) -> Value:
     return func
 
 
-@op("functools.wraps", "typing.dataclass_transform", "typing_extensions.deprecated", "warnings.deprecated")
-def wraps(call: Call, *args: Value, **options: Value) -> Value:
+@op("functools.wraps")
+def wraps(call: Call, wrapped: Value, *args: Value, **options: Value) -> Value:
     """functools.wraps(wrapped): https://docs.python.org/3/library/functools.html#functools.wraps"""
+    return Partial(Lib("functools.update_wrapper"), (), (("wrapped", wrapped),))
+
+
+@op("typing.dataclass_transform", "typing_extensions.deprecated", "warnings.deprecated")
+def marked(call: Call, *args: Value, **options: Value) -> Value:
+    """A decorator with arguments that leaves what it decorates: https://docs.python.org/3/library/typing.html"""
     return IDENTITY
 
 
@@ -35,6 +43,8 @@ def lru_cache(call: Call, maxsize: Value = Const(128), typed: Value = FALSE) -> 
 @op("functools.update_wrapper")
 def update_wrapper(call: Call, wrapper: Value, wrapped: Value, *args: Value, **options: Value) -> Value:
     """functools.update_wrapper(wrapper): https://docs.python.org/3/library/functools.html#functools.update_wrapper"""
+    if isinstance(wrapper, Function) and isinstance(wrapped, Function):
+        return replace(wrapper, name=wrapped.name)
     return wrapper
 
 

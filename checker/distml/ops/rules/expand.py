@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from distml.ops.rules.axes import axis_in, product, replace_axis
 from distml.shapes import Dim, Shape
+from distml.solver.formula import either, equal
 from distml.values import Const, Num
 
 if TYPE_CHECKING:
@@ -78,11 +79,14 @@ def _stretch(call: Call, shape: Shape, old: Dim, size: Dim | None) -> Dim:
     if old == 1:
         return _free(call, size) if call.lib == "torch" else size
     if not old.differs(1):
+        if call.world.watched and size.low is not None and size.low >= 0:
+            text = f"{call.text}: an axis of size {old} is to become {size}"
+            call.world.demand(either(equal(old, size), equal(old, Dim.of(1))), "SHP206", text)
         return old if size == old else _free(call, size)
     if (size.low is None or size.low < 0) and size.constant is None:
         # It may be -1; otherwise it is the old size.
         return old
-    if not call.facts.equate(old, size):
+    if not call.equate(old, size, "SHP206", f"{call.text}: an axis of size {old} is to become {size}"):
         call.fail(
             "SHP206",
             f"{call.text}: an axis of size {old} cannot become {size} ({call.show(shape)})",

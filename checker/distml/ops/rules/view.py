@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.rules.axes import axis_in, product, replace_axes
 from distml.ops.rules.counts import asked, bare, cancel, divide, refuse_count
 from distml.shapes import Dim, Shape, Symbol
+from distml.solver.formula import divisible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +117,9 @@ def _fill(call: Call, shape: Shape, before: Dim | None, sizes: Sizes) -> tuple[D
         missing = divide(before, after)
         if missing is None:
             refuse_count(call, shape, before, after, sizes, holes)
+        if call.world.watched:
+            text = f"{call.text}: {before} elements are to be a multiple of {after}"
+            call.world.demand(divisible(*cancel(before, after)), "SHP201", text)
     filled.insert(holes[0], call.symbol("size") if missing is None else call.small(missing))
     return tuple(filled)
 
@@ -174,5 +178,5 @@ def _impossible(sizes: Sizes, hole: int) -> bool:
 def _require_count(call: Call, shape: Shape, before: Dim, after: Dim, sizes: Sizes) -> None:
     before, after = call.facts.dim(before), call.facts.dim(after)
     left, right = cancel(before, after)
-    if not call.facts.equate(left, right):
+    if not call.equate(left, right, "SHP201", f"{call.text}: {before} elements, {after} are asked for"):
         refuse_count(call, shape, before, after, sizes, [])

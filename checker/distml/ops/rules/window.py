@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.shapes import Dim
+from distml.solver.formula import at_least
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -55,9 +56,12 @@ def slide(
 def require_room(call: Call, room: Dim, size: Dim, padding: Dim, reach: Dim, shown: str) -> None:
     """The window fits at least once."""
     high = (-room).low
-    if high is None or high <= 0:
-        return
     padded = size if not padding.terms else f"{size} + {padding} of padding"
+    if high is None or high <= 0:
+        if call.world.watched:
+            text = f"{call.text}: a window of {reach} is to fit into {padded} (input {shown})"
+            call.world.demand(at_least(room, Dim.of(0)), "SHP403", text)
+        return
     call.fail(
         "SHP403",
         f"{call.text}: the window reaches over {reach}, the axis has only {padded} (input {shown})",

@@ -1,0 +1,165 @@
+"""Branches that shapes decide: always, never, or exactly when.
+
+Every branch and assertion that depends on shapes is judged under what is certain when it is
+reached: the demands up to there, the user's constraint, and the conditions of the branches
+around it (Gradual types, section 5 and Algorithm 2). Each possible rank of the inputs is a
+case of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from distml.gradual.conflicts import Conflict
+from distml.gradual.naming import Names
+from distml.gradual.ranks import possible_ranks
+from distml.gradual.trial import Bench, Plan, Trial
+from distml.solver.decide import decide
+from distml.solver.formula import show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from distml.gradual.targets import Program
+    from distml.interp.watch import Visit
+
+Verdict = Literal["always", "never", "depends", "unknown"]
+Kind = Literal["if", "elif", "while", "assert", "ternary"]
+MAX_CASES = 32
+"""How many combinations of ranks are looked at."""
+Place = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is known of one branch. `condition` says for which inputs it holds, where that depends on them."""
+
+    path: str
+    line: int
+    column: int
+    kind: Kind
+    verdict: Verdict
+    condition: str
+    related: tuple[Conflict, ...] = ()
+    end_line: int = 0
+
+
+class _Judged(NamedTuple):
+    verdict: Verdict
+    text: str
+
+
+def find_branches(bench: Bench) -> list[Decision]:
+    """The branches and assertions about shapes that running the target reaches, in the order of the source."""
+    trials = [trial for trial in _cases(bench) if trial.failure is None or trial.visits]
+    found: dict[Place, list[tuple[Trial, list[_Judged]]]] = {}
+    nodes: dict[Place, ast.AST] = {}
+    for trial in trials:
+        names = _names(trial)
+        here: dict[Place, list[_Judged]] = {}
+        for visit in trial.visits:
+            judged = _judge(bench, trial, visit, names)
+            if judged is not None:
+                place = (visit.path, visit.node.lineno, visit.node.col_offset)  # type: ignore[attr-defined]
+                nodes[place] = visit.node
+                here.setdefault(place, []).append(judged)
+        for place, answers in here.items():
+            found.setdefault(place, []).append((trial, answers))
+    about = _about_shapes(trials)
+    return [
+        _decision(bench.program, place, nodes[place], found[place], trials) for place in sorted(found) if place in about
+    ]
+
+
+def _cases(bench: Bench) -> list[Trial]:
+    """One trial for every combination of possible ranks."""
+    ranks = possible_ranks(bench)
+    choices = [[(name, rank) for rank in found] for name, found in ranks.items()]
+    trials = [bench.run(Plan(tuple(chosen))) for chosen in islice(product(*choices), MAX_CASES)]
+    passed = [trial for trial in trials if trial.passed]
+    return passed or [bench.run(Plan())]
+
+
+def _about_shapes(trials: Iterable[Trial]) -> set[Place]:
+    return {
+        (visit.path, visit.node.lineno, visit.node.col_offset)  # type: ignore[attr-defined]
+        for trial in trials
+        for visit in trial.visits
+        if visit.about_shapes
+    }
+
+
+def _names(trial: Trial) -> Names:
+    names = Names()
+    for shape in trial.shapes.values():
+        names.add(shape)
+    return names
+
+
+def _judge(bench: Bench, trial: Trial, visit: Visit, names: Names) -> _Judged | None:
+    """What one visit says; None where nothing that goes on can get there."""
+    assert trial.watcher is not None
+    if visit.known is not None:
+        return _Judged("always" if visit.known else "never", "")
+    constraints = trial.watcher.constraints_of(visit.guard, visit.log)
+    verdict = decide(constraints, visit.condition, bench.seconds).verdict
+    if verdict == "unreachable":
+        return None
+    if verdict in ("always", "never"):
+        return _Judged(verdict, "")
+    if not names.knows(visit.condition):
+        return _Judged("unknown", "")
+    return _Judged("depends" if verdict == "depends" else "unknown", show(visit.condition, names))
+
+
+def _decision(
+    program: Program,
+    place: Place,
+    node: ast.AST,
+    answers: list[tuple[Trial, list[_Judged]]],
+    trials: Sequence[Trial],
+) -> Decision:
+    cases = [(trial, _merged(judged)) for trial, judged in answers]
+    verdicts = {judged.verdict for _, judged in cases}
+    path, line, column = place
+    kind = _kind(program, node, path)
+    end = getattr(node, "end_lineno", None) or line
+    if len(verdicts) == 1 and verdicts != {"depends"}:
+        return Decision(path, line, column + 1, kind, verdicts.pop(), "", end_line=end)
+    if "unknown" in verdicts:
+        return Decision(path, line, column + 1, kind, "unknown", "", end_line=end)
+    parts = list(dict.fromkeys(_case_text(trial, judged, len(trials) > 1) for trial, judged in cases))
+    return Decision(path, line, column + 1, kind, "depends", " or ".join(p for p in parts if p), end_line=end)
+
+
+def _merged(judged: list[_Judged]) -> _Judged:
+    """Several visits of one run: in a loop, or a function that is called several times."""
+    verdicts = {j.verdict for j in judged}
+    texts = list(dict.fromkeys(j.text for j in judged if j.text))
+    if len(verdicts) == 1:
+        return _Judged(judged[0].verdict, " or ".join(texts))
+    return _Judged("unknown" if "unknown" in verdicts else "depends", "it holds in some of the calls and not in others")
+
+
+def _case_text(trial: Trial, judged: _Judged, by_rank: bool) -> str:
+    """When one case holds: the ranks it is about, and the condition on sizes."""
+    if judged.verdict == "never":
+        return ""
+    ranks = " and ".join(f"len({name}.shape) == {rank}" for name, rank in trial.plan.ranks) if by_rank else ""
+    parts = [part for part in (ranks, judged.text if judged.verdict == "depends" else "") if part]
+    return " and ".join(f"({p})" if " or " in p and len(parts) > 1 else p for p in parts)
+
+
+def _kind(program: Program, node: ast.AST, path: str) -> Kind:
+    if isinstance(node, ast.While):
+        return "while"
+    if isinstance(node, ast.Assert):
+        return "assert"
+    if isinstance(node, ast.IfExp):
+        return "ternary"
+    source = program.source if program.source.path == path else program.project.shown_as(path)
+    line = source.lines[node.lineno - 1] if source is not None else ""  # type: ignore[attr-defined]
+    return "elif" if line.lstrip().startswith("elif") else "if"

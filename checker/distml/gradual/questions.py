@@ -1,0 +1,113 @@
+"""From what a user asks (`FILE::Class`, `--where`) to benches to run trials on."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from distml.gradual.inputs import find_inputs
+from distml.gradual.targets import Program, TargetError
+from distml.gradual.trial import Bench
+from distml.solver.formula import FALSE
+from distml.solver.where import WhereError, inputs_of, parse_where
+from distml.source.project import Project
+from distml.source.reading import UnreadableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from distml.gradual.targets import Target
+    from distml.shapes import Dim, Facts, Shape
+    from distml.solver.formula import Formula
+
+
+class QuestionError(Exception):
+    """The question cannot be asked: one line that says why."""
+
+
+class Question(NamedTuple):
+    """What is asked about, and under which assumptions.
+
+    `subject` is `FILE`, `FILE::function`, `FILE::Class` or `FILE::Class.method`; `least` the least size a
+    dimension may have; `seconds` the processor time for everything.
+    """
+
+    subject: str
+    where: str | None = None
+    least: int = 1
+    seconds: float = 60.0
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self.subject.partition("::")[0]
+
+    @property
+    def name(self) -> str | None:
+        """What is asked about in the file, None for everything."""
+        return self.subject.partition("::")[2] or None
+
+
+def benches(question: Question) -> Iterator[Bench]:
+    """A bench for every target of a question. Raises `QuestionError` where it cannot be asked."""
+    try:
+        program = _program(question)
+        for target in program.targets(question.name):
+            bench = _bench(program, target, question)
+            if bench is not None:
+                yield bench
+    except UnreadableError as error:
+        found = error.diagnostic
+        raise QuestionError(f"{found.span.path}:{found.span.line}: {found.message}") from None
+    except TargetError as error:
+        raise QuestionError(str(error)) from None
+    except WhereError as error:
+        raise QuestionError(f"--where: {error}") from None
+
+
+def _program(question: Question) -> Program:
+    if not os.path.isfile(question.path):
+        raise QuestionError(f"no such file: {question.path}")
+    project = Project()
+    return Program(project.open(question.path), project, time.process_time() + question.seconds)
+
+
+def _bench(program: Program, target: Target, question: Question) -> Bench | None:
+    """The bench of a target; of all the targets of a file, those without a tensor are passed over."""
+    asked = inputs_of(question.where) if question.where else set()
+    try:
+        inputs = find_inputs(program, target, asked)
+    except TargetError:
+        if question.name is None:
+            return None
+        raise
+    if question.name is None and not any(given.is_tensor for given in inputs):
+        return None
+    if question.where is None:
+        return Bench(program, target, inputs, least=question.least)
+    text = question.where
+
+    def where(shapes: Mapping[str, Shape]) -> Formula:
+        return _assumption(text, shapes, program.vm.facts)
+
+    return Bench(program, target, inputs, where, question.least)
+
+
+class _NoAxisError(Exception):
+    """The constraint speaks of an axis that an input of this rank has not."""
+
+
+def _assumption(text: str, shapes: Mapping[str, Shape], facts: Facts) -> Formula:
+    """The user's constraint on inputs of these shapes; false where they lack an axis it speaks of."""
+
+    def axis(name: str, index: int) -> Dim:
+        found = facts.axis(shapes[name], index)
+        if found is None:
+            raise _NoAxisError
+        return found
+
+    try:
+        return parse_where(text, axis, lambda name: facts.shape(shapes[name]).rank)
+    except _NoAxisError:
+        return FALSE

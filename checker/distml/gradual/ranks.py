@@ -1,0 +1,44 @@
+"""Which numbers of axes the inputs of a target may have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.gradual.trial import Bench, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_RANK = 6
+"""Ranks up to this one are tried; a function that takes them all takes any."""
+
+
+def possible_ranks(bench: Bench, dynamic: bool = False) -> dict[str, list[int]]:
+    """For each input the ranks with which a run goes through, the ranks of the others being open.
+
+    With `dynamic` every dimension is Dyn, so that only what ranks contradict counts.
+    """
+    names = [given.name for given in bench.inputs if given.is_tensor]
+    return {name: _of_input(bench, name, names, dynamic) for name in names}
+
+
+def _of_input(bench: Bench, name: str, names: Sequence[str], dynamic: bool) -> list[int]:
+    return [rank for rank in _candidates(bench, name, dynamic) if bench.run(_plan(name, rank, names, dynamic)).passed]
+
+
+def _candidates(bench: Bench, name: str, dynamic: bool) -> Sequence[int]:
+    """The ranks that a run with open ranks leaves possible."""
+    if dynamic:
+        return range(MAX_RANK + 1)
+    first = bench.run(Plan())
+    if not first.passed:
+        return range(MAX_RANK + 1)
+    shape = first.shapes[name]
+    return range(shape.least, MAX_RANK + 1) if shape.rank is None else (shape.rank,)
+
+
+def _plan(name: str, rank: int, names: Sequence[str], dynamic: bool) -> Plan:
+    if not dynamic:
+        return Plan(((name, rank),))
+    axes = frozenset((name, axis) for axis in range(rank))
+    return Plan(((name, rank),), axes, frozenset(names) - {name})

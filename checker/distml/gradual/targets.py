@@ -1,0 +1,195 @@
+"""What to analyze: a function, or the method that a model is called by.
+
+A target is named as `FILE`, `FILE::function`, `FILE::Class` or `FILE::Class.method`. A function
+that builds a model (`resnet50()`) stands for the `forward` of what it returns.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from distml.interp.calls import Arguments, call_value
+from distml.interp.check import RECURSION_LIMIT, run_module
+from distml.interp.machine import Machine, OutOfSteps, PathEnd, Session
+from distml.interp.symbolic import constructed
+from distml.values import Bound, Class, Function, InstanceRecord, Ref, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from distml.interp.state import State
+    from distml.source.file import SourceFile
+    from distml.source.project import Project
+
+ENTRY_POINTS = ("forward", "call", "__call__")
+"""The methods a model may be called by, in the order they are looked for."""
+MAX_STEPS = 400_000
+"""Statements and rules that building one model, or one run of it, may take."""
+
+
+class TargetError(Exception):
+    """What was asked for is not there, or is nothing that can be analyzed: one line."""
+
+
+class Target(NamedTuple):
+    """A function with the state to call it in.
+
+    `receiver` is the model for a method, None for a function.
+    """
+
+    name: str
+    function: Function
+    receiver: Value | None
+    state: State
+
+    @property
+    def callee(self) -> Value:
+        """What to call."""
+        return self.function if self.receiver is None else Bound(self.function, self.receiver)
+
+
+class Program:
+    """A file that was run once, ready for any number of runs of what it defines."""
+
+    def __init__(self, source: SourceFile, project: Project, deadline: float | None = None) -> None:
+        """Raises `UnreadableError` where the file cannot be parsed, `OutOfTime` at the deadline."""
+        self.source = source
+        self.project = project
+        self.vm = Machine(project, deadline, Session())
+        with deep_recursion():
+            run_module(self.vm, source, source.tree)
+        self.vm.symbolic = True
+        self.vm.symbolic_start = self.vm.steps
+        self.vm.memo.clear()
+        self.vm.loaded = self.vm.state
+
+    def begin(self, state: State) -> None:
+        """Make the machine ready to run from a copy of a state."""
+        vm = self.vm
+        assert vm.main is not None
+        vm.state = state.fork()
+        vm.frame = vm.main.frame
+        vm.stack = [vm.frame]
+        vm.handlers, vm.loops, vm.reads = [], [], None
+        vm.import_depth, vm.brief = 0, False
+        vm.entered.clear()
+        vm.resolving.clear()
+        vm.check_time()
+        vm.step_limit = vm.steps + MAX_STEPS
+
+    def targets(self, wanted: str | None = None) -> list[Target]:
+        """The target named `wanted`; without it every model and every function of the file, in order.
+
+        Raises `TargetError` where there is none of that name.
+        """
+        if wanted is None:
+            return [target for node in self.source.tree.body for target in self._of_statement(node)]
+        name, _, method = wanted.partition(".")
+        value = self._value(name)
+        if value is None:
+            raise TargetError(f"{self.source.path} has no function or class {name!r}{self._others()}")
+        found = self._of_value(value, name, method or None)
+        if found is None:
+            raise TargetError(f"{wanted!r} in {self.source.path} is no function, and no model that can be called")
+        return [found]
+
+    def _others(self) -> str:
+        names = [n.name for n in self.source.tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+        return f"; it has {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}" if names else ""
+
+    def _of_statement(self, node: ast.stmt) -> Iterator[Target]:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            value = self._value(node.name)
+            try:
+                found = None if value is None else self._of_value(value, node.name, None)
+            except TargetError:
+                return
+            if found is not None:
+                yield found
+
+    def _value(self, name: str) -> Value | None:
+        vm = self.vm
+        assert vm.main is not None
+        vm.state = vm.loaded
+        return vm.variable(vm.main.frame.ident, name)
+
+    def _of_value(self, value: Value, name: str, method: str | None) -> Target | None:
+        if isinstance(value, Class):
+            made = self._instance(value)
+            return None if made is None else self._method(made[0], made[1], name, method)
+        if method is not None or not isinstance(value, Function):
+            return None
+        if _builds(value.node):
+            model = self._built(value)
+            if model is not None:
+                found = self._method(model[0], model[1], name, None)
+                if found is not None:
+                    return found._replace(name=name)
+        return Target(name, value, None, self.vm.loaded)
+
+    def _instance(self, cls: Class) -> tuple[Ref, State] | None:
+        """An object made with the constructor's defaults, unknown where there are none."""
+        vm = self.vm
+        self.begin(vm.loaded)
+        made: list[Ref] = []
+
+        def run() -> None:
+            ref = constructed(vm, cls)
+            if ref is not None:
+                made.append(ref)
+
+        self._follow(run)
+        return (made[0], vm.state) if made else None
+
+    def _built(self, function: Function) -> tuple[Ref, State] | None:
+        """What a function that builds a model returns, called without arguments."""
+        vm = self.vm
+        self.begin(vm.loaded)
+        made: list[Value] = []
+        required = function.node.args.args[: len(function.node.args.args) - len(function.defaults)]
+        given = Arguments([vm.opaque(a.arg) for a in required], {})
+        self._follow(lambda: made.append(call_value(vm, function, given, function.node)))
+        if made and isinstance(made[0], Ref) and isinstance(vm.record(made[0]), InstanceRecord):
+            return made[0], vm.state
+        return None
+
+    def _follow(self, run: object) -> None:
+        vm = self.vm
+        assert callable(run)
+        try:
+            with deep_recursion():
+                vm.follow(run)
+        except OutOfSteps:
+            vm.lose("building it takes too much work", vm.node)
+        except PathEnd:
+            return
+
+    def _method(self, ref: Ref, state: State, name: str, method: str | None) -> Target | None:
+        vm = self.vm
+        vm.state = state
+        for candidate in (method,) if method else ENTRY_POINTS:
+            found = vm.attribute(ref, candidate)
+            if isinstance(found, Bound) and isinstance(found.function, Function):
+                return Target(f"{name}.{candidate}", found.function, ref, state)
+        if method:
+            raise TargetError(f"{name} in {self.source.path} has no method {method!r}")
+        return None
+
+
+def _builds(node: ast.AST) -> bool:
+    """Whether a function may return a model: it returns the result of a call or a name, and takes no tensor."""
+    return any(isinstance(part, ast.Return) and isinstance(part.value, ast.Call | ast.Name) for part in ast.walk(node))
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Room for the interpreter's own nesting, which is bounded well below."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

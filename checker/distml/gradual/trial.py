@@ -1,0 +1,191 @@
+"""One run of a target on inputs of given ranks: does it go through, and under which constraints.
+
+Every question of `migrate` and `branches` is a run, or a few. Dimensions of an input are
+symbols, so one run stands for all inputs of its ranks; a dimension that is to be dynamic is a
+symbol that nothing is learned of (Dyn: consistent with every size, each time anew).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from distml.gradual.elements import element_type
+from distml.gradual.naming import usual_names
+from distml.gradual.targets import deep_recursion
+from distml.interp.calls import Arguments, call_value
+from distml.interp.machine import OutOfSteps, OutOfTime
+from distml.interp.trace import RunOver
+from distml.interp.watch import Visit, Watcher
+from distml.shapes import Dim, Middle, Shape, Symbol
+from distml.solver.decide import Constraint, Contradiction, Satisfied, satisfy
+from distml.solver.formula import TRUE
+from distml.values import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from distml.gradual.inputs import Input
+    from distml.gradual.targets import Program, Target
+    from distml.interp.trace import Demand
+    from distml.solver.formula import Formula
+
+Axis = tuple[str, int]
+"""An input and one of its axes."""
+
+
+class Plan(NamedTuple):
+    """What to assume of the inputs.
+
+    `ranks` holds the ranks that are fixed; others are unknown, or dynamic for `dynamic_ranks`.
+    `dynamic` are dimensions that stay Dyn. `excused` are demands that are left out.
+    """
+
+    ranks: tuple[tuple[str, int], ...] = ()
+    dynamic: frozenset[Axis] = frozenset()
+    dynamic_ranks: frozenset[str] = frozenset()
+    excused: frozenset[tuple[str, int, int, str]] = frozenset()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one run went.
+
+    `failure` is the demand that cannot be met; where several contradict each other, `core` holds
+    them all. `symbols` are the sizes the inputs had at the start, `shapes` what was learned of
+    them. `complete` is False where the limits on work ended the run.
+    """
+
+    plan: Plan
+    failure: Demand | None
+    core: tuple[Demand, ...]
+    constraints: tuple[Constraint, ...]
+    symbols: dict[str, Shape]
+    shapes: dict[str, Shape]
+    model: dict[Symbol, int]
+    visits: tuple[Visit, ...] = ()
+    dtypes: dict[str, str] = field(default_factory=dict)
+    watcher: Watcher | None = field(default=None, repr=False)
+    complete: bool = True
+    reason: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether some input goes through, as far as can be told."""
+        return self.failure is None and not self.core
+
+
+class Bench:
+    """Runs trials of one target. `where` makes the user's constraint from the inputs' shapes."""
+
+    def __init__(
+        self,
+        program: Program,
+        target: Target,
+        inputs: tuple[Input, ...],
+        where: Callable[[Mapping[str, Shape]], Formula] | None = None,
+        least: int = 1,
+        seconds: float = 5.0,
+    ) -> None:
+        self.program = program
+        self.target = target
+        self.inputs = inputs
+        self.where = where
+        self.least = least
+        self.seconds = seconds
+        self._done: dict[Plan, Trial] = {}
+
+    def run(self, plan: Plan) -> Trial:
+        """The trial of a plan; each plan is run once."""
+        if plan not in self._done:
+            self._done[plan] = self._run(plan)
+        return self._done[plan]
+
+    def _run(self, plan: Plan) -> Trial:
+        program, vm = self.program, self.program.vm
+        program.begin(self.target.state)
+        symbols = {given.name: self._shape(given, plan) for given in self.inputs if given.is_tensor}
+        assumed = TRUE if self.where is None else self.where(symbols)
+        watcher = vm.watcher = Watcher(vm, assumed, plan.excused, self.seconds)
+        watcher.assume()
+        failure, complete, reason = None, True, ""
+        try:
+            with deep_recursion():
+                vm.follow(
+                    lambda: call_value(vm, self.target.callee, self._arguments(symbols), self.target.function.node)
+                )
+        except RunOver as over:
+            failure = over.demand
+        except OutOfSteps:
+            complete, reason = False, "following it takes too much work"
+        except OutOfTime:
+            complete, reason = False, "the time limit was reached"
+        except RecursionError:
+            complete, reason = False, "it nests too deeply"
+        finally:
+            vm.watcher = None
+        return self._judged(plan, watcher, failure, symbols, complete, reason)
+
+    def _judged(
+        self,
+        plan: Plan,
+        watcher: Watcher,
+        failure: Demand | None,
+        symbols: dict[str, Shape],
+        complete: bool,
+        reason: str,
+    ) -> Trial:
+        vm = self.program.vm
+        constraints = tuple(watcher.constraints_of((), vm.state.log))
+        shapes = {name: vm.facts.shape(shape) for name, shape in symbols.items()}
+        core: tuple[Demand, ...] = ()
+        model: dict[Symbol, int] = {}
+        if failure is None:
+            answer = satisfy(constraints, self.seconds, self.least)
+            if isinstance(answer, Contradiction):
+                core = tuple(c.label for c in answer.core if c.label is not None)  # type: ignore[misc]
+                failure = core[-1] if core else None
+            elif isinstance(answer, Satisfied):
+                model = answer.model
+            else:
+                complete, reason = False, answer.reason
+        return Trial(
+            plan,
+            failure,
+            core,
+            constraints,
+            symbols,
+            shapes,
+            model,
+            tuple(watcher.visits),
+            {name: kind for name, shape in shapes.items() if (kind := element_type(shape, watcher.uses))},
+            watcher,
+            complete,
+            reason,
+        )
+
+    def _shape(self, given: Input, plan: Plan) -> Shape:
+        vm = self.program.vm
+        rank = dict(plan.ranks).get(given.name)
+        if rank is None:
+            return Shape((), Middle(given.name, vm.serial(), dynamic=given.name in plan.dynamic_ranks))
+        names = usual_names(rank)
+        return Shape(
+            tuple(
+                Dim.symbol(Symbol(names[axis], vm.serial(), self.least, (given.name, axis) in plan.dynamic))
+                for axis in range(rank)
+            )
+        )
+
+    def _arguments(self, symbols: Mapping[str, Shape]) -> Arguments:
+        positional, keywords = [], {}
+        for given in self.inputs:
+            if not given.passed:
+                continue
+            shape = symbols.get(given.name)
+            value = given.value(self.program.vm) if shape is None else Tensor(given.lib, shape)
+            if given.keyword:
+                keywords[given.name] = value
+            else:
+                positional.append(value)
+        return Arguments(positional, keywords)

@@ -1,0 +1,44 @@
+"""What `distml branches` found, for people and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from distml.gradual.branches import Decision
+
+
+def as_json(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
+    """An array of {path, line, column, kind, verdict, condition, related}."""
+    return [
+        {
+            "path": d.path,
+            "line": d.line,
+            "column": d.column,
+            "kind": d.kind,
+            "verdict": d.verdict,
+            "condition": d.condition,
+            "related": [c._asdict() for c in d.related],
+        }
+        for d in decisions
+    ]
+
+
+def as_text(decisions: Sequence[Decision]) -> str:
+    """A line for each branch, and a count."""
+    lines = [f"{d.path}:{d.line}:{d.column}: {d.kind}: {_verdict(d)}" for d in decisions]
+    dead = sum(d.verdict in ("always", "never") for d in decisions)
+    count = len(decisions)
+    lines.append(f"{count} {'branch depends' if count == 1 else 'branches depend'} on shapes, {dead} decided")
+    return "\n".join(lines) + "\n"
+
+
+def _verdict(decision: Decision) -> str:
+    texts = {
+        "always": "always true for the inputs that get here",
+        "never": "never true for the inputs that get here",
+        "unknown": "not decided: it depends on something that is not known",
+    }
+    return texts.get(decision.verdict) or f"depends: true if {decision.condition}"

@@ -1,0 +1,94 @@
+"""What `distml migrate` found, for people and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from distml.gradual.conflicts import Conflict
+    from distml.gradual.migrate import Migration
+
+_DTYPES = {"float": "Float", "int": "Int", "bool": "Bool", "complex": "Complex", None: "Shaped"}
+_WORDS = {
+    "static": "a static migration",
+    "dynamic": "no static migration, but a gradual one",
+    "empty": "no migration: no input can go through",
+    "unknown": "not known",
+}
+
+
+def as_json(migrations: Sequence[Migration]) -> list[dict[str, Any]]:
+    """One object a function; the fields are described in docs/gradual.md."""
+    return [_object(m) for m in migrations]
+
+
+def _object(m: Migration) -> dict[str, Any]:
+    return {
+        "path": m.path,
+        "function": m.function,
+        "line": m.line,
+        "verdict": m.verdict,
+        "ranks": m.ranks,
+        "annotations": {name: annotation_text(m, name) for name in m.annotations},
+        "model": m.model,
+        "dyn_only": [
+            {"input": d.input, "dim": d.axis, "related": [c._asdict() for c in d.related]} for d in m.dyn_only
+        ],
+        "conflicts": [c._asdict() for c in m.conflicts],
+        "constraints": list(m.constraints),
+        "seconds": round(m.seconds, 6),
+        **({"reason": m.reason} if m.reason else {}),
+    }
+
+
+def annotation_text(m: Migration, name: str) -> str:
+    """The annotation of an input as jaxtyping writes it: `Float[Tensor, "b 3 h w"]`."""
+    annotation = m.annotations[name]
+    return f'{_DTYPES[annotation.dtype]}[Tensor, "{annotation.text}"]'
+
+
+def as_text(migrations: Sequence[Migration], concrete: bool) -> str:
+    """A paragraph for each function."""
+    return "\n".join(line for m in migrations for line in (*_paragraph(m, concrete), ""))
+
+
+def _paragraph(m: Migration, concrete: bool) -> list[str]:
+    lines = [f"{m.path}:{m.line}: {m.function}: {_WORDS[m.verdict]}"]
+    if m.reason:
+        lines.append(f"    {m.reason}")
+    for name, ranks in m.ranks.items():
+        lines.append(f"    {name}: {_ranks_text(ranks)}")
+    for name in m.annotations:
+        lines.append(f"    {name}: {_concrete(m, name) if concrete else annotation_text(m, name)}")
+    if m.constraints and not concrete:
+        lines.append(f"    where {', '.join(m.constraints)}")
+    for d in m.dyn_only:
+        what = f"{d.input}.shape[{d.axis}] can only be Dyn" if d.axis is not None else f"{d.input} can only be Dyn"
+        lines.append(f"    {what}:")
+        lines += _related(d.related)
+    if m.conflicts:
+        lines.append("    what contradicts each other:")
+        lines += _related(m.conflicts)
+    return lines
+
+
+def _concrete(m: Migration, name: str) -> str:
+    dims = m.model.get(name)
+    return "..." if dims is None else "[" + ", ".join("Dyn" if d is None else str(d) for d in dims) + "]"
+
+
+def _ranks_text(ranks: list[int] | str) -> str:
+    if isinstance(ranks, str):
+        return "any number of axes"
+    if not ranks:
+        return "no single number of axes"
+    texts = [str(r) for r in ranks]
+    head = ", ".join(texts[:-1])
+    axes = "axis" if ranks == [1] else "axes"
+    return f"{head} or {texts[-1]} {axes}" if head else f"{texts[-1]} {axes}"
+
+
+def _related(conflicts: Sequence[Conflict]) -> list[str]:
+    return [f"        {c.path}:{c.line}: {c.message}" for c in conflicts]
