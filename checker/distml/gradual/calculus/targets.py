@@ -162,11 +162,11 @@ def _satisfies_atom(solution: Solution, atom: Atom) -> bool:
 
 
 def size_of(solution: Solution, term: Term) -> Size:
-    """What a solution says a dimension is. Raises IndexError for one that a type of known rank has not."""
+    """What a solution says a dimension is; `Dyn` if the type has no such dimension, which other constraints exclude."""
     if isinstance(term, int):
         return term
     type_ = solution[term.type]
-    return Dyn if isinstance(type_, Unknown) else type_.dims[term.index]
+    return Dyn if isinstance(type_, Unknown) or term.index >= type_.rank else type_.dims[term.index]
 
 
 def _product(solution: Solution, terms: tuple[Term, ...]) -> int:

@@ -54,7 +54,7 @@ Domains: TypeAlias = Mapping[TypeVariable, frozenset[Rank]]
 
 def domains(generated: Generated, ranks: Iterable[int]) -> Domains:
     """Which ranks each unknown can have, if a declaration that says `Dyn` has any of `ranks` or none."""
-    bound = frozenset((Dyn, *ranks))
+    bound: frozenset[Rank] = frozenset((Dyn, *ranks))
     found: dict[TypeVariable, frozenset[Rank]] = {}
     for constraint, _ in generated.constraints:
         match constraint:

@@ -1,0 +1,119 @@
+"""Types and programs that Hypothesis makes, and their translation to the plain form of `figures`."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from distml.gradual.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable
+from distml.gradual.calculus.types import Dyn, TensorType
+
+NAMES = ("x", "y")
+
+
+def plain(type_):
+    """A type as `figures` writes it."""
+    return None if type_ is Dyn else tuple(None if d is Dyn else d for d in type_.dims)
+
+
+def typed(type_):
+    """A type as the package writes it."""
+    return Dyn if type_ is None else TensorType(tuple(Dyn if d is None else d for d in type_))
+
+
+def plain_expression(e):
+    match e:
+        case Variable(name=name):
+            return ("var", name)
+        case Reshape(argument=argument, shape=shape):
+            return ("reshape", plain_expression(argument), plain(shape))
+        case Conv2D(c_in=c_in, c_out=c_out, kernel=kernel, argument=argument):
+            return ("conv", c_in, c_out, kernel, plain_expression(argument))
+        case Add(left=left, right=right):
+            return ("add", plain_expression(left), plain_expression(right))
+
+
+def plain_context(program):
+    return {d.name: plain(d.type) for d in program.declarations}
+
+
+def sizes(largest=4):
+    return st.integers(0, largest)
+
+
+def dims(largest=4):
+    return st.one_of(st.just(Dyn), sizes(largest))
+
+
+def tensors(largest=4, least_rank=1, most_rank=4, size=None):
+    lists = st.lists(dims(largest) if size is None else size, min_size=least_rank, max_size=most_rank)
+    return lists.map(lambda d: TensorType(tuple(d)))
+
+
+def types(largest=4, most_rank=4):
+    return st.one_of(st.just(Dyn), tensors(largest, most_rank=most_rank))
+
+
+def static_types(largest=4, most_rank=4):
+    return tensors(most_rank=most_rank, size=sizes(largest))
+
+
+@st.composite
+def blurred(draw, type_):
+    """A type that is less precise: some of it replaced by `Dyn`."""
+    if type_ is Dyn or draw(st.integers(0, 5)) == 0:
+        return Dyn
+    return TensorType(tuple(Dyn if draw(st.booleans()) else d for d in type_.dims))
+
+
+@st.composite
+def targets(draw, largest=4, most_rank=4):
+    """What a reshape may ask for: at most one `Dyn`."""
+    shape = list(draw(static_types(largest, most_rank)).dims)
+    if draw(st.booleans()):
+        shape[draw(st.integers(0, len(shape) - 1))] = Dyn
+    return TensorType(tuple(shape))
+
+
+@st.composite
+def expressions(draw, depth=3, largest=4, names=NAMES, most_rank=4):
+    kind = draw(st.sampled_from(["var", "reshape", "conv", "add", "add"])) if depth else "var"
+    below = expressions(depth - 1, largest, names, most_rank)
+    if kind == "var":
+        return Variable(draw(st.sampled_from(names)))
+    if kind == "reshape":
+        return Reshape(draw(below), draw(targets(largest, most_rank)))
+    if kind == "conv":
+        side = st.integers(1, 3)
+        return Conv2D(draw(sizes(2)), draw(sizes(3)), (draw(side), draw(side)), draw(below))
+    return Add(draw(below), draw(below))
+
+
+@st.composite
+def programs(draw, annotation=None, depth=3, largest=4, names=NAMES, most_rank=4):
+    annotation = types(largest, most_rank) if annotation is None else annotation
+    declarations = tuple(Declaration(name, draw(annotation)) for name in names)
+    return Program(declarations, draw(expressions(depth, largest, names, most_rank)))
+
+
+@st.composite
+def well_typed_steps(draw, context, accepts, depth=3, names=NAMES, largest=4):
+    """An expression that `accepts` admits in a context: each step is drawn until one is well typed."""
+    expression = Variable(draw(st.sampled_from(names)))
+    for _ in range(depth):
+        steps = [Variable(name) for name in names]
+        choice = draw(st.sampled_from(["reshape", "conv", "add", "add"]))
+        for _ in range(4):
+            candidate = _step(draw, choice, expression, steps, largest)
+            if accepts(context, candidate):
+                expression = candidate
+                break
+    return expression
+
+
+def _step(draw, choice, expression, steps, largest):
+    if choice == "reshape":
+        return Reshape(expression, draw(targets(largest)))
+    if choice == "conv":
+        side = st.integers(1, 2)
+        return Conv2D(draw(sizes(largest)), draw(sizes(3)), (draw(side), draw(side)), expression)
+    return Add(expression, draw(st.sampled_from(steps)))
