@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.findings import fail, report
+from distml.interp.lessons import at_node
 from distml.ops import Call, ShapeError
 from distml.shapes import Dim, Shape
 from distml.source.annotations import (
@@ -38,7 +39,9 @@ def check_shape(vm: Machine, hint: ShapeHint, value: Tensor, name: str, annotati
         place = variadic[0]
         pairs = _ends(vm, hint, shape, place)
     else:
-        known = vm.facts.of_rank(shape, len(hint.axes), tuple(_label(axis) for axis in hint.axes))
+        known = vm.facts.of_rank(
+            shape, len(hint.axes), tuple(_label(axis) for axis in hint.axes), at_node(vm, annotation)
+        )
         pairs = None if known is None or known.dims is None else list(zip(hint.axes, known.dims, strict=True))
     if pairs is None:
         _contradict(vm, hint, value, name, annotation, node, f"with {_rank_text(hint)}")
@@ -89,7 +92,7 @@ def _bind(vm: Machine, axis: Axis, dim: Dim, annotation: ast.expr) -> Dim | None
     sizes = vm.frame.sizes
     wanted: Dim | None = None
     if isinstance(axis, SizeAxis):
-        wanted = Dim.of(axis.size).at(vm.origin(annotation))
+        wanted = Dim.of(axis.size).at(at_node(vm, annotation))
     elif isinstance(axis, NameAxis):
         wanted = sizes.get(axis.name)
         if wanted is None:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.diagnostics.model import Diagnostic, Related, Span
+from distml.interp.lessons import retold
 
 if TYPE_CHECKING:
     from distml.interp.machine import Frame, Machine
@@ -33,7 +34,7 @@ def fail(vm: Machine, error: ShapeError, node: ast.AST) -> None:
         raise PathEnd
     if vm.watcher is not None:
         vm.watcher.failed(error, node, vm.frame)
-    report(vm, error, node, vm.frame)
+    report(vm, retold(error, vm.stack[1] if len(vm.stack) > 1 else vm.frame), node, vm.frame)
 
 
 def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 MAX_RECURSION = 12
 MAX_BLIND_RECURSION = 3
 """How often a function is entered again where no argument that is known gets any nearer to an end."""
-MAX_ENTRIES = 300
-"""How many distinct abstract calls of one function are followed in one file."""
 
 
 def call_function(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
@@ -77,7 +75,7 @@ def _follow(vm: Machine, function: Function, bound: dict[str, Value], node: ast.
 def _too_deep(vm: Machine, function: Function, bound: dict[str, Value]) -> bool:
     ident = id(function.node)
     vm.entered[ident] = vm.entered.get(ident, 0) + 1
-    if vm.entered[ident] > MAX_ENTRIES or len(vm.stack) > MAX_CALL_DEPTH:
+    if vm.entered[ident] > vm.limits.entries or len(vm.stack) > MAX_CALL_DEPTH:
         return True
     scope = scope_of(function.node)
     entered = [frame for frame in vm.stack if frame.scope is scope]

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 MAX_TURNS = 256
-MAX_LOOP_STEPS = 3000
-"""How many statements a loop may run turn by turn before it is widened."""
 FEW_TURNS = 16
 HEAVY_TURN = 60
 """Of more than a few turns, one of more statements is not repeated when it left everything as it was."""
@@ -85,7 +83,7 @@ def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: tup
     begun, steady = vm.steps, False
     targets: set[Hashable] = {(vm.frame.ident, name) for name in assigned_names([node.target])}
     for index, item in enumerate(items):
-        if index > 1 and (steady or vm.steps - begun > MAX_LOOP_STEPS):
+        if index > 1 and (steady or vm.steps - begun > vm.limits.loop_steps):
             rest = list(dict.fromkeys(items[index:]))
             return _for_unknown(vm, node, loop, Many(join_many(vm, rest)))
 
@@ -137,7 +135,7 @@ def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
         if known is False:
             refine(vm, node.test, False)
             return vm.state
-        if known is None or vm.steps - begun > MAX_LOOP_STEPS:
+        if known is None or vm.steps - begun > vm.limits.loop_steps:
             break
         if always and turn > 2 and (vm.frame.scope.is_generator or not loop.breaks):
             break

@@ -7,6 +7,7 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from distml.interp.lessons import settled
 from distml.interp.scope import mutated_globals
 from distml.interp.state import UNDEFINED, State
 from distml.shapes import Dim, Facts, Middle, Origin, Shape, Symbol
@@ -42,6 +43,17 @@ MAX_ROOT_STEPS = 3_000
 """Statements and rules that analyzing one uncalled function may take."""
 MAX_SYMBOLIC_STEPS = 12_000
 """How many of them a file may use before the functions that are left get fewer."""
+
+
+class Limits(NamedTuple):
+    """How long the machine keeps at one thing.
+
+    `loop_steps` statements a loop may run turn by turn before it is widened; `entries` times one
+    function may be followed.
+    """
+
+    loop_steps: int = 3000
+    entries: int = 300
 
 
 class PathEnd(Exception):
@@ -168,6 +180,7 @@ class Machine:
         self.session = session
         self._steps = 0
         self.step_limit = MAX_STEPS
+        self.limits = Limits()
         self.brief = False
         self.exhausted: list[Frame] = []
         self.base = session.base
@@ -223,6 +236,8 @@ class Machine:
             self.get(key)
         if self.watcher is not None:
             self.watcher.noted(key, value)
+        elif self.symbolic and type(key) is Symbol:
+            value = settled(self, key, value)
         self.state.set(key, value)
 
     def variable(self, frame: int, name: str) -> Value | None:

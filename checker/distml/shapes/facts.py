@@ -126,8 +126,13 @@ class Facts:
             return shape
         return self._refine(shape, shape.head, shape.tail, rank)
 
-    def of_rank(self, shape: Shape, rank: int, names: tuple[str, ...] = ()) -> Shape | None:
-        """Learn that `shape` has exactly `rank` axes; None if it cannot."""
+    def of_rank(
+        self, shape: Shape, rank: int, names: tuple[str, ...] = (), origin: Origin | None = None
+    ) -> Shape | None:
+        """Learn that `shape` has exactly `rank` axes; None if it cannot.
+
+        Sizes that become known to be there are called `names`, and come from `origin`.
+        """
         shape = self.shape(shape)
         if shape.middle is None:
             return shape if len(shape.head) == rank else None
@@ -145,7 +150,7 @@ class Facts:
                 return None
         middle = shape.middle
         full = tuple(
-            d if d is not None else self._axis_of(middle, names[i] if i < len(names) else f"{middle.name}{i}")
+            d if d is not None else self._axis_of(middle, names[i] if i < len(names) else f"{middle.name}{i}").at(origin)
             for i, d in enumerate(dims)
         )
         known_shape = Shape(full)
