@@ -1,0 +1,1 @@
+"""Rewriting of source that leaves every byte alone which is not meant."""
