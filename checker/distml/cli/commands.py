@@ -14,6 +14,8 @@ GROUP = "distml.commands"
 
 OWN = {
     "check": "distml.cli.check",
+    "migrate": "distml.cli.migrate",
+    "branches": "distml.cli.branches",
     "explain": "distml.cli.explain",
     "rules": "distml.cli.rules",
 }

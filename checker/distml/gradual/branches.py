@@ -9,7 +9,7 @@ case of its own.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -163,3 +163,19 @@ def _kind(program: Program, node: ast.AST, path: str) -> Kind:
     source = program.source if program.source.path == path else program.project.shown_as(path)
     line = source.lines[node.lineno - 1] if source is not None else ""  # type: ignore[attr-defined]
     return "elif" if line.lstrip().startswith("elif") else "if"
+
+
+def merged(answers: Iterable[list[Decision]]) -> list[Decision]:
+    """What several targets say of the branches they share: only what all of them say is decided."""
+    found: dict[Place, Decision] = {}
+    for decision in (d for decisions in answers for d in decisions):
+        place = (decision.path, decision.line, decision.column)
+        known = found.get(place)
+        if known is None or known == decision:
+            found[place] = decision
+        else:
+            both = {known.verdict, decision.verdict}
+            verdict: Verdict = "unknown" if "unknown" in both else "depends"
+            text = " or ".join(dict.fromkeys(d.condition for d in (known, decision) if d.condition))
+            found[place] = replace(decision, verdict=verdict, condition=text)
+    return [found[place] for place in sorted(found)]

@@ -56,10 +56,14 @@ class DynOnly(NamedTuple):
 
 @dataclass(frozen=True)
 class Migration:
-    """What `migrate` found out about one function; `ranks` is "any" where every rank is possible."""
+    """What `migrate` found out about one function; `ranks` is "any" where every rank is possible.
+
+    `function` is what was asked about, `qualified` the function whose parameters these are.
+    """
 
     path: str
     function: str
+    qualified: str
     line: int
     verdict: Verdict
     ranks: dict[str, list[int] | Literal["any"]]
@@ -169,6 +173,7 @@ class _Search:
         return Migration(
             self.bench.program.source.path,
             target.name,
+            target.qualified,
             target.function.node.lineno,
             verdict,
             self.ranks,

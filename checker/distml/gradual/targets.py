@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.calls import Arguments, call_value
 from distml.interp.check import RECURSION_LIMIT, run_module
-from distml.interp.machine import Machine, OutOfSteps, PathEnd, Session
+from distml.interp.machine import Limits, Machine, OutOfSteps, PathEnd, Session
 from distml.interp.symbolic import constructed
 from distml.values import Bound, Class, Function, InstanceRecord, Ref, Value
 
@@ -28,6 +28,7 @@ ENTRY_POINTS = ("forward", "call", "__call__")
 """The methods a model may be called by, in the order they are looked for."""
 MAX_STEPS = 400_000
 """Statements and rules that building one model, or one run of it, may take."""
+PATIENCE = Limits(loop_steps=100_000, entries=20_000)
 
 
 class TargetError(Exception):
@@ -37,13 +38,16 @@ class TargetError(Exception):
 class Target(NamedTuple):
     """A function with the state to call it in.
 
-    `receiver` is the model for a method, None for a function.
+    `receiver` is the model for a method, None for a function. `name` is how it was asked for, `qualified` the
+    function's own name.
     """
 
     name: str
     function: Function
     receiver: Value | None
     state: State
+
+    qualified: str
 
     @property
     def callee(self) -> Value:
@@ -65,6 +69,7 @@ class Program:
         self.vm.symbolic_start = self.vm.steps
         self.vm.memo.clear()
         self.vm.loaded = self.vm.state
+        self.vm.limits = PATIENCE
 
     def begin(self, state: State) -> None:
         """Make the machine ready to run from a copy of a state."""
@@ -128,7 +133,7 @@ class Program:
                 found = self._method(model[0], model[1], name, None)
                 if found is not None:
                     return found._replace(name=name)
-        return Target(name, value, None, self.vm.loaded)
+        return Target(name, value, None, self.vm.loaded, name)
 
     def _instance(self, cls: Class) -> tuple[Ref, State] | None:
         """An object made with the constructor's defaults, unknown where there are none."""
@@ -173,10 +178,16 @@ class Program:
         for candidate in (method,) if method else ENTRY_POINTS:
             found = vm.attribute(ref, candidate)
             if isinstance(found, Bound) and isinstance(found.function, Function):
-                return Target(f"{name}.{candidate}", found.function, ref, state)
+                return Target(f"{name}.{candidate}", found.function, ref, state, self._qualified(ref, found.function))
         if method:
             raise TargetError(f"{name} in {self.source.path} has no method {method!r}")
         return None
+
+    def _qualified(self, ref: Ref, function: Function) -> str:
+        """`Class.method`, by the class that defines the method."""
+        owner = None if function.owner is None else self.vm.at(function.owner)
+        node = getattr(owner, "node", None)
+        return f"{node.name}.{function.name}" if isinstance(node, ast.ClassDef) else function.name
 
 
 def _builds(node: ast.AST) -> bool:

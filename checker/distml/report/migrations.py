@@ -60,8 +60,7 @@ def _paragraph(m: Migration, concrete: bool) -> list[str]:
         lines.append(f"    {m.reason}")
     for name, ranks in m.ranks.items():
         lines.append(f"    {name}: {_ranks_text(ranks)}")
-    for name in m.annotations:
-        lines.append(f"    {name}: {_concrete(m, name) if concrete else annotation_text(m, name)}")
+    lines += [f"    {name}: {_concrete(m, name) if concrete else annotation_text(m, name)}" for name in m.annotations]
     if m.constraints and not concrete:
         lines.append(f"    where {', '.join(m.constraints)}")
     for d in m.dyn_only:

@@ -1,0 +1,58 @@
+"""`distml branches`: branches and assertions that shapes decide."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from distml.cli.gradual import add_question, add_writing, asked, deliver, read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from distml.gradual.branches import Decision
+    from distml.rewrites.model import Rewritten
+
+SUMMARY = "Find the branches that shapes always or never take, and say when others are taken."
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments of `distml branches`."""
+    add_question(parser)
+    add_writing(parser, "what is left without the dead branches")
+
+
+def run(options: Namespace) -> int:
+    """Answer; 0 where no branch is dead, else 1."""
+    from distml.gradual.branches import find_branches, merged
+
+    question, answers = asked(options, find_branches)
+    found = merged(answers)
+    if options.diff or options.write:
+        deliver(question.path, _without_dead(read(question.path), question.path, found), write=options.write)
+    elif options.format == "json":
+        from distml.report.branching import as_json
+
+        json.dump(as_json(found), sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        from distml.report.branching import as_text
+
+        sys.stdout.write(as_text(found))
+    return 1 if any(d.verdict in ("always", "never") for d in found) else 0
+
+
+def _without_dead(source: str, path: str, found: Sequence[Decision]) -> Rewritten:
+    from distml.rewrites.branches import remove_branches
+    from distml.rewrites.model import Decision as Removal
+
+    decided = [
+        Removal(
+            d.line, d.column - 1, d.kind, d.verdict, f"the condition is {d.verdict} true for the inputs that get here"
+        )
+        for d in found
+        if d.path == path and d.verdict in ("always", "never")
+    ]
+    return remove_branches(source, decided)

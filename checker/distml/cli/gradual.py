@@ -1,0 +1,107 @@
+"""What `distml migrate` and `distml branches` have in common: the question, and writing files back."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import TYPE_CHECKING, TypeVar
+
+from distml.engine.config import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.gradual.questions import Question
+    from distml.gradual.trial import Bench
+    from distml.rewrites.model import Rewritten
+
+Answer = TypeVar("Answer")
+
+
+def add_question(parser: ArgumentParser) -> None:
+    """The arguments that say what is asked."""
+    parser.add_argument(
+        "subject",
+        nargs="?",
+        metavar="FILE[::NAME]",
+        help="a file, or in it a function, a class, or Class.method; without a name, all of them",
+    )
+    parser.add_argument("--where", metavar="EXPR", help='what to assume: "x.shape[0] > 5 and x.shape[2] == 224"')
+    parser.add_argument("--allow-empty", action="store_true", help="sizes may be 0; otherwise they are at least 1")
+    parser.add_argument(
+        "--time-limit", type=_seconds, default=60.0, metavar="SECONDS", help="for all of it (default: 60)"
+    )
+    parser.add_argument(
+        "--trace",
+        metavar="MODULE:FACTORY",
+        help="answer for the model that this makes, instead of FILE, by tracing it with torch.fx: this runs the code",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the answer (default: text)")
+
+
+def add_writing(parser: ArgumentParser, what: str) -> None:
+    """The arguments that write a file back."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--diff", action="store_true", help=f"print a patch that writes {what} into the file")
+    group.add_argument("--write", action="store_true", help=f"write {what} into the file")
+
+
+def question_of(options: Namespace) -> Question:
+    """The question that the arguments ask."""
+    from distml.gradual.questions import Question
+
+    if options.where is not None and not options.where.strip():
+        raise ConfigError("--where is empty")
+    if (options.subject is None) is (options.trace is None):
+        raise ConfigError("give either FILE[::NAME] or --trace MODULE:FACTORY")
+    return Question(options.subject or options.trace, options.where, 0 if options.allow_empty else 1, options.time_limit)
+
+
+def asked(options: Namespace, answer: Callable[[Bench], Answer]) -> tuple[Question, list[Answer]]:
+    """The question, and what it is answered for every target."""
+    from distml.gradual.questions import QuestionError, benches
+    from distml.interp.machine import OutOfTime
+
+    question = question_of(options)
+    try:
+        if options.trace:
+            from distml.gradual.tracing import traced
+
+            return question, [answer(bench) for bench in traced(options.trace, question)]
+        return question, [answer(bench) for bench in benches(question)]
+    except QuestionError as error:
+        raise ConfigError(str(error)) from None
+    except OutOfTime:
+        raise ConfigError(f"{question.subject}: not answered in {question.seconds:g} s (--time-limit)") from None
+
+
+def read(path: str) -> str:
+    """The text of the file to rewrite, line ends as they are."""
+    from distml.rewrites.writing import read_file
+
+    return read_file(path)
+
+
+def deliver(path: str, rewritten: Rewritten, write: bool) -> None:
+    """Print the patch of a rewritten file, or write the file; what was refused is said on standard error."""
+    from distml.rewrites.writing import unified, write_file
+
+    for refusal in rewritten.refusals:
+        print(f"{path}:{refusal.line}: {refusal.what} is left as it is: {refusal.reason}", file=sys.stderr)  # noqa: T201
+    if not write:
+        sys.stdout.write(unified(path, rewritten))
+        return
+    if rewritten.edits:
+        write_file(path, rewritten)
+    for edit in rewritten.edits:
+        print(f"{path}:{edit.line}: {edit.what}{f': {edit.reason}' if edit.reason else ''}")  # noqa: T201
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1e6:
+        raise ArgumentTypeError(f"{text!r} is no number of seconds")
+    return value

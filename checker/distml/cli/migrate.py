@@ -1,0 +1,61 @@
+"""`distml migrate`: the static shapes that functions can be annotated with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from distml.cli.gradual import add_question, add_writing, asked, deliver, read
+from distml.engine.config import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from distml.gradual.migrate import Migration
+    from distml.rewrites.model import Rewritten, Style
+
+SUMMARY = "Find the shapes a function's inputs can be annotated with, or what contradicts them."
+STYLES = ("jaxtyping", "fx", "comment")
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments of `distml migrate`."""
+    add_question(parser)
+    parser.add_argument("--concrete", action="store_true", help="show sizes that satisfy everything instead of names")
+    parser.add_argument("--style", choices=STYLES, default="jaxtyping", help="how annotations are written")
+    add_writing(parser, "the annotations")
+
+
+def run(options: Namespace) -> int:
+    """Answer; 0 where every function has a static migration, else 1."""
+    from distml.gradual.migrate import migrate
+
+    question, found = asked(options, migrate)
+    if not found:
+        raise ConfigError(f"{question.subject} has no function with a tensor among its parameters")
+    if options.diff or options.write:
+        deliver(question.path, _annotated(read(question.path), found, options.style), write=options.write)
+    elif options.format == "json":
+        from distml.report.migrations import as_json
+
+        json.dump(as_json(found), sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        from distml.report.migrations import as_text
+
+        sys.stdout.write(as_text(found, options.concrete))
+    return 0 if all(m.verdict == "static" for m in found) else 1
+
+
+def _annotated(source: str, found: Sequence[Migration], style: Style) -> Rewritten:
+    from distml.rewrites.annotate import annotate
+    from distml.rewrites.model import Annotation, Target
+
+    targets = [
+        Target(m.qualified, m.line, {name: Annotation(a.dims, a.dtype) for name, a in m.annotations.items()})
+        for m in found
+        if m.annotations
+    ]
+    return annotate(source, targets, style)

@@ -1,0 +1,110 @@
+"""`branches`: always, never, and exactly when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gradual.asking import decisions
+
+
+def verdicts(folder: Path, program: str, where: str | None = None) -> list[tuple[str, str, str]]:
+    return [(d.kind, d.verdict, d.condition) for d in decisions(folder, program, where=where)]
+
+
+def test_a_convolution_keeps_the_rank(tmp_path: Path) -> None:
+    program = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(512, 512, 3)
+
+    def forward(self, x{annotation}):
+        if self.conv(x).dim() == 4:
+            return torch.relu(x)
+        else:
+            return torch.dropout(x, 0.5, False)
+"""
+    declared = program.format(annotation=": TensorType([Dyn, Dyn, Dyn, Dyn])")
+    assert verdicts(tmp_path, declared) == [("if", "always", "")]
+    assert verdicts(tmp_path, program.format(annotation="")) == [("if", "depends", "len(x.shape) == 4")]
+
+
+def test_a_reshape_fixes_the_size(tmp_path: Path) -> None:
+    program = """
+def f(x):
+    if x.reshape(100).size()[0] < 100:
+        return torch.dropout(x, p=0.5, train=False)
+    return torch.relu(x)
+"""
+    assert verdicts(tmp_path, program) == [("if", "never", "")]
+
+
+def test_a_branch_on_a_size_depends_until_it_is_narrowed(tmp_path: Path) -> None:
+    program = """
+def f(x):
+    b, n = x.shape
+    if b > 5:
+        return x + 1
+    return x
+"""
+    assert verdicts(tmp_path, program) == [("if", "depends", "b >= 6")]
+    assert verdicts(tmp_path, program, "x.shape[0] > 7") == [("if", "always", "")]
+    assert verdicts(tmp_path, program, "x.shape[0] == 3") == [("if", "never", "")]
+
+
+def test_earlier_branches_are_known_in_later_ones(tmp_path: Path) -> None:
+    program = """
+def f(x):
+    b, n = x.shape
+    if b > 5:
+        return x.mean() if b > 3 else x
+    elif b > 8:
+        return x
+    assert b <= 5
+    return x
+"""
+    assert verdicts(tmp_path, program) == [
+        ("if", "depends", "b >= 6"),
+        ("ternary", "always", ""),
+        ("elif", "never", ""),
+        ("assert", "always", ""),
+    ]
+
+
+def test_conditions_are_joined_and_negated(tmp_path: Path) -> None:
+    program = """
+def f(x):
+    b, n = x.shape
+    small = not (b > 5 and n > 7)
+    if small:
+        return x
+    if b == 4 or n <= 7:
+        return x
+    return x.T
+"""
+    assert verdicts(tmp_path, program, None)[0][:2] == ("if", "depends")
+    assert verdicts(tmp_path, program, None)[1] == ("if", "never", "")
+
+
+def test_branches_on_data_are_left_out(tmp_path: Path) -> None:
+    program = """
+def f(x, flag):
+    if flag:
+        return x
+    if x.sum() > 0:
+        return x.mean(0)
+    return x
+"""
+    assert verdicts(tmp_path, program) == []
+
+
+def test_a_divisibility_is_decided_by_a_reshape(tmp_path: Path) -> None:
+    program = """
+def f(x):
+    b, n = x.shape
+    y = x.reshape(b, n // 8, 8)
+    if n % 8 != 0:
+        return x
+    return y
+"""
+    assert verdicts(tmp_path, program) == [("if", "never", "")]
