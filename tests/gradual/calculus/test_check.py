@@ -16,6 +16,7 @@ from distml.gradual.calculus.check import (
 )
 from distml.gradual.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable, program_precision
 from distml.gradual.calculus.types import Dyn, tensor
+
 from gradual.calculus import figures
 from gradual.calculus.generated import (
     NAMES,

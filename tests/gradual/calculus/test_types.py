@@ -17,6 +17,7 @@ from distml.gradual.calculus.types import (
     precision,
     tensor,
 )
+
 from gradual.calculus import figures
 from gradual.calculus.generated import blurred, plain, targets, types
 

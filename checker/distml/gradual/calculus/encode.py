@@ -30,7 +30,7 @@ from distml.gradual.calculus.targets import (
     Target,
     Term,
 )
-from distml.gradual.calculus.translate import Domains, Rank, domains, translate
+from distml.gradual.calculus.translate import Domains, Rank, translate
 from distml.gradual.calculus.types import Dyn, TensorType, Type, Unknown
 from distml.shapes import Dim, Symbol
 from distml.solver.decide import Constraint
@@ -80,17 +80,16 @@ def code_of(rank: Rank) -> int:
 class Encoding:
     """The constraints of one program as formulas.
 
-    `ranks` are those that a declaration that says `Dyn` may have, `least` is the smallest number that is a dimension,
-    0 or 1. `constraints` are labeled with the declaration or the subterm that they are for.
+    `possible` are the ranks of its unknowns, `least` is the smallest number that is a dimension, 0 or 1. `constraints`
+    are labeled with the declaration or the subterm that they are for.
     """
 
-    def __init__(self, generated: Generated, ranks: tuple[int, ...], least: int) -> None:
+    def __init__(self, generated: Generated, possible: Domains, least: int) -> None:
         self.generated = generated
         self.least = least
         self._serial = 0
         self._types: dict[TypeVariable, Encoded] = {}
         self._defining: list[Formula] = []
-        possible = domains(generated, ranks)
         self._encode_types(possible)
         self.constraints = [Constraint(formula, "types") for formula in self._defining]
         for source, cause in generated.constraints:

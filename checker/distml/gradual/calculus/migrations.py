@@ -12,14 +12,15 @@ solutions is that of the unknowns `x` and `[e]`: those for operands that broadca
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from distml.gradual.calculus.constraints import Cause, TypeVariable, generate
 from distml.gradual.calculus.encode import Encoded, Encoding, Size, code_of
 from distml.gradual.calculus.programs import Program
 from distml.gradual.calculus.targets import Solution
-from distml.gradual.calculus.translate import Rank
-from distml.gradual.calculus.types import Dyn, Type, Unknown, precision
+from distml.gradual.calculus.translate import Rank, domains
+from distml.gradual.calculus.types import Dyn, TensorType, Type, Unknown, precision
 from distml.solver.decide import Constraint, Contradiction, Satisfied, satisfy
 from distml.solver.formula import Formula, at_least, both, either, negate
 
@@ -47,9 +48,12 @@ class Migrations:
         self, program: Program, ranks: Iterable[int] = PAPER_RANKS, least: int = 0, seconds: float = 5.0
     ) -> None:
         self.program = program
-        self.generated: Generated = generate(program)
-        self.encoding = Encoding(self.generated, tuple(ranks), least)
+        self.least = least
         self.seconds = seconds
+        self.generated: Generated = generate(program)
+        self.ranks = tuple(ranks)
+        self.possible = domains(self.generated, self.ranks)
+        self.encoding = Encoding(self.generated, self.possible, least)
 
     def solution(self, *extra: Formula) -> Solution | None:
         """A solution of the constraints that meets the extra ones as well: a type for each unknown."""
@@ -83,8 +87,14 @@ class Migrations:
         return both(*(self.encoding.is_type(declared[one.name], one.type) for one in version.declarations))
 
     def conflict(self) -> tuple[Cause, ...]:
-        """The declarations and subterms that contradict each other; nothing where there is a migration."""
-        answer = satisfy(self.encoding.constraints, self.seconds, 0)
+        """The declarations and subterms that contradict each other; nothing where there is a migration.
+
+        Here every input may have every rank, so that a declaration whose rank does not fit is among them.
+        """
+        declared = {type_.rank for type_ in self.program.annotations if not isinstance(type_, Unknown)}
+        undeclared = generate(self.program.annotated([Dyn] * len(self.program.declarations)))
+        loose = Encoding(self.generated, domains(undeclared, {*self.ranks, *declared}), self.least)
+        answer = satisfy(loose.constraints, self.seconds, 0)
         if not isinstance(answer, Contradiction):
             return ()
         causes = dict.fromkeys(constraint.label for constraint in answer.core)
@@ -111,10 +121,9 @@ class Migrations:
         fixed = (both(self.has_rank(name, rank), *(negate(s.is_dyn) for s in encoded.sizes[:rank])) for rank in ranks)
         return either(*fixed)
 
-    def ranks(self, name: str) -> list[Rank]:
+    def possible_ranks(self, name: str) -> list[Rank]:
         """The ranks that an input can have in a migration, `Dyn` first if it can stay unknown."""
-        candidates: list[Rank] = [Dyn if code == 0 else code - 1 for code in sorted(self._declared(name).codes)]
-        return [rank for rank in candidates if self.solution(self.has_rank(name, rank)) is not None]
+        return [rank for rank in self._candidates(name) if self.solution(self.has_rank(name, rank)) is not None]
 
     def only_dyn(self, ranks: Mapping[str, int]) -> list[tuple[str, int]]:
         """The dimensions, as input and index, that no migration with inputs of these ranks makes a number."""
@@ -134,26 +143,34 @@ class Migrations:
         """A dimension of an input, for arithmetic constraints. Raises IndexError beyond the greatest rank it can have."""
         return self._declared(name).sizes[index]
 
-    def within(self, largest: int) -> Formula:
-        """That no number in a declared type is greater than `largest`."""
-        sizes = (size for unknown in self.generated.declared.values() for size in self.encoding.type_of(unknown).sizes)
-        return both(*(at_least(largest, size.size) for size in sizes))
-
     def solutions(self, largest: int) -> Iterator[Solution]:
-        """Every solution whose declared types have no number greater than `largest`."""
-        box = self.within(max(largest, 1))
-        found: list[Formula] = []
-        while (solution := self.solution(box, *found)) is not None:
-            if _largest(solution[unknown] for unknown in self.generated.declared.values()) <= largest:
-                yield solution
+        """Every solution whose declared types have no number greater than `largest`, one choice of ranks at a time.
+
+        With ranks fixed, the constraints are free of the disjunctions over ranks that make them expensive.
+        """
+        names = [declaration.name for declaration in self.program.declarations]
+        if len(names) != len(self.generated.declared):
+            return
+        for choice in product(*(self._candidates(name) for name in names)):
+            fixed = map(_with_rank, self.program.annotations, choice)
+            yield from Migrations(self.program.annotated(list(fixed)), (), self.least, self.seconds)._within(largest)
+
+    def _within(self, largest: int) -> Iterator[Solution]:
+        sizes = [size for name in self.generated.declared for size in self._declared(name).sizes]
+        found = [either(size.is_dyn, at_least(largest, size.size)) for size in sizes]
+        while (solution := self.solution(*found)) is not None:
+            yield solution
             found.append(negate(self.is_version(self.apply(solution))))
+
+    def _candidates(self, name: str) -> list[Rank]:
+        return [Dyn if code == 0 else code - 1 for code in sorted(self._declared(name).codes)]
 
     def _declared(self, name: str) -> Encoded:
         return self.encoding.type_of(self.generated.declared[name])
 
 
-def _largest(types: Iterable[Type]) -> int:
-    return max((size for t in types if not isinstance(t, Unknown) for size in t.known), default=0)
+def _with_rank(declared: Type, rank: Rank) -> Type:
+    return declared if isinstance(rank, Unknown) or declared is not Dyn else TensorType((Dyn,) * rank)
 
 
 def solution_precision(less: Solution, more: Solution, unknowns: Iterable[TypeVariable]) -> bool:
