@@ -201,7 +201,12 @@ def compare(vm: Machine, operator: ast.cmpop, left: Value, right: Value, node: a
     if isinstance(operator, ast.Is | ast.IsNot):
         return _negated(_identical(vm, left, right), isinstance(operator, ast.IsNot))
     if isinstance(operator, ast.In | ast.NotIn):
-        return _negated(_contains(vm, right, left), isinstance(operator, ast.NotIn))
+        known = _contains(vm, right, left)
+        if known is None and vm.watcher is not None:
+            among = condition(vm_call(vm, "in"), "in", left, right)
+            if among is not None:
+                return Condition("bool", negate(among) if isinstance(operator, ast.NotIn) else among)
+        return _negated(known, isinstance(operator, ast.NotIn))
     symbol, name = COMPARE[type(operator)]
     left, right = underlying(vm, left), underlying(vm, right)
     return each_alternative(vm, (left, right), lambda a, b: _compare(vm, symbol, name, a, b, node))

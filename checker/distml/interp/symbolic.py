@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import ClassRecord
+from distml.interp.expressions import evaluate
 from distml.interp.instances import instantiate
 from distml.interp.machine import MAX_ROOT_STEPS, MAX_SYMBOLIC_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
 from distml.interp.state import State
 from distml.values import Class, Function, InstanceRecord, Ref, Value
+
+MAX_CONFIGURATIONS = 3
+"""How deep objects that constructors ask for are made for one another."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,22 +166,57 @@ def _instance(vm: Machine, cls: Class, record: ClassRecord) -> Ref | None:
     return value
 
 
-def constructed(vm: Machine, cls: Class) -> Ref | None:
-    """An object made as with no more arguments than its constructor asks for; those are unknown."""
+def constructed(vm: Machine, cls: Class, depth: int = 0) -> Ref | None:
+    """An object made as with no more arguments than its constructor asks for.
+
+    One that is annotated with a class of the project (`config: Config`) is such an object in turn;
+    the others are unknown.
+    """
     record: ClassRecord = vm.at(cls.address)
-    value = instantiate(vm, cls, _unknown_arguments(vm, record, required_only=True), record.node)
+    given = _unknown_arguments(vm, record, required_only=True)
+    init = _constructor(vm, record)
+    if init is not None and depth < MAX_CONFIGURATIONS:
+        given.args = [_configuration(vm, init, i, value, depth) for i, value in enumerate(given.args)]
+    value = instantiate(vm, cls, given, record.node)
     return value if isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord) else None
 
 
-def _unknown_arguments(vm: Machine, record: ClassRecord, required_only: bool = False) -> Arguments:
+def _constructor(vm: Machine, record: ClassRecord) -> Function | None:
     for base in record.mro:
         if isinstance(base, Class):
             init = vm.at(base.address).attrs.get("__init__")
             if isinstance(init, Function):
-                return _for_constructor(vm, init.node.args, required_only)
+                return init
+            if vm.at(base.address).fields is not None:
+                return None
+    return None
+
+
+def _configuration(vm: Machine, init: Function, index: int, value: Value, depth: int) -> Value:
+    """An argument as its annotation says, where that is a class whose constructor can do without arguments."""
+    spec = init.node.args
+    annotation = [*spec.posonlyargs, *spec.args][index + 1].annotation
+    if not isinstance(annotation, ast.Name | ast.Attribute):
+        return value
+    saved, vm.frame = vm.frame, vm.frame_of(init.frame)
+    try:
+        cls = evaluate(vm, annotation)
+    finally:
+        vm.frame = saved
+    made = constructed(vm, cls, depth + 1) if isinstance(cls, Class) else None
+    return value if made is None else made
+
+
+def _unknown_arguments(vm: Machine, record: ClassRecord, required_only: bool = False) -> Arguments:
+    init = _constructor(vm, record)
+    if init is not None:
+        return _for_constructor(vm, init.node.args, required_only)
+    for base in record.mro:
+        if isinstance(base, Class):
             fields = vm.at(base.address).fields
             if fields is not None:
-                return Arguments([vm.opaque(name) for name, _ in fields])
+                wanted = [name for name, default in fields if default is None or not required_only]
+                return Arguments([vm.opaque(name) for name in wanted])
     return Arguments([], {}, True)
 
 

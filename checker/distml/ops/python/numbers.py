@@ -12,6 +12,8 @@ from distml.ops.python.iterating import drawn, item_of
 from distml.ops.python.likeness import either, is_number, kind_of, low_of, remembered, shaped_like
 from distml.ops.python.ratios import quotient_of
 from distml.ops.registry import find_op, op
+from distml.solver.formula import at_least, both, equal
+from distml.solver.formula import either as one_of
 from distml.values import Const, Expr, Many, Num, Opaque, Prim, Tensor, Tup, Union, Value, union
 
 if TYPE_CHECKING:
@@ -103,7 +105,13 @@ def _between(call: Call, dims: Sequence[Dim], *, largest: bool) -> Value:
     else:
         low = min(known) if len(known) == len(lows) else None
     key = (name, frozenset(dims))
-    return remembered(call, key, low, f"{name}({', '.join(str(dim) for dim in dims)})")
+    text = f"{name}({', '.join(str(dim) for dim in dims)})"
+    found = remembered(call, key, low, text)
+    chosen = call.dim(found)
+    if call.world.watched and chosen is not None:
+        bounds = [at_least(chosen, dim) if largest else at_least(dim, chosen) for dim in dims]
+        call.world.demand(both(one_of(*(equal(chosen, dim) for dim in dims)), *bounds), "", text)
+    return found
 
 
 @op("builtins.abs", "operator.abs")

@@ -25,7 +25,10 @@ from distml.ops.python.likeness import either, remembered
 from distml.ops.python.lists import in_order
 from distml.ops.registry import op
 from distml.shapes import Dim
+from distml.solver.formula import both
+from distml.solver.formula import either as one_of
 from distml.values import (
+    Condition,
     Const,
     DictRecord,
     InstanceRecord,
@@ -265,4 +268,9 @@ def _quantified(call: Call, iterable: Value, *, decisive: bool) -> Value:
     truths = [call.world.truth(value) for value in values]
     if decisive in truths:
         return Const(decisive)
-    return Prim("bool") if None in truths else Const(not decisive)
+    if None not in truths:
+        return Const(not decisive)
+    parts = [v.formula for v, known in zip(values, truths, strict=True) if known is None and isinstance(v, Condition)]
+    if len(parts) < truths.count(None):
+        return Prim("bool")
+    return Condition("bool", one_of(*parts) if decisive else both(*parts))
