@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from distml.gradual.calculus.check import IllTyped
 from distml.gradual.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable
 from distml.gradual.calculus.types import Dyn, TensorType
 
@@ -66,9 +67,9 @@ def blurred(draw, type_):
 
 
 @st.composite
-def targets(draw, largest=4, most_rank=4):
+def targets(draw, largest=4, most_rank=4, least=0):
     """What a reshape may ask for: at most one `Dyn`."""
-    shape = list(draw(static_types(largest, most_rank)).dims)
+    shape = draw(st.lists(st.integers(least, largest), min_size=1, max_size=most_rank))
     if draw(st.booleans()):
         shape[draw(st.integers(0, len(shape) - 1))] = Dyn
     return TensorType(tuple(shape))
@@ -95,25 +96,39 @@ def programs(draw, annotation=None, depth=3, largest=4, names=NAMES, most_rank=4
     return Program(declarations, draw(expressions(depth, largest, names, most_rank)))
 
 
+def accepted_by(check):
+    """Whether a checker of expressions gives a type in a context."""
+
+    def accepts(context, expression):
+        try:
+            check(expression, context)
+        except IllTyped:
+            return False
+        return True
+
+    return accepts
+
+
 @st.composite
-def well_typed_steps(draw, context, accepts, depth=3, names=NAMES, largest=4):
+def well_typed_steps(draw, context, accepts, depth=3, largest=4, least=0):
     """An expression that `accepts` admits in a context: each step is drawn until one is well typed."""
-    expression = Variable(draw(st.sampled_from(names)))
+    expression = Variable(draw(st.sampled_from(sorted(context))))
     for _ in range(depth):
-        steps = [Variable(name) for name in names]
-        choice = draw(st.sampled_from(["reshape", "conv", "add", "add"]))
+        kind = draw(st.sampled_from(["reshape", "conv", "add", "add"]))
         for _ in range(4):
-            candidate = _step(draw, choice, expression, steps, largest)
+            candidate = draw(steps(kind, expression, context, largest, least))
             if accepts(context, candidate):
                 expression = candidate
                 break
     return expression
 
 
-def _step(draw, choice, expression, steps, largest):
-    if choice == "reshape":
-        return Reshape(expression, draw(targets(largest)))
-    if choice == "conv":
-        side = st.integers(1, 2)
-        return Conv2D(draw(sizes(largest)), draw(sizes(3)), (draw(side), draw(side)), expression)
-    return Add(expression, draw(st.sampled_from(steps)))
+@st.composite
+def steps(draw, kind, expression, context, largest, least):
+    """An expression that uses another one."""
+    if kind == "reshape":
+        return Reshape(expression, draw(targets(largest, least=least)))
+    if kind == "conv":
+        side, channels = st.integers(1, 2), st.integers(least, largest)
+        return Conv2D(draw(channels), draw(channels), (draw(side), draw(side)), expression)
+    return Add(expression, Variable(draw(st.sampled_from(sorted(context)))))

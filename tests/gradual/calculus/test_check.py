@@ -20,6 +20,7 @@ from distml.gradual.calculus.types import Dyn, tensor
 from gradual.calculus import figures
 from gradual.calculus.generated import (
     NAMES,
+    accepted_by,
     blurred,
     plain,
     plain_context,
@@ -36,17 +37,6 @@ x, y = Variable("x"), Variable("y")
 
 def program(result, **declared):
     return Program(tuple(Declaration(name, type_) for name, type_ in declared.items()), result)
-
-
-def accepted_by(check):
-    def accepts(context, expression):
-        try:
-            check(expression, context)
-        except IllTyped:
-            return False
-        return True
-
-    return accepts
 
 
 @st.composite
