@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.lessons import settled
 from distml.interp.scope import mutated_globals
-from distml.interp.state import UNDEFINED, State
-from distml.shapes import Dim, Facts, Middle, Origin, Shape, Symbol
+from distml.interp.state import UNDEFINED, State, age
+from distml.shapes import Dim, Facts, Origin, Shape, Symbol
 from distml.values import (
     Class,
     Const,
@@ -226,7 +226,7 @@ class Machine:
     def get(self, key: Hashable) -> Any:
         """A fact, None when there is none."""
         found = self.state.get(key)
-        if self.reads is not None and key not in self.reads and _age(key) <= self.mark:
+        if self.reads is not None and key not in self.reads and age(key) <= self.mark:
             self.reads[key] = found
         return found
 
@@ -492,12 +492,3 @@ class Machine:
         from distml.ops import ShapeError
 
         report(self, ShapeError(code, message, notes, hint), self.node, self.frame)
-
-
-def _age(key: Hashable) -> int:
-    """When the thing a fact is about was made: its serial number."""
-    if isinstance(key, Symbol | Middle):
-        return key.serial
-    if type(key) is tuple and len(key) > 1:
-        return getattr(key[1], "serial", 0)
-    return 0
