@@ -84,8 +84,8 @@ def _find(tree: ast.AST, decision: Decision) -> tuple[ast.AST, int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.BoolOp) and decision.kind == "boolean":
             size = len(ast.unparse(node))
-            starts = [(node.lineno, node.col_offset), *((v.lineno, v.col_offset) for v in node.values)]
-            found += [(size, node, number) for number, start in enumerate(starts) if start == place]
+            found += [(size, node, 0)] if (node.lineno, node.col_offset) == place else []
+            found += [(size, node, i) for i, v in enumerate(node.values) if (v.lineno, v.col_offset) == place]
         elif KINDS.get(type(node)) == decision.kind and (node.lineno, node.col_offset) == place:  # type: ignore[attr-defined]
             found.append((0, node, 0))
     _, node, number = min(found, key=lambda each: each[0])

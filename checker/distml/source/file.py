@@ -12,6 +12,7 @@ from hashlib import blake2b
 from sys import version_info
 
 from distml.diagnostics.model import Span
+from distml.source.annotations_comments import attach_comments
 from distml.source.reading import UnreadableError, decode, split_lines, unreadable
 
 
@@ -48,13 +49,16 @@ class SourceFile:
     def tree(self) -> ast.Module:
         """The syntax tree. Raises `UnreadableError`: SRC101 for a syntax error, SRC104 where the parser gives up."""
         try:
-            return _parse(self.text)
+            tree = _parse(self.text)
         except SyntaxError as error:
             raise self._syntax_error(error) from None
         except (RecursionError, MemoryError):
             raise unreadable("SRC104", self.path, "nested too deeply for Python's parser") from None
         except ValueError as error:
             raise unreadable("SRC102", self.path, f"not text: {error}") from None
+        if "# distml: " in self.text:
+            attach_comments(tree, self.lines)
+        return tree
 
     def forget_tree(self) -> None:
         """Let go of the syntax tree; it is parsed anew if it is asked for again."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from distml.rewrites.bindings import bound_names
 from distml.rewrites.effects import effect
 from distml.rewrites.model import Decision, Refusal, Verdict
+from distml.rewrites.refused import Refused
 from distml.rewrites.scopes import Scopes
 from distml.rewrites.tree import Places
 
@@ -48,12 +49,6 @@ class _Step:
     node: Branch | ast.BoolOp
     operand: int
     dead: tuple[ast.AST, ...]
-
-
-class _Refused(Exception):
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
 
 
 class Planner:
@@ -91,7 +86,7 @@ class Planner:
         for decision in decisions:
             try:
                 step = self._step(decision)
-            except _Refused as error:
+            except Refused as error:
                 plan.refusals.append(_refusal(decision, error.code, str(error)))
                 continue
             if verdicts.setdefault((step.node, step.operand), decision.verdict) == decision.verdict:
@@ -104,16 +99,16 @@ class Planner:
             return self._boolean(decision)
         found = [n for n in self._at(decision) if isinstance(n, _NODES[decision.kind])]
         if not found:
-            raise _Refused("absent", f"no such branch stands at line {decision.line}, column {decision.column + 1}")
+            raise Refused("absent", f"no such branch stands at line {decision.line}, column {decision.column + 1}")
         node = found[0]
         assert isinstance(node, Branch)
         self._not_in_a_string(node)
         always = decision.verdict == "always"
         if isinstance(node, ast.Assert) and not always:
-            raise _Refused("fails", "the assertion never holds: there is nothing to remove")
+            raise Refused("fails", "the assertion never holds: there is nothing to remove")
         if isinstance(node, ast.While) and always:
             if not node.orelse:
-                raise _Refused("endless", "the loop has no `else` that could be removed")
+                raise Refused("endless", "the loop has no `else` that could be removed")
             return _Step(decision, node, 0, tuple(node.orelse))
         self._pure(node.test)
         if isinstance(node, ast.Assert):
@@ -130,16 +125,16 @@ class Planner:
                 places = [(value.lineno, value.col_offset) for value in node.values]
                 found.append((node, places.index(place) if place in places else 0))
         if not found:
-            raise _Refused("absent", f"no such operand stands at line {decision.line}, column {decision.column + 1}")
+            raise Refused("absent", f"no such operand stands at line {decision.line}, column {decision.column + 1}")
         node, number = found[-1]
         self._not_in_a_string(node)
         last = number == len(node.values) - 1
         if (decision.verdict == "always") is not isinstance(node.op, ast.And):
             if last:
-                raise _Refused("last", "nothing stands behind the operand that could be removed")
+                raise Refused("last", "nothing stands behind the operand that could be removed")
             return _Step(decision, node, number, tuple(node.values[number + 1 :]))
         if last and not self._is_test(node):
-            raise _Refused("value", "the operand is the value of the expression, not only its truth")
+            raise Refused("value", "the operand is the value of the expression, not only its truth")
         self._pure(node.values[number])
         return _Step(decision, node, number, (node.values[number],))
 
@@ -158,13 +153,13 @@ class Planner:
     def _pure(self, condition: ast.expr) -> None:
         found = effect(condition, self._bound)
         if found:
-            raise _Refused("effect", f"evaluating `{_short(condition)}` may have an effect: it {found}")
+            raise Refused("effect", f"evaluating `{_short(condition)}` may have an effect: it {found}")
 
     def _not_in_a_string(self, node: ast.AST) -> None:
         above = self._parents.get(node)
         while above is not None and not isinstance(above, ast.stmt):
             if isinstance(above, ast.JoinedStr):
-                raise _Refused("string", "it stands inside an f-string")
+                raise Refused("string", "it stands inside an f-string")
             above = self._parents.get(above)
 
     def _problems(self, steps: Sequence[_Step]) -> dict[_Step, str]:
