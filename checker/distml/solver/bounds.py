@@ -164,7 +164,7 @@ def _atom_steps(atom: Atom, low: int | None) -> Span:
 
 def at(dim: Dim, number: int) -> int:
     """What a dimension of one symbol is where the symbol is `number`."""
-    return value(dim, {s: number for s in dim.symbols()})
+    return value(dim, dict.fromkeys(dim.symbols(), number))
 
 
 def threshold(dim: Dim, low: int | None) -> Span | None:

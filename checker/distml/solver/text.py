@@ -34,6 +34,8 @@ def compare_text(kind: str, difference: Dim, names: Names) -> str:
         left.append((constant, ""))
     elif constant or not right:
         right.append((-constant, ""))
+    if kind != ">=" and [c for c, text in right if text.isidentifier()] == [1] and len(right) == 1 < len(left):
+        left, right = right, left
     return f"{_sum(left)} {kind} {_sum(right)}"
 
 
