@@ -23,6 +23,7 @@ def checkout(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / name, folder / name)
     if request.param:
+        shutil.copytree(ROOT / "transforms", folder / "transforms", ignore=shutil.ignore_patterns("__pycache__"))
         room = folder / "transforms" / "distml" / "placed_by_test"
         room.mkdir(parents=True)
         (room / "__init__.py").write_text("WHERE = 'transforms'\n")
@@ -44,6 +45,7 @@ def test_the_wheel(checkout: Path) -> None:
     names = set(build(checkout, "wheel").namelist())
     assert {"distml/cli/main.py", "distml/cli/py.typed", "distml/diagnostics/rules/shp100.py"} <= names
     assert ("distml/placed_by_test/__init__.py" in names) is (checkout / "transforms").exists()
+    assert ({"distml/rewrites/annotate.py", "distml/rewrites/py.typed"} <= names) is (checkout / "transforms").exists()
     assert "distml/__init__.py" not in names
     assert not [name for name in names if name.split("/")[0] != "distml" and ".dist-info/" not in name]
 

@@ -54,7 +54,9 @@ def question_of(options: Namespace) -> Question:
         raise ConfigError("--where is empty")
     if (options.subject is None) is (options.trace is None):
         raise ConfigError("give either FILE[::NAME] or --trace MODULE:FACTORY")
-    return Question(options.subject or options.trace, options.where, 0 if options.allow_empty else 1, options.time_limit)
+    return Question(
+        options.subject or options.trace, options.where, 0 if options.allow_empty else 1, options.time_limit
+    )
 
 
 def asked(options: Namespace, answer: Callable[[Bench], Answer]) -> tuple[Question, list[Answer]]:
@@ -84,15 +86,17 @@ def read(path: str) -> str:
 
 def deliver(path: str, rewritten: Rewritten, write: bool) -> None:
     """Print the patch of a rewritten file, or write the file; what was refused is said on standard error."""
-    from distml.rewrites.writing import unified, write_file
+    from distml.rewrites.writing import WriteError, unified, write_file
 
     for refusal in rewritten.refusals:
         print(f"{path}:{refusal.line}: {refusal.what} is left as it is: {refusal.reason}", file=sys.stderr)  # noqa: T201
     if not write:
         sys.stdout.write(unified(path, rewritten))
         return
-    if rewritten.edits:
+    try:
         write_file(path, rewritten)
+    except WriteError as error:
+        raise ConfigError(str(error)) from None
     for edit in rewritten.edits:
         print(f"{path}:{edit.line}: {edit.what}{f': {edit.reason}' if edit.reason else ''}")  # noqa: T201
 

@@ -41,10 +41,12 @@ def annotate(source: str, targets: Sequence[Target], style: Style) -> Rewritten:
         work = _Work(text, targets, style)
         result = wrapper.visit(_Annotator(work)).code if work.edits else text
     except Unreadable as error:
-        return Rewritten(source, (), (error.refusal,))
+        return Rewritten(source, source, (), (error.refusal,))
     except (SyntaxError, ValueError, RecursionError) as error:
-        return Rewritten(source, (), (Unreadable("syntax", getattr(error, "lineno", 1) or 1, str(error)).refusal,))
-    return Rewritten(mark + result, tuple(work.edits), tuple(work.refusals))
+        return Rewritten(
+            source, source, (), (Unreadable("syntax", getattr(error, "lineno", 1) or 1, str(error)).refusal,)
+        )
+    return Rewritten(source, mark + result, tuple(work.edits), tuple(work.refusals))
 
 
 @dataclass

@@ -33,11 +33,13 @@ def remove_branches(source: str, decisions: Sequence[Decision]) -> Rewritten:
         remover = _Remover(plan, Places(text))
         result = wrapper.visit(remover).code if plan.done else text
     except Unreadable as error:
-        return Rewritten(source, (), (error.refusal,))
+        return Rewritten(source, source, (), (error.refusal,))
     except (SyntaxError, ValueError, RecursionError) as error:
-        return Rewritten(source, (), (Unreadable("syntax", getattr(error, "lineno", 1) or 1, str(error)).refusal,))
+        return Rewritten(
+            source, source, (), (Unreadable("syntax", getattr(error, "lineno", 1) or 1, str(error)).refusal,)
+        )
     edits = tuple(Edit(d.line, d.column, f"{d.kind}: {d.verdict}", d.reason) for d in plan.done)
-    return Rewritten(mark + result, edits, tuple(plan.refusals))
+    return Rewritten(source, mark + result, edits, tuple(plan.refusals))
 
 
 class _Remover(cst.CSTTransformer):

@@ -81,8 +81,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """The new source. Where `edits` is empty it is the old one."""
+    """The source as it was and as it is now; the same where `edits` is empty."""
 
+    before: str
     source: str
     edits: tuple[Edit, ...] = ()
     refusals: tuple[Refusal, ...] = ()

@@ -1,7 +1,7 @@
-"""A file, what it is to become, and putting the one in the place of the other.
+"""Reading a file that is to be rewritten, showing what changes in it, and writing it.
 
-What is shown as a difference and what is written come from the same object. A file is replaced in one step, so
-that it is never half written, and only if it is still what was read.
+What is shown and what is written come from the same `Rewritten`. A file is replaced in one step, so that it is never
+half written, and only if it is still what was read.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import difflib
 import os
 import stat
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from distml.rewrites.model import Rewritten
@@ -24,62 +22,47 @@ class WriteError(Exception):
     """A file cannot be written; the message says why, in one line. Nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A file at `path`, shown as `shown`: its bytes as they were read, and what became of its text."""
-
-    path: str
-    shown: str
-    before: bytes
-    rewritten: Rewritten
-
-    @property
-    def changes(self) -> bool:
-        """Whether there is anything to write."""
-        return self.rewritten.source != _text(self.before, self.shown)
-
-    def diff(self) -> str:
-        """The change as a unified difference that `patch` and `git apply` read; empty where there is none."""
-        old, new = _lines(_text(self.before, self.shown)), _lines(self.rewritten.source)
-        lines = difflib.unified_diff(old, new, f"a/{self.shown}", f"b/{self.shown}")
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-    def write(self, inside: str | None = None) -> None:
-        """Put the new text in the place of the old, with the same encoding and permissions.
-
-        A symbolic link stays, and what it points to is written; not outside of the folder `inside`, if one is given.
-        Raises `WriteError`.
-        """
-        if not self.changes:
-            return
-        target = os.path.realpath(self.path)
-        if inside is not None and not Path(target).is_relative_to(os.path.realpath(inside)):
-            raise WriteError(f"{self.shown}: it is a link to {target}, outside of {inside}")
-        data = self._bytes()
-        try:
-            if Path(target).read_bytes() != self.before:
-                raise WriteError(f"{self.shown}: it was changed by something else in the meantime")
-            _replace(target, data)
-        except OSError as error:
-            raise WriteError(f"{self.shown}: cannot be written: {error.strerror or error}") from error
-
-    def _bytes(self) -> bytes:
-        encoding = declared_encoding(self.before)
-        try:
-            return self.rewritten.source.encode(encoding)
-        except UnicodeEncodeError as error:
-            letters = error.object[error.start : error.end]
-            raise WriteError(f"{self.shown}: {letters!r} cannot be written in {encoding}") from error
+def read_file(path: str) -> str:
+    """The text of a file, with its byte order mark and its line ends. Raises `UnreadableError` where it is not text."""
+    return _text(read_bytes(path, path), path)
 
 
-def change(path: str, rewrite: Callable[[str], Rewritten], shown: str | None = None) -> Change:
-    """What `rewrite` makes of the file at `path`. Raises `UnreadableError` where it is not readable text."""
-    before = read_bytes(path, shown or path)
-    return Change(path, shown or path, before, rewrite(_text(before, shown or path)))
+def unified(path: str, rewritten: Rewritten) -> str:
+    """The change as a unified difference that `patch` and `git apply` read; empty where there is none."""
+    lines = difflib.unified_diff(_lines(rewritten.before), _lines(rewritten.source), f"a/{path}", f"b/{path}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def write_file(path: str, rewritten: Rewritten, inside: str | None = None) -> None:
+    """Put the new text in the place of the old, with the same encoding and permissions.
+
+    A symbolic link stays, and what it points to is written; not outside of the folder `inside`, if one is given. Raises
+    `WriteError` where the file cannot be written or is no longer what was rewritten, `UnreadableError` where it cannot
+    be read.
+    """
+    if rewritten.source == rewritten.before:
+        return
+    target = os.path.realpath(path)
+    if inside is not None and not Path(target).is_relative_to(os.path.realpath(inside)):
+        raise WriteError(f"{path}: it is a link to {target}, outside of {inside}")
+    data = read_bytes(target, path)
+    if _text(data, path) != rewritten.before:
+        raise WriteError(f"{path}: it was changed by something else in the meantime")
+    try:
+        _replace(target, _encoded(rewritten.source, declared_encoding(data), path))
+    except OSError as error:
+        raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _encoded(text: str, encoding: str, path: str) -> bytes:
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as error:
+        letters = error.object[error.start : error.end]
+        raise WriteError(f"{path}: {letters!r} cannot be written in {encoding}") from error
 
 
 def _text(data: bytes, shown: str) -> str:
-    """The text, with the byte order mark if it has one and with its line ends as they are."""
     return (BOM if data.startswith(BOM.encode()) else "") + decode(data, shown)
 
 
