@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from distml.gradual.conflicts import Conflict
+from distml.gradual.conflicts import Conflict, shown
 from distml.gradual.naming import Names
 from distml.gradual.ranks import possible_ranks
 from distml.gradual.trial import Bench, Plan, Trial
+from distml.interp.watch import demands_in
 from distml.solver.decide import decide
 from distml.solver.formula import show
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from distml.gradual.targets import Program
+    from distml.interp.trace import Demand
     from distml.interp.watch import Visit
 
 Verdict = Literal["always", "never", "depends", "unknown"]
@@ -44,12 +46,12 @@ class Decision:
     verdict: Verdict
     condition: str
     related: tuple[Conflict, ...] = ()
-    end_line: int = 0
 
 
 class _Judged(NamedTuple):
     verdict: Verdict
-    text: str
+    text: str = ""
+    because: tuple[Demand, ...] = ()
 
 
 def find_branches(bench: Bench) -> list[Decision]:
@@ -103,16 +105,16 @@ def _judge(bench: Bench, trial: Trial, visit: Visit, names: Names) -> _Judged | 
     """What one visit says; None where nothing that goes on can get there."""
     assert trial.watcher is not None
     if visit.known is not None:
-        return _Judged("always" if visit.known else "never", "")
+        return _Judged("always" if visit.known else "never", "", visit.because)
     constraints = trial.watcher.constraints_of(visit.guard, visit.log)
-    verdict = decide(constraints, visit.condition, bench.seconds).verdict
-    if verdict == "unreachable":
+    decision = decide(constraints, visit.condition, bench.seconds, bench.least)
+    if decision.verdict == "unreachable":
         return None
-    if verdict in ("always", "never"):
-        return _Judged(verdict, "")
+    if decision.verdict in ("always", "never"):
+        return _Judged(decision.verdict, "", demands_in(decision.core))
     if not names.knows(visit.condition):
-        return _Judged("unknown", "")
-    return _Judged("depends" if verdict == "depends" else "unknown", show(visit.condition, names))
+        return _Judged("unknown")
+    return _Judged("depends" if decision.verdict == "depends" else "unknown", show(visit.condition, names))
 
 
 def _decision(
@@ -126,21 +128,22 @@ def _decision(
     verdicts = {judged.verdict for _, judged in cases}
     path, line, column = place
     kind = _kind(program, node, path)
-    end = getattr(node, "end_lineno", None) or line
+    related = shown(tuple(demand for _, judged in cases for demand in judged.because))
     if len(verdicts) == 1 and verdicts != {"depends"}:
-        return Decision(path, line, column + 1, kind, verdicts.pop(), "", end_line=end)
+        return Decision(path, line, column + 1, kind, verdicts.pop(), "", related)
     if "unknown" in verdicts:
-        return Decision(path, line, column + 1, kind, "unknown", "", end_line=end)
+        return Decision(path, line, column + 1, kind, "unknown", "")
     parts = list(dict.fromkeys(_case_text(trial, judged, len(trials) > 1) for trial, judged in cases))
-    return Decision(path, line, column + 1, kind, "depends", " or ".join(p for p in parts if p), end_line=end)
+    return Decision(path, line, column + 1, kind, "depends", " or ".join(p for p in parts if p))
 
 
 def _merged(judged: list[_Judged]) -> _Judged:
     """Several visits of one run: in a loop, or a function that is called several times."""
     verdicts = {j.verdict for j in judged}
     texts = list(dict.fromkeys(j.text for j in judged if j.text))
+    because = tuple(dict.fromkeys(demand for j in judged for demand in j.because))
     if len(verdicts) == 1:
-        return _Judged(judged[0].verdict, " or ".join(texts))
+        return _Judged(judged[0].verdict, " or ".join(texts), because)
     return _Judged("unknown" if "unknown" in verdicts else "depends", "it holds in some of the calls and not in others")
 
 

@@ -28,11 +28,11 @@ def conflicts_of(bench: Bench, trial: Trial) -> tuple[Conflict, ...]:
     an earlier demand belongs to it if, left out, that line no longer fails.
     """
     if trial.core:
-        return _shown(trial.core)
+        return shown(trial.core)
     if trial.failure is None:
         return ()
     guilty = [d for d in _suspects(trial) if _matters(bench, trial, d)]
-    return _shown((*reversed(guilty), trial.failure))
+    return shown((*reversed(guilty), trial.failure))
 
 
 def _suspects(trial: Trial) -> list[Demand]:
@@ -53,7 +53,8 @@ def _matters(bench: Bench, trial: Trial, suspect: Demand) -> bool:
     return other.failure is None or trial.failure is None or _where(other.failure) != _where(trial.failure)
 
 
-def _shown(demands: tuple[Demand, ...]) -> tuple[Conflict, ...]:
+def shown(demands: tuple[Demand, ...]) -> tuple[Conflict, ...]:
+    """The places of demands, and where the numbers in them come from."""
     found = [Conflict(d.text, d.place.path, d.place.line) for d in demands]
     for demand in demands:
         found += [Conflict(text, origin.path, origin.line) for text, origin in demand.notes[:2]]

@@ -199,7 +199,8 @@ def _preferred(ranks: Sequence[int]) -> list[int]:
 
 def _described(trial: Trial, least: int) -> tuple[dict[str, Annotation], dict[str, list[int | None]], tuple[str, ...]]:
     """The general annotation of every input, an instance of it, and the constraints between its names."""
-    formulas = simplify(trial.constraints)
+    inputs = {s for shape in trial.shapes.values() for d in (*shape.head, *shape.tail) for s in d.symbols()}
+    formulas = simplify(trial.constraints, floor=least, keep=inputs)
     fixed = _fixed(formulas)
     names = Names()
     annotations: dict[str, Annotation] = {}

@@ -16,7 +16,7 @@ from distml.gradual.targets import deep_recursion
 from distml.interp.calls import Arguments, call_value
 from distml.interp.machine import OutOfSteps, OutOfTime
 from distml.interp.trace import RunOver
-from distml.interp.watch import Visit, Watcher
+from distml.interp.watch import Visit, Watcher, demands_in
 from distml.shapes import Dim, Middle, Shape, Symbol
 from distml.solver.decide import Constraint, Contradiction, Satisfied, satisfy
 from distml.solver.formula import TRUE
@@ -106,7 +106,7 @@ class Bench:
         program.begin(self.target.state)
         symbols = {given.name: self._shape(given, plan) for given in self.inputs if given.is_tensor}
         assumed = TRUE if self.where is None else self.where(symbols)
-        watcher = vm.watcher = Watcher(vm, assumed, plan.excused, self.seconds)
+        watcher = vm.watcher = Watcher(vm, assumed, plan.excused, self.seconds, least=self.least)
         watcher.assume()
         failure, complete, reason = None, True, ""
         try:
@@ -143,7 +143,7 @@ class Bench:
         if failure is None:
             answer = satisfy(constraints, self.seconds, self.least)
             if isinstance(answer, Contradiction):
-                core = tuple(c.label for c in answer.core if c.label is not None)  # type: ignore[misc]
+                core = demands_in(answer.core)
                 failure = core[-1] if core else None
             elif isinstance(answer, Satisfied):
                 model = answer.model

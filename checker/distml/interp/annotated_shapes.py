@@ -54,6 +54,25 @@ def check_shape(vm: Machine, hint: ShapeHint, value: Tensor, name: str, annotati
     return not variadic or _bind_variadic(vm, hint, value, name, annotation, node, variadic[0])
 
 
+def declared_shape(vm: Machine, hint: ShapeHint, value: Tensor, annotation: ast.expr) -> Shape | None:
+    """The shape of a dynamic tensor as far as its annotation declares it; None for any other tensor.
+
+    Nothing can be learned of what is dynamic, but what is declared is the least precise it may be.
+    """
+    shape = vm.facts.shape(value.shape)
+    is_dynamic = shape.middle is not None and shape.middle.dynamic
+    if any(_is_variadic(axis) for axis in hint.axes) or not (is_dynamic or any(d.is_dynamic for d in shape.head)):
+        return None
+    known = vm.facts.of_rank(shape, len(hint.axes))
+    if known is None:
+        return None
+    sizes = (
+        Dim.of(axis.size, at_node(vm, annotation)) if isinstance(axis, SizeAxis) and dim.is_dynamic else dim
+        for axis, dim in zip(hint.axes, known.head, strict=True)
+    )
+    return Shape(tuple(sizes))
+
+
 def _is_variadic(axis: Axis) -> bool:
     return isinstance(axis, AnyAxes) or (isinstance(axis, NameAxis) and axis.variadic)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.annotated_shapes import check_shape
+from distml.interp.annotated_shapes import check_shape, declared_shape
 from distml.interp.names import lookup_name
 from distml.ops import Call
 from distml.source.annotations import (
@@ -141,7 +141,8 @@ def _shaped(vm: Machine, hint: ShapeHint, value: Value, name: str, annotation: a
     if not check_shape(vm, hint, value, name, annotation, node):
         # The mistake is told; what follows from it would only repeat it.
         return Tensor(value.lib, vm.facts.unknown_shape(), hint.dtype)
-    return value
+    declared = declared_shape(vm, hint, value, annotation)
+    return value if declared is None else Tensor(value.lib, declared, value.dtype)
 
 
 def _library(vm: Machine, hint: ShapeHint) -> str:

@@ -52,7 +52,7 @@ class Visit(NamedTuple):
 
     `known` is what the interpreter was certain of, under `guard` and after the demands of
     `log`; otherwise `condition` is the formula it depends on. `about_shapes` tells whether
-    shapes are in the condition at all.
+    shapes are in the condition at all, `because` which demands decide it where the solver did.
     """
 
     node: ast.AST
@@ -62,13 +62,14 @@ class Visit(NamedTuple):
     guard: Guard
     log: Log | None
     about_shapes: bool
+    because: tuple[Demand, ...] = ()
 
 
 class Watcher:
     """What a machine tells while it runs.
 
     `assumed` holds on every path; `excused` are demands, by place and code, that are left out.
-    A `lenient` one goes on behind what fails, with an unknown result.
+    A `lenient` one goes on behind what fails, with an unknown result. Sizes are at least `least`.
     """
 
     def __init__(
@@ -78,12 +79,14 @@ class Watcher:
         excused: frozenset[tuple[str, int, int, str]] = frozenset(),
         seconds: float = 1.0,
         lenient: bool = False,
+        least: int = 1,
     ) -> None:
         self.vm = vm
         self.assumed = assumed
         self.excused = excused
         self.seconds = seconds
         self.lenient = lenient
+        self.least = least
         self.visits: list[Visit] = []
         self.ruled_out: list[Demand] = []
         self.arrays: set[Opaque] = set()
@@ -174,10 +177,11 @@ class Watcher:
             return known, condition
         if known is None and condition in (TRUE, FALSE):
             known = condition == TRUE
+        because: tuple[Demand, ...] = ()
         if known is None and not isinstance(condition, Flag):
-            known = self._decide(condition)
+            known, because = self._decide(condition)
         path = vm.frame.module.source.path
-        self.visits.append(Visit(node, path, known, condition, vm.state.guard, vm.state.log, about))
+        self.visits.append(Visit(node, path, known, condition, vm.state.guard, vm.state.log, about, because))
         return known, condition
 
     def condition(self, value: Value) -> Formula:
@@ -200,12 +204,13 @@ class Watcher:
         formula = both(*parts) if conjunction else either(*parts)
         return Condition("bool", formula)
 
-    def _decide(self, condition: Formula) -> bool | None:
-        """What the demands so far make of a condition."""
+    def _decide(self, condition: Formula) -> tuple[bool | None, tuple[Demand, ...]]:
+        """What the demands so far make of a condition, and which of them do."""
         if any(s.dynamic for s in symbols(condition)):
-            return None
-        verdict = decide(self.constraints(), condition, self.seconds).verdict
-        return {"always": True, "never": False}.get(verdict)
+            return None, ()
+        decision = decide(self.constraints(), condition, self.seconds, self.least)
+        known = {"always": True, "never": False}.get(decision.verdict)
+        return known, () if known is None else demands_in(decision.core)
 
     def constraints(self) -> list[Constraint]:
         """What is certain where the path stands: what is assumed, its guard, and the demands."""
@@ -216,3 +221,8 @@ class Watcher:
         found = [Constraint(self.assumed), *(Constraint(part) for part in guard)]
         said = [*demands(log), *self.ruled_out]
         return found + [Constraint(implies(both(*d.guard), d.formula), d) for d in said]
+
+
+def demands_in(core: Sequence[Constraint]) -> tuple[Demand, ...]:
+    """The demands among the constraints of a core."""
+    return tuple(c.label for c in core if isinstance(c.label, Demand))
