@@ -15,7 +15,7 @@ from distml.source.project import Project
 from distml.source.reading import UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from distml.gradual.targets import Target
     from distml.shapes import Dim, Facts, Shape
@@ -84,14 +84,13 @@ def _bench(program: Program, target: Target, question: Question) -> Bench | None
         raise
     if question.name is None and not any(given.is_tensor for given in inputs):
         return None
-    if question.where is None:
-        return Bench(program, target, inputs, least=question.least)
+    return Bench(program, target, inputs, where_of(question, program.vm.facts), question.least)
+
+
+def where_of(question: Question, facts: Facts) -> Callable[[Mapping[str, Shape]], Formula] | None:
+    """What makes the user's constraint from the shapes of the inputs; None where nothing is assumed."""
     text = question.where
-
-    def where(shapes: Mapping[str, Shape]) -> Formula:
-        return _assumption(text, shapes, program.vm.facts)
-
-    return Bench(program, target, inputs, where, question.least)
+    return None if text is None else lambda shapes: _assumption(text, shapes, facts)
 
 
 class _NoAxisError(Exception):
