@@ -20,6 +20,11 @@ def branches(tree: ast.AST) -> Iterator[tuple[int, int, Kind]]:
                 yield operand.lineno, operand.col_offset, "boolean"
 
 
+def branches_of(source: str) -> list[tuple[int, int, Kind]]:
+    """The places of everything that can be decided in a program."""
+    return list(dict.fromkeys(branches(ast.parse(source))))
+
+
 def removed(source: str, decisions: Iterable[Decision]) -> str:
     """The dump of `source` without what is dead; superfluous `pass` apart."""
     tree = ast.parse(source)

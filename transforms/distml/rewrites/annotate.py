@@ -122,6 +122,8 @@ class _Work:
         else:
             write = styles.jaxtyping if self.style == "jaxtyping" else styles.fx
             text = write(spelled, room, self.imports)
+            if parameter.node.annotation and _same(text, parameter.node.annotation):
+                return
             signature.annotations[name] = text
             text = f"{name}: {text}"
         node = parameter.node
@@ -143,6 +145,10 @@ class _Work:
 
     def _refuse(self, line: int, column: int, what: str, error: Refused) -> None:
         self.refusals.append(Refusal(error.code, line, column, what, str(error)))
+
+
+def _same(text: str, annotation: ast.expr) -> bool:
+    return ast.dump(ast.parse(text, mode="eval").body) == ast.dump(annotation)
 
 
 def _has_room(parameter: Parameter, annotation: Annotation) -> bool:

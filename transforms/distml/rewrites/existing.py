@@ -114,9 +114,8 @@ def _beside_shape(node: ast.expr, hint: ShapeHint, annotation: Annotation, optio
         raise Refused("contradiction", f"`{text}` says {hint.dtype}, not {annotation.dtype}")
     gained = hint.dtype is None and annotation.dtype is not None and hint.head != "TensorType"
     if annotation.dims is not None and hint.axes != (AnyAxes(),):
-        if any(isinstance(axis, AnyAxes) or getattr(axis, "variadic", False) for axis in hint.axes):
-            raise Refused("kept", f"`{text}` allows more than one number of axes")
-        gained = _gained(text, hint.axes, annotation.dims) or gained
+        axes = _expanded(text, hint.axes, len(annotation.dims))
+        gained = _gained(text, axes, annotation.dims) or AnyAxes() in hint.axes or gained
     else:
         gained = annotation.dims is not None or gained
     if not gained:
@@ -124,6 +123,16 @@ def _beside_shape(node: ast.expr, hint: ShapeHint, annotation: Annotation, optio
     jaxtyping = hint.array is not None and not hint.head.endswith("TensorType")
     keep = jaxtyping and (hint.dtype is not None or annotation.dtype is None)
     return Room(optional, hint.head if keep else None, hint.array if jaxtyping else None)
+
+
+def _expanded(text: str, axes: tuple[Axis, ...], rank: int) -> tuple[Axis, ...]:
+    """The axes with as many unknown ones for `...` as `rank` needs. Raises `Refused` for a name of several axes."""
+    if any(isinstance(axis, NameAxis) and axis.variadic for axis in axes):
+        raise Refused("kept", f"`{text}` has a name for any number of axes")
+    if AnyAxes() not in axes or len(axes) - 1 > rank:
+        return axes
+    at = axes.index(AnyAxes())
+    return (*axes[:at], *(AnyAxis() for _ in range(rank - len(axes) + 1)), *axes[at + 1 :])
 
 
 def _gained(text: str, axes: tuple[Axis, ...], dims: tuple[str | int | None, ...]) -> bool:

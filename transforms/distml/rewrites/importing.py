@@ -80,12 +80,20 @@ def _with_name(statement: cst.ImportFrom, name: str) -> cst.ImportFrom:
     assert not isinstance(statement.names, cst.ImportStar)
     names = list(statement.names)
     at = _position([each.evaluated_name for each in names], name)
-    between = _separator(statement, names)
+    space = _space(statement, names)
     if at < len(names):
-        names.insert(at, cst.ImportAlias(cst.Name(name), comma=between))
-    else:
-        last = names[-1]
-        names[-1:] = [last.with_changes(comma=between), cst.ImportAlias(cst.Name(name), comma=last.comma)]
+        names.insert(at, cst.ImportAlias(cst.Name(name), comma=cst.Comma(whitespace_after=space)))
+        return statement.with_changes(names=names)
+    last, between, end = names[-1], space, names[-1].comma
+    if isinstance(end, cst.Comma) and isinstance(end.whitespace_after, cst.ParenthesizedWhitespace):
+        # The comment behind the last name stays with it.
+        if isinstance(space, cst.ParenthesizedWhitespace):
+            between = end.whitespace_after.with_changes(last_line=space.last_line, indent=space.indent)
+        end = end.with_changes(whitespace_after=_uncommented(end.whitespace_after))
+    names[-1:] = [
+        last.with_changes(comma=cst.Comma(whitespace_after=between)),
+        cst.ImportAlias(cst.Name(name), comma=end),
+    ]
     return statement.with_changes(names=names)
 
 
@@ -96,13 +104,17 @@ def _position(names: list[str], name: str) -> int:
     return len(names)
 
 
-def _separator(statement: cst.ImportFrom, names: Sequence[cst.ImportAlias]) -> cst.Comma:
-    """The comma between two names, with the line break of the others but without their comments."""
-    space: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
-    if len(names) > 1 and isinstance(names[0].comma, cst.Comma):
-        space = names[0].comma.whitespace_after
-    elif statement.lpar is not None and isinstance(statement.lpar.whitespace_after, cst.ParenthesizedWhitespace):
-        space = statement.lpar.whitespace_after
-    if isinstance(space, cst.ParenthesizedWhitespace):
-        space = space.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
-    return cst.Comma(whitespace_after=space)
+def _space(statement: cst.ImportFrom, names: Sequence[cst.ImportAlias]) -> cst.BaseParenthesizableWhitespace:
+    """What stands between two names behind the comma: the line break of the others, without their comments."""
+    first = names[0].comma
+    if len(names) > 1 and isinstance(first, cst.Comma):
+        return _uncommented(first.whitespace_after)
+    if statement.lpar is not None and isinstance(statement.lpar.whitespace_after, cst.ParenthesizedWhitespace):
+        return _uncommented(statement.lpar.whitespace_after)
+    return cst.SimpleWhitespace(" ")
+
+
+def _uncommented(space: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableWhitespace:
+    if not isinstance(space, cst.ParenthesizedWhitespace):
+        return space
+    return space.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
