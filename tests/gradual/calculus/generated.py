@@ -76,16 +76,16 @@ def targets(draw, largest=4, most_rank=4, least=0):
 
 
 @st.composite
-def expressions(draw, depth=3, largest=4, names=NAMES, most_rank=4):
+def expressions(draw, depth=3, largest=4, names=NAMES, most_rank=4, least=0):
     kind = draw(st.sampled_from(["var", "reshape", "conv", "add", "add"])) if depth else "var"
-    below = expressions(depth - 1, largest, names, most_rank)
+    below = expressions(depth - 1, largest, names, most_rank, least)
     if kind == "var":
         return Variable(draw(st.sampled_from(names)))
     if kind == "reshape":
-        return Reshape(draw(below), draw(targets(largest, most_rank)))
+        return Reshape(draw(below), draw(targets(largest, most_rank, least)))
     if kind == "conv":
         side = st.integers(1, 3)
-        return Conv2D(draw(sizes(2)), draw(sizes(3)), (draw(side), draw(side)), draw(below))
+        return Conv2D(draw(st.integers(least, 2)), draw(st.integers(least, 3)), (draw(side), draw(side)), draw(below))
     return Add(draw(below), draw(below))
 
 
@@ -125,10 +125,13 @@ def well_typed_steps(draw, context, accepts, depth=3, largest=4, least=0):
 
 @st.composite
 def steps(draw, kind, expression, context, largest, least):
-    """An expression that uses another one."""
+    """An expression that uses another one; numbers are often those of a declared type, so that they often fit."""
+    declared = [t for t in context.values() if t is not Dyn]
     if kind == "reshape":
-        return Reshape(expression, draw(targets(largest, least=least)))
+        shuffled = [st.permutations(t.known).map(lambda d: TensorType(tuple(d))) for t in declared if t.is_static]
+        return Reshape(expression, draw(st.one_of(*shuffled, targets(largest, least=least))))
     if kind == "conv":
         side, channels = st.integers(1, 2), st.integers(least, largest)
-        return Conv2D(draw(channels), draw(channels), (draw(side), draw(side)), expression)
+        fitting = [st.just(t.dims[1]) for t in declared if t.rank == 4 and t.dims[1] is not Dyn]
+        return Conv2D(draw(st.one_of(*fitting, channels)), draw(channels), (draw(side), draw(side)), expression)
     return Add(expression, Variable(draw(st.sampled_from(sorted(context)))))

@@ -31,6 +31,7 @@ from gradual.calculus.generated import plain, plain_context, plain_expression, p
 exact = settings(
     derandomize=True, max_examples=25, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
+few = settings(exact, max_examples=8)
 x, y = Variable("x"), Variable("y")
 SMALL = range(4)
 RANKS = range(1, 4)
@@ -91,7 +92,7 @@ def test_solutions_and_migrations_correspond_in_rank_four(checked):
     check_correspondence(checked, range(3), range(1, 5))
 
 
-@exact
+@few
 @given(programs(types(3, 4), depth=3, largest=3))
 def test_a_solution_is_determined_by_the_declared_types(checked):
     """The isomorphism is injective: no other types of subterms go with the same declared types."""
@@ -138,7 +139,7 @@ def derivation(checked, generated):
     }
 
 
-@exact
+@few
 @given(programs(types(2, 3), depth=2, largest=3))
 def test_verdicts_ranks_and_static_migrations(checked):
     """Whatever the box holds, the solver finds; what it finds, the figures admit."""

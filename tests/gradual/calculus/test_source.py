@@ -79,7 +79,7 @@ class Model(nn.Module):
         super().__init__()
         self.conv1 = nn.Conv2d(2, 3, (1, 2))
 
-    def forward(self, x, y: Float[Tensor, "_ 3"]) -> Tensor:
+    def forward(self, x: Tensor, y: Float[Tensor, "_ 3"]) -> Tensor:
         t1 = torch.reshape(x, [1, 2, -1, 2])
         assert t1.dim() == 4
         t3 = self.conv1(t1)

@@ -22,7 +22,7 @@ from distml.gradual.calculus.targets import Solution
 from distml.gradual.calculus.translate import Rank, domains
 from distml.gradual.calculus.types import Dyn, TensorType, Type, Unknown, precision
 from distml.solver.decide import Constraint, Contradiction, Satisfied, satisfy
-from distml.solver.formula import Formula, at_least, both, either, negate
+from distml.solver.formula import Formula, both, either, equal, negate
 
 if TYPE_CHECKING:
     from distml.gradual.calculus.constraints import Generated
@@ -153,14 +153,24 @@ class Migrations:
             return
         for choice in product(*(self._candidates(name) for name in names)):
             fixed = map(_with_rank, self.program.annotations, choice)
-            yield from Migrations(self.program.annotated(list(fixed)), (), self.least, self.seconds)._within(largest)
+            space = Migrations(self.program.annotated(list(fixed)), (), self.least, self.seconds)
+            yield from space._within(largest)
 
     def _within(self, largest: int) -> Iterator[Solution]:
+        """Decides one dimension after the other, leaving a choice as soon as it contradicts the constraints."""
         sizes = [size for name in self.generated.declared for size in self._declared(name).sizes]
-        found = [either(size.is_dyn, at_least(largest, size.size)) for size in sizes]
-        while (solution := self.solution(*found)) is not None:
-            yield solution
-            found.append(negate(self.is_version(self.apply(solution))))
+        choices: list[list[Formula]] = [[]]
+        while choices:
+            chosen = choices.pop()
+            solution = self.solution(*chosen)
+            if solution is None:
+                continue
+            if len(chosen) == len(sizes):
+                yield solution
+                continue
+            size = sizes[len(chosen)]
+            numbers = (both(negate(size.is_dyn), equal(size.size, n)) for n in range(largest, self.least - 1, -1))
+            choices += [[*chosen, option] for option in (*numbers, size.is_dyn)]
 
     def _candidates(self, name: str) -> list[Rank]:
         return [Dyn if code == 0 else code - 1 for code in sorted(self._declared(name).codes)]

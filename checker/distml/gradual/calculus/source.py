@@ -1,6 +1,6 @@
 """A program of the calculus as Python: a `torch.nn.Module` that does what the program says.
 
-Declared types become jaxtyping annotations, `Dyn` none at all and a `Dyn` dimension `_`. Each subterm is a statement of
+Declared types become jaxtyping annotations: `Tensor` for `Dyn`, and `_` for a `Dyn` dimension. Each subterm is a statement of
 its own, so that a line belongs to one rule. A convolution of the calculus takes four dimensions, one of torch also
 three: an assertion keeps them alike.
 """
@@ -70,7 +70,7 @@ def python_source(program: Program, name: str = "Model") -> str:
 
 def _parameter(declaration: Declaration) -> str:
     if isinstance(declaration.type, Unknown):
-        return declaration.name
+        return f"{declaration.name}: Tensor"
     dims = " ".join("_" if isinstance(size, Unknown) else str(size) for size in declaration.type.dims)
     return f'{declaration.name}: Float[Tensor, "{dims}"]'
 
