@@ -19,7 +19,7 @@ from distml.gradual.ranks import possible_ranks
 from distml.gradual.trial import Bench, Plan, Trial
 from distml.interp.watch import demands_in
 from distml.solver.decide import decide
-from distml.solver.formula import show
+from distml.solver.formula import flags, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,7 +112,7 @@ def _judge(bench: Bench, trial: Trial, visit: Visit, names: Names) -> _Judged | 
         return None
     if decision.verdict in ("always", "never"):
         return _Judged(decision.verdict, "", demands_in(decision.core))
-    if not names.knows(visit.condition):
+    if flags(visit.condition) or not names.knows(visit.condition):
         return _Judged("unknown")
     return _Judged("depends" if decision.verdict == "depends" else "unknown", show(visit.condition, names))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from distml.gradual.targets import TargetError, deep_recursion
 from distml.interp.calls import Arguments, call_value
 from distml.interp.hints import hint_of, qualified_name
-from distml.interp.machine import OutOfSteps
+from distml.interp.machine import OutOfSteps, OutOfTime
 from distml.interp.watch import Watcher
 from distml.ops.registry import find_attribute, find_op
 from distml.source.annotations import OptionalHint, ShapeHint, TypeHint
@@ -142,7 +142,7 @@ def _used_as_tensors(
     try:
         with deep_recursion():
             vm.follow(lambda: call_value(vm, target.callee, given, target.function.node))
-    except (OutOfSteps, RecursionError):
+    except (OutOfSteps, OutOfTime, RecursionError):
         pass  # what was seen until then counts
     finally:
         vm.watcher = None

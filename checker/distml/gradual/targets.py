@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.calls import Arguments, call_value
 from distml.interp.check import RECURSION_LIMIT, run_module
-from distml.interp.machine import Limits, Machine, OutOfSteps, PathEnd, Session
+from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd, Session
 from distml.interp.symbolic import constructed
 from distml.values import Bound, Class, Function, InstanceRecord, Ref, Value
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = ("forward", "call", "__call__")
 """The methods a model may be called by, in the order they are looked for."""
-MAX_STEPS = 400_000
+MAX_STEPS = 40_000
 """Statements and rules that building one model, or one run of it, may take."""
 PATIENCE = Limits(loop_steps=100_000, entries=20_000)
 
@@ -82,7 +82,6 @@ class Program:
         vm.import_depth, vm.brief = 0, False
         vm.entered.clear()
         vm.resolving.clear()
-        vm.check_time()
         vm.step_limit = vm.steps + MAX_STEPS
 
     def targets(self, wanted: str | None = None) -> list[Target]:
@@ -167,7 +166,7 @@ class Program:
         try:
             with deep_recursion():
                 vm.follow(run)
-        except OutOfSteps:
+        except (OutOfSteps, OutOfTime):
             vm.lose("building it takes too much work", vm.node)
         except PathEnd:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.solver.formula import symbols
 from distml.values import Condition, Num, ShapeSeq, Tensor
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def _measures(vm: Machine, test: ast.expr) -> bool:
     for part in ast.walk(test):
         if isinstance(part, ast.Name):
             value = vm.variable(vm.frame.ident, part.id)
-            if isinstance(value, Num | Condition | ShapeSeq):
+            if isinstance(value, Num | ShapeSeq) or (isinstance(value, Condition) and symbols(value.formula)):
                 return True
         elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "len" and part.args:
             argument = part.args[0]

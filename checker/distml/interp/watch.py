@@ -172,13 +172,13 @@ class Watcher:
         """A branch is reached: whether its condition holds, and as a formula what it says."""
         vm = self.vm
         condition = TRUE if known else FALSE if known is False else self.condition(value)
-        about = isinstance(value, Condition | Num) or reads_shapes(vm, test)
+        about = bool(symbols(condition)) or reads_shapes(vm, test)
         if vm.import_depth:
             return known, condition
         if known is None and condition in (TRUE, FALSE):
             known = condition == TRUE
         because: tuple[Demand, ...] = ()
-        if known is None and not isinstance(condition, Flag):
+        if known is None and not isinstance(condition, Flag) and not self.lenient:
             known, because = self._decide(condition)
         path = vm.frame.module.source.path
         self.visits.append(Visit(node, path, known, condition, vm.state.guard, vm.state.log, about, because))
