@@ -31,15 +31,19 @@ class Imports:
         for local in self._locals(module, attribute):
             if not self._means_other(local, module):
                 return local
-        for local in self._locals(module, None):
+        package, _, leaf = module.rpartition(".")
+        for local in [*self._locals(module, None), *(self._locals(package, leaf) if package else ())]:
             if not self._means_other(local, module):
                 return f"{local}.{attribute}"
         if not self._means_other(attribute, module):
             self.wanted.setdefault(module, set()).add(attribute)
             return attribute
-        if "." not in module and not self._means_other(module, module):
-            self.wanted_modules.add(module)
-            return f"{module}.{attribute}"
+        if not self._means_other(leaf, module):
+            if package:
+                self.wanted.setdefault(package, set()).add(leaf)
+            else:
+                self.wanted_modules.add(module)
+            return f"{leaf}.{attribute}"
         raise Refused("name", f"`{attribute}` means something else in this file than {module}.{attribute}")
 
     def anchor(self) -> ast.stmt | None:
@@ -66,7 +70,7 @@ class Imports:
                 if attribute is None and isinstance(statement, ast.Import):
                     top = alias.name.partition(".")[0]
                     if alias.name == module or (not alias.asname and top == module):
-                        yield alias.asname or alias.name
+                        yield alias.asname or module
                 elif isinstance(statement, ast.ImportFrom) and alias.name == attribute:
                     if statement.module == module and not statement.level:
                         yield alias.asname or alias.name
