@@ -138,10 +138,11 @@ class Bench:
         vm = self.program.vm
         constraints = tuple(watcher.constraints_of((), vm.state.log))
         shapes = {name: vm.facts.shape(shape) for name, shape in symbols.items()}
+        uses = [(name, vm.facts.shape(shape)) for name, shape in watcher.uses]
         core: tuple[Demand, ...] = ()
         model: dict[Symbol, int] = {}
         if failure is None:
-            answer = satisfy(constraints, self.seconds, self.least)
+            answer = satisfy(constraints, self.seconds, 0)
             if isinstance(answer, Contradiction):
                 core = demands_in(answer.core)
                 failure = core[-1] if core else None
@@ -158,7 +159,7 @@ class Bench:
             shapes,
             model,
             tuple(watcher.visits),
-            {name: kind for name, shape in shapes.items() if (kind := element_type(shape, watcher.uses))},
+            {name: kind for name, shape in shapes.items() if (kind := element_type(shape, uses))},
             watcher,
             complete,
             reason,
