@@ -59,7 +59,7 @@ def initialize(vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments,
                 call_value(vm, init, arguments.after(ref), node)
                 return
             if owner.fields is not None:
-                _fill_fields(vm, ref, owner, arguments, node)
+                fill_fields(vm, ref, owner, arguments, node)
                 return
         elif isinstance(base, Lib):
             initialize_library(vm, ref, base.name, arguments, node)
@@ -90,7 +90,7 @@ def _loosen(vm: Machine, ref: Ref) -> None:
         vm.replace(ref, InstanceRecord(record.cls, record.attrs, False))
 
 
-def _fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
+def fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
     """The constructor that `@dataclass` writes, and `__post_init__`."""
     attrs = _bind_fields(vm, owner.fields or (), arguments)
     if attrs is None:

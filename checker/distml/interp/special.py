@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
-from distml.interp.instances import call_layer, changed_copy, initialize_library
+from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library
 from distml.interp.machine import PathEnd, Revealed
 from distml.interp.submodules import SUBMODULES
 from distml.interp.typetests import is_instance
@@ -94,7 +94,7 @@ class SuperInit(Value):
                 if member is not None:
                     return call_value(vm, member, arguments.after(self.receiver), node)
                 if self.name == "__init__" and vm.at(base.address).fields is not None:
-                    return unknown_call(vm, arguments, node)
+                    return self._fields(vm, vm.at(base.address), arguments, node)
             elif isinstance(base, Lib) and isinstance(self.receiver, Ref):
                 return self._library(vm, base.name, arguments, node)
             elif base is None:
@@ -102,6 +102,12 @@ class SuperInit(Value):
         if self.name == "__init__":
             return NONE
         return unknown_call(vm, arguments, node)
+
+    def _fields(self, vm: Machine, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> Value:
+        if not isinstance(self.receiver, Ref):
+            return unknown_call(vm, arguments, node)
+        fill_fields(vm, self.receiver, owner, arguments, node)
+        return NONE
 
     def _library(self, vm: Machine, base: str, arguments: Arguments, node: ast.AST) -> Value:
         assert isinstance(self.receiver, Ref)
