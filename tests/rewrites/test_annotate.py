@@ -81,7 +81,7 @@ def bare(program: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
             node.annotation = None
-    modules = ("jaxtyping", "torch", "torch.fx.tensor_type")
+    modules = ("jaxtyping", "torch", "torch.fx", "torch.fx.tensor_type")
     tree.body = [s for s in tree.body if not (isinstance(s, ast.ImportFrom) and s.module in modules)]
     return ast.dump(tree)
 

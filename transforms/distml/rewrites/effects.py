@@ -10,11 +10,11 @@ import ast
 
 _BUILTINS = frozenset(
     {
-        *("abs", "all", "any", "bool", "callable", "divmod", "float", "getattr", "hasattr", "int", "isinstance"),
-        *("issubclass", "len", "list", "max", "min", "range", "round", "set", "sorted", "str", "sum", "tuple", "type"),
-        *("enumerate", "zip", "reversed"),
+        *("abs", "bool", "callable", "divmod", "float", "getattr", "hasattr", "int", "isinstance", "issubclass"),
+        *("len", "range", "round", "str", "type"),
     }
 )
+_ITERATE = frozenset("all any enumerate list max min reversed set sorted sum tuple zip".split())
 _METHODS = frozenset(
     {
         *("size", "dim", "ndimension", "numel", "nelement", "stride", "is_contiguous", "is_floating_point"),
@@ -42,12 +42,15 @@ def effect(condition: ast.expr, bound: frozenset[str]) -> str | None:
             return "yields"
         if isinstance(node, ast.Call) and not _reads(node.func, bound):
             return f"calls `{ast.unparse(node.func)}`"
+        for each in _iterated(node):
+            if not _is_sequence(each):
+                return f"goes through `{ast.unparse(each)}`, which may be used up by it"
     return None
 
 
 def _reads(function: ast.expr, bound: frozenset[str]) -> bool:
     if isinstance(function, ast.Name):
-        return function.id in _BUILTINS and function.id not in bound
+        return function.id in _BUILTINS | _ITERATE and function.id not in bound
     if not isinstance(function, ast.Attribute):
         return False
     root = function.value
@@ -56,3 +59,28 @@ def _reads(function: ast.expr, bound: frozenset[str]) -> bool:
     if isinstance(root, ast.Name) and root.id in _MODULES:
         return function.attr in _FUNCTIONS
     return function.attr in _METHODS
+
+
+def _iterated(node: ast.AST) -> list[ast.expr]:
+    """What a node takes one item after the other from."""
+    if isinstance(node, ast.comprehension):
+        return [node.iter]
+    if isinstance(node, ast.Starred):
+        return [node.value]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ITERATE:
+        several = node.func.id in ("max", "min") and len(node.args) > 1
+        return [] if several else node.args
+    return []
+
+
+def _is_sequence(node: ast.expr) -> bool:
+    """Whether something is surely still there when it has been gone through: shapes, displays and what is made of them."""
+    if isinstance(node, ast.Subscript | ast.Starred):
+        return _is_sequence(node.value)
+    if isinstance(node, ast.BinOp):
+        return _is_sequence(node.left) and _is_sequence(node.right)
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return name in ("size", "stride", "range", "Size", "broadcast_shapes") or name in _ITERATE
+    displays = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Constant, ast.ListComp, ast.SetComp, ast.GeneratorExp)
+    return isinstance(node, displays) or (isinstance(node, ast.Attribute) and node.attr == "shape")
