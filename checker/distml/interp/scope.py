@@ -127,14 +127,16 @@ _MUTATORS = frozenset(
 def mutated_globals(tree: ast.Module) -> frozenset[str]:
     """Module variables that functions of the module rebind or change.
 
-    Their value when a function runs is not the one the module left.
+    Their value when a function runs is not the one the module left. `torch.add(x, y)` changes no module: what `import`
+    binds has functions, not methods.
     """
+    modules = frozenset(_imported_modules(tree))
     found: set[str] = set()
     waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
     while waiting:
         node, inside = waiting.pop()
         if inside:
-            found.update(_changed(node))
+            found.update(_changed(node, modules))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             body = node.body if isinstance(node.body, list) else [node.body]
             waiting.extend((part, True) for part in body)
@@ -144,14 +146,21 @@ def mutated_globals(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _changed(node: ast.AST) -> Iterable[str]:
+def _imported_modules(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+
+
+def _changed(node: ast.AST, modules: frozenset[str]) -> Iterable[str]:
     if isinstance(node, ast.Global):
         return node.names
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         return _root(node.value)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in _MUTATORS:
-            return _root(node.func.value)
+        owner = node.func.value
+        if node.func.attr in _MUTATORS and not (isinstance(owner, ast.Name) and owner.id in modules):
+            return _root(owner)
     return ()
 
 
