@@ -107,7 +107,7 @@ def _judge(bench: Bench, trial: Trial, visit: Visit, names: Names) -> _Judged | 
     if visit.known is not None:
         return _Judged("always" if visit.known else "never", "", visit.because)
     constraints = trial.watcher.constraints_of(visit.guard, visit.log)
-    decision = decide(constraints, visit.condition, bench.seconds, bench.least)
+    decision = decide(constraints, visit.condition, bench.seconds, 0)
     if decision.verdict == "unreachable":
         return None
     if decision.verdict in ("always", "never"):

@@ -16,13 +16,14 @@ from distml.interp.shapewise import reads_shapes
 from distml.interp.trace import Demand, Guard, Log, RunOver, demands
 from distml.interp.truth import truth
 from distml.shapes import Dim, Symbol
-from distml.solver.decide import Constraint, decide
+from distml.solver.decide import Constraint, Contradiction, decide, satisfy
 from distml.solver.formula import (
     FALSE,
     TRUE,
     Both,
     Compare,
     Flag,
+    at_least,
     both,
     different,
     either,
@@ -45,6 +46,10 @@ if TYPE_CHECKING:
 
 MAX_USES = 256
 """How many uses of tensors are kept, to tell what their elements are."""
+
+
+MAX_CASES = 3
+"""How many maxima in one formula are written out."""
 
 
 class Visit(NamedTuple):
@@ -90,6 +95,7 @@ class Watcher:
         self.visits: list[Visit] = []
         self.ruled_out: list[Demand] = []
         self.arrays: set[Opaque] = set()
+        self.maxima: dict[Symbol, Dim] = {}
         self.uses: list[tuple[str, Shape]] = []
 
     # --- demands ------------------------------------------------------------------------
@@ -98,7 +104,7 @@ class Watcher:
         """Keep what must hold from here on."""
         if formula in (TRUE, FALSE) or self._contained() or any(s.dynamic for s in symbols(formula)):
             return
-        self._keep(Demand(formula, self.vm.state.guard, self._place(), code, text, learned))
+        self._keep(Demand(self._by_cases(formula), self.vm.state.guard, self._place(), code, text, learned))
 
     def called(self, name: str, arguments: Sequence[Value]) -> None:
         """An op is called: kept for each tensor given to it whose type of elements is not known."""
@@ -112,11 +118,13 @@ class Watcher:
             self._learned(key, value)
         elif type(key) is tuple and key[0] == "shape":
             self.arrays.add(key[1])
+        elif type(key) is tuple and key[0] == "max with 0":
+            self.maxima.update(dict.fromkeys(value.symbols(), key[1]))
 
     def _learned(self, symbol: Symbol, value: Dim) -> None:
         if symbol.dynamic or self._contained() or value.is_dynamic:
             return
-        formula = equal(Dim.symbol(symbol), value)
+        formula = self._by_cases(equal(Dim.symbol(symbol), value))
         self._keep(Demand(formula, self.vm.state.guard, self._place(), "", f"{symbol} = {value}", learned=True))
 
     def failed(self, error: ShapeError, node: ast.AST, frame: Frame) -> None:
@@ -152,6 +160,18 @@ class Watcher:
 
     def _keep(self, demand: Demand) -> None:
         self.vm.state.log = Log(demand, self.vm.state.log)
+
+    def _by_cases(self, formula: Formula) -> Formula:
+        """A formula in which no symbol stands for `max(n - 512, 0)`: it is the one or the other."""
+        for symbol in sorted(symbols(formula) & self.maxima.keys(), key=lambda s: -s.serial)[:MAX_CASES]:
+            rest = self.maxima[symbol]
+            above = both(at_least(rest, 1), substitute(formula, {symbol: rest}))
+            below = both(at_least(-rest, 0), substitute(formula, {symbol: Dim.of(0)}))
+            formula = either(*(case for case in (above, below) if self._possible(case)))
+        return formula
+
+    def _possible(self, formula: Formula) -> bool:
+        return not isinstance(satisfy([Constraint(formula)], self.seconds, 0), Contradiction)
 
     def _place(self) -> Origin:
         return self.vm.origin(self.vm.node)
@@ -190,9 +210,9 @@ class Watcher:
         if isinstance(value, Condition):
             found: Formula = value.formula
             values = {s: d for s in symbols(found) if (d := vm.facts.dim(Dim.symbol(s))) != Dim.symbol(s)}
-            return substitute(found, values) if values else found
+            return self._by_cases(substitute(found, values) if values else found)
         if isinstance(value, Num):
-            return different(vm.facts.dim(value.dim), Dim.of(0))
+            return self._by_cases(different(vm.facts.dim(value.dim), Dim.of(0)))
         if isinstance(value, Opaque):
             return Flag(value.name, value.serial)
         return Flag("condition", vm.serial())
@@ -208,7 +228,7 @@ class Watcher:
         """What the demands so far make of a condition, and which of them do."""
         if any(s.dynamic for s in symbols(condition)):
             return None, ()
-        decision = decide(self.constraints(), condition, self.seconds, self.least)
+        decision = decide(self.constraints(), condition, self.seconds, 0)
         known = {"always": True, "never": False}.get(decision.verdict)
         return known, () if known is None else demands_in(decision.core)
 
