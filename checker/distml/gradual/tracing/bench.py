@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from distml.gradual.inputs import Input
 from distml.gradual.questions import QuestionError, where_of
 from distml.gradual.targets import Program, Target, deep_recursion
-from distml.gradual.tracing.dispatch import Dispatch, layers_answered, lengths_followed, modules_of
+from distml.gradual.tracing.dispatch import Dispatch, attention_answered, layers_answered, lengths_followed, modules_of
 from distml.gradual.tracing.places import Places
-from distml.gradual.tracing.runs import Runs
+from distml.gradual.tracing.runs import MAX_OPEN_RUNS, MAX_RUNS, Runs
 from distml.gradual.tracing.tracer import Tracer
 from distml.gradual.tracing.watching import PathWatcher
 from distml.gradual.trial import Bench, Plan, Trial
@@ -76,7 +76,7 @@ class TracedBench(Bench):
         super().__init__(program, program.target(model), inputs, where, least)
         self.model = model
         self.parameters = parameters
-        self.tracer = Tracer(program.vm, program.places)
+        self.tracer = Tracer(program.vm, program.places, model.device)
 
     def _run(self, plan: Plan) -> Trial:
         program, vm = self.program, self.program.vm
@@ -90,10 +90,12 @@ class TracedBench(Bench):
         watcher = PathWatcher(vm, assumed, plan.excused, self.seconds, least=self.least)
         vm.watcher = self.tracer.watcher = watcher
         watcher.assume()
-        runs = Runs(self.tracer, watcher)
+        known = all(shape.rank is not None for shape in symbols.values())
+        runs = Runs(self.tracer, watcher, MAX_RUNS if known else MAX_OPEN_RUNS)
         try:
             with deep_recursion(), ExitStack() as stack:
                 stack.enter_context(layers_answered(self.tracer, self.model.module))
+                stack.enter_context(attention_answered())
                 stack.enter_context(lengths_followed(self.tracer, modules_of(self.model.module)))
                 runs.follow(lambda: self._forward(symbols))
         finally:

@@ -10,7 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
 from distml.gradual.tracing.lifting import KINDS, lift, lower, proxies_in, record_of
-from distml.gradual.tracing.proxies import Sizes, TensorProxy, UnrankedSizes
+from distml.gradual.tracing.proxies import Sizes, TensorProxy, Truth, UnrankedSizes
 from distml.interp import operators
 from distml.interp.calls import Arguments, call_value
 from distml.ops.registry import find_layer, find_op
@@ -35,7 +35,6 @@ SAME_FOR_ALL = {
     "requires_grad": False,
     "layout": torch.strided,
     "grad": None,
-    "device": torch.device("cpu"),
 }
 """Attributes that say nothing of shapes: what they are for the tensors of a traced run."""
 PACKAGES = {"torch.functional": "torch", "torch._C._nn": "torch.nn.functional", "torch._C": "torch"}
@@ -70,6 +69,8 @@ class Dispatch(TorchFunctionMode):
             return SAME_FOR_ALL[name]
         if name == "dtype":
             return dtype_of(owner)
+        if name == "device":
+            return self.tracer.device
         return self.tracer.attribute(owner.value, name)
 
     def _called(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -226,6 +227,24 @@ def _layer(
         if isinstance(result, Opaque):
             vm.lose(f"what {name} gives is not known")
         return lower(tracer, result, array=True)
+
+
+@contextmanager
+def attention_answered() -> Iterator[None]:
+    """While it is entered, attention may be given the truth of a comparison, which torch refuses before it asks us."""
+    functional = torch.nn.functional
+    attention: Callable[..., Any] = functional.scaled_dot_product_attention
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        # Which way the mask goes says nothing of shapes.
+        given = {key: False if type(value) is Truth else value for key, value in kwargs.items()}
+        return attention(*args, **given)
+
+    functional.scaled_dot_product_attention = call
+    try:
+        yield
+    finally:
+        functional.scaled_dot_product_attention = attention
 
 
 @contextmanager

@@ -53,6 +53,13 @@ class Model:
         """What to call its function."""
         return f"{type(self.module).__name__}.forward"
 
+    @property
+    def device(self) -> torch.device:
+        """Where the model's parameters are."""
+        import torch
+
+        return next((p.device for p in self.module.parameters()), torch.device("cpu"))
+
     def parameters(self, wanted: Collection[str] = ()) -> list[Parameter]:
         """What to pass: what the examples hold, or else every parameter without a default, and what is `wanted`.
 
@@ -156,7 +163,8 @@ def _configured(factory: Any) -> Any:
         if issubclass(factory, getattr(transformers, "PretrainedConfig", ())):
             return transformers.AutoModel.from_config(factory())
         if issubclass(factory, getattr(transformers, "PreTrainedModel", ())):
-            return factory(factory.config_class())  # type: ignore[attr-defined]
+            model_class: Any = factory
+            return model_class(model_class.config_class())
     return None
 
 

@@ -30,7 +30,6 @@ from distml.values import (
     Opaque,
     Prim,
     Range,
-    Ratio,
     Ref,
     ShapeSeq,
     Slice,
@@ -134,7 +133,7 @@ def lower(tracer: Tracer, value: Value, array: bool = False) -> Any:
         return _lower_record(tracer, value, array)
     if isinstance(value, Many):
         return Unknown(tracer, value)
-    if array and isinstance(value, Opaque | Union) and not isinstance(value, Ratio):
+    if array and isinstance(value, Opaque | Union):
         return tracer.tensor(value)
     return Unknown(tracer, value)
 

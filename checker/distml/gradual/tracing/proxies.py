@@ -106,13 +106,13 @@ class Scalar(torch.SymInt):
 class Size(Scalar):
     """An integer computed from sizes."""
 
-    __class__ = property(lambda self: int)  # type: ignore[assignment]
+    __class__ = property(lambda self: int)
 
 
 class Unknown(Scalar):
     """An object nothing is known of: what depends on the content of tensors."""
 
-    __class__ = property(lambda self: Unknown)  # type: ignore[assignment]
+    __class__ = property(lambda self: Unknown)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("tracer", "value", "node"):
@@ -140,10 +140,10 @@ class Known(int):
     __hash__ = int.__hash__
 
 
-class Truth:
+class Truth(torch.SymBool):
     """Whether a comparison of sizes holds. Asked for its truth it is one or the other."""
 
-    __class__ = property(lambda self: bool)  # type: ignore[assignment]
+    __class__ = property(lambda self: bool)
 
     def __init__(self, tracer: Tracer, value: Value) -> None:
         self.tracer = tracer

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_RUNS = 64
 """How many ways through its branches a model is run for one question."""
+MAX_OPEN_RUNS = 4
+"""How many where the rank of an input is open: that only narrows down which ranks are worth a run of their own."""
 
 
 class _Raised(NamedTuple):
@@ -36,9 +38,10 @@ class _Raised(NamedTuple):
 class Runs:
     """The runs of one trial. `failure` is what no input gets beyond; `complete` whether every run came to its end."""
 
-    def __init__(self, tracer: Tracer, watcher: PathWatcher) -> None:
+    def __init__(self, tracer: Tracer, watcher: PathWatcher, limit: int = MAX_RUNS) -> None:
         self.tracer = tracer
         self.watcher = watcher
+        self.limit = limit
         self.failure: Demand | None = None
         self.complete = True
         self.reason = ""
@@ -51,8 +54,9 @@ class Runs:
         ends: list[State] = []
         count = 0
         while waiting and self.failure is None:
-            if count == MAX_RUNS:
-                self._give_up(f"it has more than {MAX_RUNS} ways through its branches")
+            if count == self.limit:
+                self._give_up(f"it has more than {self.limit} ways through its branches")
+                ends = []  # what the others learn is not known
                 break
             count += 1
             vm.state = start.fork()

@@ -43,12 +43,13 @@ class Abandoned(BaseException):
 
 
 class Tracer:
-    """Answers for the proxies of one run after another."""
+    """Answers for the proxies of one run after another. They say that they are on `device`."""
 
-    def __init__(self, vm: Machine, places: Places) -> None:
+    def __init__(self, vm: Machine, places: Places, device: torch.device) -> None:
         self.vm = vm
         self.places = places
         self.watcher: PathWatcher
+        self.device = device
         self._base = torch.empty(0, device="meta")
 
     # --- making proxies -----------------------------------------------------------------

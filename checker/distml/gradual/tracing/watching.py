@@ -79,7 +79,8 @@ class PathWatcher(Watcher):
 
     def begin(self, answers: Answers) -> None:
         """Another run is about to start; `left` will hold the answers that it could have been given instead."""
-        self.answers, self.given, self.left = answers, (), []
+        self.answers, self.left = answers, []
+        self.given: Answers = ()
         self._tested = 0
         self._current: dict[int, tuple[tuple[int, Answers], int]] = {}
 
