@@ -102,9 +102,9 @@ class Migrations:
 
     def verdict(self) -> Verdict:
         """No migration, none that is static, or a static one (the paper's first question)."""
-        if self.static() is not None:
+        if any(space.static() is not None for _, space in self.by_ranks(static=True)):
             return "static"
-        return "empty" if self.migration() is None else "dynamic"
+        return "empty" if self.solution_of(self.program) is None else "dynamic"
 
     def static(self, *extra: Formula) -> Program | None:
         """A migration in which every declared type is static."""
@@ -123,7 +123,22 @@ class Migrations:
 
     def possible_ranks(self, name: str) -> list[Rank]:
         """The ranks that an input can have in a migration, `Dyn` first if it can stay unknown."""
-        return [rank for rank in self._candidates(name) if self.solution(self.has_rank(name, rank)) is not None]
+        found = {ranks[name] for ranks, space in self.by_ranks() if space.migration() is not None}
+        return [rank for rank in self._candidates(name) if rank in found]
+
+    def by_ranks(self, static: bool = False) -> Iterator[tuple[dict[str, Rank], Migrations]]:
+        """The migrations, divided by the ranks of the inputs; with `static` only those in which no input is `Dyn`.
+
+        With ranks fixed, the constraints are free of the disjunctions over ranks that make them expensive.
+        """
+        names = [declaration.name for declaration in self.program.declarations]
+        if len(names) != len(self.generated.declared):
+            return
+        for choice in product(*(self._candidates(name) for name in names)):
+            if not (static and Dyn in choice):
+                fixed = map(_with_rank, self.program.annotations, choice)
+                space = Migrations(self.program.annotated(list(fixed)), (), self.least, self.seconds)
+                yield dict(zip(names, choice)), space
 
     def only_dyn(self, ranks: Mapping[str, int]) -> list[tuple[str, int]]:
         """The dimensions, as input and index, that no migration with inputs of these ranks makes a number."""
@@ -144,16 +159,8 @@ class Migrations:
         return self._declared(name).sizes[index]
 
     def solutions(self, largest: int) -> Iterator[Solution]:
-        """Every solution whose declared types have no number greater than `largest`, one choice of ranks at a time.
-
-        With ranks fixed, the constraints are free of the disjunctions over ranks that make them expensive.
-        """
-        names = [declaration.name for declaration in self.program.declarations]
-        if len(names) != len(self.generated.declared):
-            return
-        for choice in product(*(self._candidates(name) for name in names)):
-            fixed = map(_with_rank, self.program.annotations, choice)
-            space = Migrations(self.program.annotated(list(fixed)), (), self.least, self.seconds)
+        """Every solution whose declared types have no number greater than `largest`."""
+        for _, space in self.by_ranks():
             yield from space._within(largest)
 
     def _within(self, largest: int) -> Iterator[Solution]:
