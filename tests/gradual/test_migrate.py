@@ -61,7 +61,7 @@ def test_where_bounds_sizes(tmp_path: Path) -> None:
 
 def test_where_that_cannot_be_met(tmp_path: Path) -> None:
     program = TWO_CONVOLUTIONS.format(annotation="").replace("self.conv1(x)", "pass")
-    assert migration(tmp_path, program, where="x.shape[1] == 3").verdict in ("empty", "dynamic")
+    assert migration(tmp_path, program, where="x.ndim == 4 and x.shape[1] == 3").verdict != "static"
 
 
 def test_a_product_whose_operands_never_meet_is_empty(tmp_path: Path) -> None:

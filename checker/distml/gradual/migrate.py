@@ -18,8 +18,8 @@ from distml.gradual.naming import Names, said
 from distml.gradual.ranks import MAX_RANK, possible_ranks
 from distml.gradual.trial import Axis, Bench, Plan, Trial
 from distml.shapes import Dim
-from distml.solver.decide import simplify
-from distml.solver.formula import Compare
+from distml.solver.decide import Constraint, Contradiction, satisfy, simplify
+from distml.solver.formula import Compare, different, substitute, symbols
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from distml.solver.formula import Formula
 
 Verdict = Literal["empty", "dynamic", "static", "unknown"]
+MAX_SECONDS = 0.5
+"""How long the solver may look for a second value of one size."""
 MAX_COMBINATIONS = 64
 """How many combinations of the inputs' ranks are tried for a static migration."""
 
@@ -200,8 +202,8 @@ def _preferred(ranks: Sequence[int]) -> list[int]:
 def _described(trial: Trial, least: int) -> tuple[dict[str, Annotation], dict[str, list[int | None]], tuple[str, ...]]:
     """The general annotation of every input, an instance of it, and the constraints between its names."""
     inputs = {s for shape in trial.shapes.values() for d in (*shape.head, *shape.tail) for s in d.symbols()}
-    formulas = simplify(trial.constraints, floor=least, keep=inputs)
-    fixed = _fixed(formulas)
+    formulas = simplify(trial.constraints, floor=0, keep=inputs)
+    fixed = _fixed(formulas, trial.model)
     names = Names()
     annotations: dict[str, Annotation] = {}
     model: dict[str, list[int | None]] = {}
@@ -214,7 +216,7 @@ def _described(trial: Trial, least: int) -> tuple[dict[str, Annotation], dict[st
             continue
         annotations[name] = Annotation(tuple(None if d.is_dynamic else names.dim(d) for d in shape.dims), dtype)
         model[name] = [None if d.is_dynamic else _value(d, trial, least) for d in shape.dims]
-    texts = said(formulas, names)
+    texts = said([substitute(f, fixed) for f in formulas], names)
     texts += [f"{names(s)} >= {s.low}" for s in names if s.low is not None and s.low > least]
     return annotations, model, tuple(dict.fromkeys(texts))
 
@@ -226,14 +228,25 @@ def _settled(shape: Shape, fixed: dict[Symbol, Dim]) -> Shape:
     return shape.map(d.substitute(fixed) for d in shape.dims)
 
 
-def _fixed(formulas: Sequence[Formula]) -> dict[Symbol, Dim]:
-    """The sizes that are said in terms of others."""
-    found: dict[Symbol, Dim] = {}
+def _fixed(formulas: Sequence[Formula], model: dict[Symbol, int]) -> dict[Symbol, Dim]:
+    """The sizes that are said in terms of others, and those for which only one number is left."""
+    found = {s: Dim.of(model[s]) for s in _candidates(formulas) if s in model and _only(formulas, s, model[s])}
     for formula in formulas:
         solved = formula.difference.solve() if isinstance(formula, Compare) and formula.kind == "==" else None
         if solved is not None and solved[0] not in found:
             found[solved[0]] = solved[1].substitute(found)
     return found
+
+
+def _candidates(formulas: Sequence[Formula]) -> list[Symbol]:
+    """The symbols of equations that are not solved for them: `(h - 2)*(h - 2) == 676`."""
+    equations = [f for f in formulas if isinstance(f, Compare) and f.kind == "==" and f.difference.solve() is None]
+    return sorted({s for f in equations for s in symbols(f)}, key=lambda s: s.serial)
+
+
+def _only(formulas: Sequence[Formula], symbol: Symbol, number: int) -> bool:
+    other = different(Dim.symbol(symbol), Dim.of(number))
+    return isinstance(satisfy([Constraint(f) for f in (*formulas, other)], MAX_SECONDS, 0), Contradiction)
 
 
 def _value(dim: Dim, trial: Trial, least: int) -> int:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from distml.gradual.inputs import find_inputs
 from distml.gradual.targets import Program, TargetError
 from distml.gradual.trial import Bench
-from distml.solver.formula import FALSE
-from distml.solver.where import WhereError, inputs_of, parse_where
+from distml.solver.where import WhereError, check_where, inputs_of, parse_where
 from distml.source.project import Project
 from distml.source.reading import UnreadableError
 
@@ -52,6 +51,8 @@ class Question(NamedTuple):
 def benches(question: Question) -> Iterator[Bench]:
     """A bench for every target of a question. Raises `QuestionError` where it cannot be asked."""
     try:
+        if question.where is not None:
+            check_where(question.where)
         program = _program(question)
         for target in program.targets(question.name):
             bench = _bench(program, target, question)
@@ -93,20 +94,13 @@ def where_of(question: Question, facts: Facts) -> Callable[[Mapping[str, Shape]]
     return None if text is None else lambda shapes: _assumption(text, shapes, facts)
 
 
-class _NoAxisError(Exception):
-    """The constraint speaks of an axis that an input of this rank has not."""
-
-
 def _assumption(text: str, shapes: Mapping[str, Shape], facts: Facts) -> Formula:
-    """The user's constraint on inputs of these shapes; false where they lack an axis it speaks of."""
+    """The user's constraint on inputs of these shapes."""
 
     def axis(name: str, index: int) -> Dim:
         found = facts.axis(shapes[name], index)
         if found is None:
-            raise _NoAxisError
+            raise LookupError(index)
         return found
 
-    try:
-        return parse_where(text, axis, lambda name: facts.shape(shapes[name]).rank)
-    except _NoAxisError:
-        return FALSE
+    return parse_where(text, axis, lambda name: facts.shape(shapes[name]).rank)

@@ -53,7 +53,8 @@ class Trial:
 
     `failure` is the demand that cannot be met; where several contradict each other, `core` holds
     them all. `symbols` are the sizes the inputs had at the start, `shapes` what was learned of
-    them. `complete` is False where the limits on work ended the run.
+    them. `complete` is False where the limits on work ended the run. `refused` says that it cannot
+    succeed: a demand cannot be met, or the user's assumption leaves no input.
     """
 
     plan: Plan
@@ -68,11 +69,12 @@ class Trial:
     watcher: Watcher | None = field(default=None, repr=False)
     complete: bool = True
     reason: str = ""
+    refused: bool = False
 
     @property
     def passed(self) -> bool:
         """Whether some input goes through, as far as can be told."""
-        return self.failure is None and not self.core
+        return not self.refused
 
 
 class Bench:
@@ -141,9 +143,11 @@ class Bench:
         uses = [(name, vm.facts.shape(shape)) for name, shape in watcher.uses]
         core: tuple[Demand, ...] = ()
         model: dict[Symbol, int] = {}
+        refused = False
         if failure is None:
             answer = satisfy(constraints, self.seconds, 0)
             if isinstance(answer, Contradiction):
+                refused = True
                 core = demands_in(answer.core)
                 failure = core[-1] if core else None
             elif isinstance(answer, Satisfied):
@@ -163,6 +167,7 @@ class Bench:
             watcher,
             complete,
             reason,
+            refused or failure is not None,
         )
 
     def _shape(self, given: Input, plan: Plan) -> Shape:

@@ -63,7 +63,11 @@ class WhereError(ValueError):
 
 
 def parse_where(text: str, dims: Dims, rank: Rank) -> Formula:
-    """The formula that the text says of the inputs; raises `WhereError`."""
+    """The formula that the text says of the inputs; raises `WhereError`.
+
+    A comparison that depends on an unknown rank says nothing yet; one about an axis that an input of
+    its rank does not have is false.
+    """
     reader = _Reader(dims, rank)
     return reader.formula(_parsed(text))
 
@@ -113,6 +117,14 @@ def _error(message: str, node: ast.expr) -> WhereError:
     return WhereError(message, node.col_offset + 1)
 
 
+class _OpenError(Exception):
+    """A comparison depends on a rank that is not known: nothing is said yet."""
+
+
+class _AbsentError(Exception):
+    """A comparison is about an axis that an input of this rank has not: it does not hold."""
+
+
 class _Reader:
     """Reads one expression."""
 
@@ -136,6 +148,14 @@ class _Reader:
         raise _error("expected a comparison, such as `x.shape[0] > 5`", node)
 
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Formula:
+        try:
+            return self._decided(left, op, right)
+        except _OpenError:
+            return TRUE
+        except _AbsentError:
+            return FALSE
+
+    def _decided(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Formula:
         apply = _COMPARISONS.get(type(op))
         if apply is None:
             raise _error("only ==, !=, <, <=, > and >= compare sizes", right)
@@ -157,7 +177,7 @@ class _Reader:
     def _same(self, left: ast.expr, right: ast.expr) -> Formula:
         first, second = self._elements(left), self._elements(right)
         if first is None and second is None:
-            raise _error("the ranks of both are unknown here", left)
+            raise _OpenError
         if first is None or second is None:
             known = first if first is not None else second
             unknown = left if first is None else right
@@ -241,7 +261,7 @@ class _Reader:
     def _known_rank(self, node: ast.expr) -> Dim:
         rank = self._rank(node)
         if rank is None:
-            raise _error("the rank is unknown here", node)
+            raise _OpenError
         return Dim.of(rank)
 
     def _axis(self, node: ast.expr, axis: int) -> Dim:
@@ -249,11 +269,11 @@ class _Reader:
         assert isinstance(name, ast.Name)
         rank = self._rank(node)
         if rank is not None and not -rank <= axis < rank:
-            raise _error(f"`{name.id}` has {rank} axes, there is no axis {axis}", name)
+            raise _AbsentError
         try:
             return self.dims(name.id, axis if rank is None or axis >= 0 else axis + rank)
         except LookupError:
-            raise _error(f"`{name.id}` has no axis {axis}", name) from None
+            raise _AbsentError from None
 
 
 def _shape_of(node: ast.expr) -> ast.Name | None:
