@@ -34,7 +34,7 @@ def add_question(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--trace",
         metavar="MODULE:FACTORY",
-        help="answer for the model that this makes, instead of FILE, by tracing it with torch.fx: this runs the code",
+        help="answer for the model that this makes, instead of FILE, by tracing it with torch: this runs the code",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the answer (default: text)")
 
@@ -69,6 +69,7 @@ def asked(options: Namespace, answer: Callable[[Bench], Answer]) -> tuple[Questi
         if options.trace:
             from distml.gradual.tracing import traced
 
+            print(f"--trace: running the code of {options.trace}", file=sys.stderr)  # noqa: T201
             return question, [answer(bench) for bench in traced(options.trace, question)]
         return question, [answer(bench) for bench in benches(question)]
     except QuestionError as error:
