@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ _LOOKUPS = (
 """What takes indices: integers (torch.nn.functional.embedding)."""
 
 
-def element_type(shape: Shape, uses: Sequence[tuple[str, Shape]]) -> str | None:
+def element_type(shape: Shape, uses: Sequence[tuple[str, Shape]]) -> Literal["float", "int"] | None:
     """ "float" or "int", None where no op that was called on this shape tells."""
     for name, used in uses:
         if used != shape:

@@ -71,7 +71,8 @@ def find_inputs(program: Program, target: Target, wanted: Collection[str] = ()) 
     required = [p.node.arg for p in parameters if not p.has_default]
     chosen = set(required) | set(wanted)
     if not required:
-        chosen |= {_main([p for p in parameters if _may_be_tensor(p, hinted)])} - {None}
+        main = _main([p for p in parameters if _may_be_tensor(p, hinted)])
+        chosen |= set() if main is None else {main}
     used = _used_as_tensors(program, target, parameters, chosen)
     found = []
     for p in parameters:

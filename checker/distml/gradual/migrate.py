@@ -38,7 +38,7 @@ class Annotation(NamedTuple):
     """The type of one input. None stands for Dyn: as a dimension, or for all of them where the rank is unknown."""
 
     dims: tuple[str | int | None, ...] | None
-    dtype: str | None = None
+    dtype: Literal["float", "int"] | None = None
 
     @property
     def text(self) -> str:

@@ -8,7 +8,7 @@ symbol that nothing is learned of (Dyn: consistent with every size, each time an
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from distml.gradual.elements import element_type
 from distml.gradual.naming import usual_names
@@ -65,7 +65,7 @@ class Trial:
     shapes: dict[str, Shape]
     model: dict[Symbol, int]
     visits: tuple[Visit, ...] = ()
-    dtypes: dict[str, str] = field(default_factory=dict)
+    dtypes: dict[str, Literal["float", "int"]] = field(default_factory=dict)
     watcher: Watcher | None = field(default=None, repr=False)
     complete: bool = True
     reason: str = ""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from distml.gradual.ranks import MAX_RANK
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from distml.gradual.conflicts import Conflict
     from distml.gradual.migrate import Migration
 
-_DTYPES = {"float": "Float", "int": "Int", "bool": "Bool", "complex": "Complex", None: "Shaped"}
+_DTYPES = {"float": "Float", "int": "Integer", "bool": "Bool", "complex": "Complex", None: "Shaped"}
 _WORDS = {
     "static": "a static migration",
     "dynamic": "no static migration, but a gradual one",
@@ -83,6 +85,8 @@ def _ranks_text(ranks: list[int] | str) -> str:
         return "any number of axes"
     if not ranks:
         return "no single number of axes"
+    if len(ranks) > 3 and ranks == list(range(ranks[0], MAX_RANK + 1)):
+        return f"{ranks[0]} or more axes"
     texts = [str(r) for r in ranks]
     head = ", ".join(texts[:-1])
     axes = "axis" if ranks == [1] else "axes"

@@ -167,13 +167,14 @@ class Facts:
         found = shape.at(axis)
         if found is not None:
             return found
-        label = name or shape.middle.name
+        middle = shape.middle
+        label = name or middle.name
         if axis >= 0:
-            extra = tuple(self._axis_of(shape.middle, f"{label}{i}") for i in range(len(shape.head), axis + 1))
+            extra = tuple(self._axis_of(middle, f"{label}{i}") for i in range(len(shape.head), axis + 1))
             shape = self._refine(shape, shape.head + extra, shape.tail, axis + 1)
             return shape.head[axis]
         count = -axis - len(shape.tail)
-        extra = tuple(self._axis_of(shape.middle, f"{label}_{-axis - i}") for i in range(count))
+        extra = tuple(self._axis_of(middle, f"{label}_{-axis - i}") for i in range(count))
         shape = self._refine(shape, shape.head, extra + shape.tail, -axis)
         return shape.tail[axis]
 
