@@ -2,7 +2,7 @@
 
 Sizes are at least 1 here. The calculus forgets: the type of a sum with an operand of unknown rank is `Dyn`, and a
 reshape to a shape with a `Dyn` leaves that dimension open. The interpreter does not, so it may contradict where the
-calculus does not, never the other way; where nothing is forgotten both must agree.
+calculus does not. The other way round there is one case, which a test names; otherwise both must agree.
 """
 
 from __future__ import annotations
