@@ -15,6 +15,7 @@ from distml.interp.machine import PathEnd
 from distml.interp.shapewise import reads_shapes
 from distml.interp.trace import Demand, Guard, Log, RunOver, demands
 from distml.interp.truth import truth
+from distml.interp.witnesses import Witnesses
 from distml.shapes import Dim, Symbol
 from distml.solver.decide import Constraint, Contradiction, decide, satisfy
 from distml.solver.formula import (
@@ -97,6 +98,7 @@ class Watcher:
         self.arrays: set[Opaque] = set()
         self.maxima: dict[Symbol, Dim] = {}
         self.uses: list[tuple[str, Shape]] = []
+        self.witnesses = Witnesses()
 
     # --- demands ------------------------------------------------------------------------
 
@@ -191,7 +193,7 @@ class Watcher:
     def visit(self, node: ast.AST, test: ast.expr, value: Value, known: bool | None) -> tuple[bool | None, Formula]:
         """A branch is reached: whether its condition holds, and as a formula what it says."""
         vm = self.vm
-        condition = TRUE if known else FALSE if known is False else self.condition(value)
+        condition = TRUE if known else FALSE if known is False else self.condition(value, vm.snippet(test))
         about = bool(symbols(condition)) or reads_shapes(vm, test)
         if vm.import_depth:
             return known, condition
@@ -204,8 +206,8 @@ class Watcher:
         self.visits.append(Visit(node, path, known, condition, vm.state.guard, vm.state.log, about, because))
         return known, condition
 
-    def condition(self, value: Value) -> Formula:
-        """What a value of unknown truth says, as a formula; a flag of its own where that is not known."""
+    def condition(self, value: Value, text: str = "condition") -> Formula:
+        """What a value of unknown truth says, as a formula; where that is not known, a flag called `text`."""
         vm = self.vm
         if isinstance(value, Condition):
             found: Formula = value.formula
@@ -215,7 +217,7 @@ class Watcher:
             return self._by_cases(different(vm.facts.dim(value.dim), Dim.of(0)))
         if isinstance(value, Opaque):
             return Flag(value.name, value.serial)
-        return Flag("condition", vm.serial())
+        return Flag(text, vm.serial())
 
     def joined(self, values: Sequence[Value], conjunction: bool) -> Value:
         """`and` or `or` of several bools."""
@@ -228,9 +230,8 @@ class Watcher:
         """What the demands so far make of a condition, and which of them do."""
         if any(s.dynamic for s in symbols(condition)):
             return None, ()
-        decision = decide(self.constraints(), condition, self.seconds, 0)
-        known = {"always": True, "never": False}.get(decision.verdict)
-        return known, () if known is None else demands_in(decision.core)
+        known, core = self.witnesses.decide(self.constraints(), condition, self.seconds)
+        return known, demands_in(core)
 
     def constraints(self) -> list[Constraint]:
         """What is certain where the path stands: what is assumed, its guard, and the demands."""

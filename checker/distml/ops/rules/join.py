@@ -120,6 +120,8 @@ def _column(call: Call, parts: list[Shape], axis: int, joined: bool) -> Dim:
         return call.small(sum(sizes[1:], sizes[0]))
     best = sizes[0]
     for size, part in zip(sizes[1:], parts[1:], strict=True):
+        if size == best:
+            continue
         call.require_equal(
             best,
             size,
