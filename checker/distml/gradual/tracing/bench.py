@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from distml.gradual.inputs import Input
 from distml.gradual.questions import QuestionError, where_of
 from distml.gradual.targets import Program, Target, deep_recursion
-from distml.gradual.tracing.dispatch import Dispatch, attention_answered, layers_answered, lengths_followed, modules_of
+from distml.gradual.tracing.dispatch import Dispatch, layers_answered, lengths_followed, modules_of, truths_taken
 from distml.gradual.tracing.places import Places
 from distml.gradual.tracing.runs import MAX_OPEN_RUNS, MAX_RUNS, Runs
 from distml.gradual.tracing.tracer import Tracer
@@ -95,7 +95,7 @@ class TracedBench(Bench):
         try:
             with deep_recursion(), ExitStack() as stack:
                 stack.enter_context(layers_answered(self.tracer, self.model.module))
-                stack.enter_context(attention_answered())
+                stack.enter_context(truths_taken(self.tracer))
                 stack.enter_context(lengths_followed(self.tracer, modules_of(self.model.module)))
                 runs.follow(lambda: self._forward(symbols))
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -155,11 +155,6 @@ def _store(tracer: Tracer, owner: Any, index: Any, item: Any) -> None:
         operators.store_subscript(vm, lift(tracer, owner), lift(tracer, index), lift(tracer, item), vm.node)
 
 
-def _assert(tracer: Tracer, condition: Any, message: Any = "") -> None:
-    if not condition:
-        raise AssertionError(message)
-
-
 def _is_floating_point(tracer: Tracer, tensor: Any) -> bool:
     return dtype_of(tensor).is_floating_point
 
@@ -180,7 +175,6 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.Tensor.tolist": _scalar,
     "torch.is_floating_point": _is_floating_point,
     "torch.Tensor.is_floating_point": _is_floating_point,
-    "torch._assert": _assert,
 }
 
 
@@ -209,11 +203,8 @@ def layers_answered(tracer: Tracer, model: torch.nn.Module) -> Iterator[None]:
             return run(module, *args, **kwargs)
         return _layer(tracer, module, names.get(id(module), ""), name, args, kwargs)
 
-    torch.nn.Module.__call__ = call  # type: ignore[method-assign]
-    try:
+    with _replaced(torch.nn.Module, "__call__", call):
         yield
-    finally:
-        torch.nn.Module.__call__ = run  # type: ignore[method-assign]
 
 
 def _layer(
@@ -230,21 +221,39 @@ def _layer(
 
 
 @contextmanager
-def attention_answered() -> Iterator[None]:
-    """While it is entered, attention may be given the truth of a comparison, which torch refuses before it asks us."""
+def truths_taken(tracer: Tracer) -> Iterator[None]:
+    """While it is entered, these functions take the truth of a comparison, which torch would not hand to us."""
     functional = torch.nn.functional
     attention: Callable[..., Any] = functional.scaled_dot_product_attention
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def attend(*args: Any, **kwargs: Any) -> Any:
         # Which way the mask goes says nothing of shapes.
         given = {key: False if type(value) is Truth else value for key, value in kwargs.items()}
         return attention(*args, **given)
 
-    functional.scaled_dot_product_attention = call
+    def required(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+        def require(condition: Any, *args: Any, **kwargs: Any) -> Any:
+            if type(condition) is Truth:
+                return tracer.require(name, condition)
+            return run(condition, *args, **kwargs)
+
+        return require
+
+    with ExitStack() as stack:
+        stack.enter_context(_replaced(functional, "scaled_dot_product_attention", attend))
+        for name in ("_assert", "_check"):
+            stack.enter_context(_replaced(torch, name, required(f"torch.{name}", getattr(torch, name))))
+        yield
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    before = getattr(owner, name)
+    setattr(owner, name, value)
     try:
         yield
     finally:
-        functional.scaled_dot_product_attention = attention
+        setattr(owner, name, before)
 
 
 @contextmanager

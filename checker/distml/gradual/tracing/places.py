@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import sys
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -171,6 +170,6 @@ def _foreign_folders() -> list[str]:
 
     ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     library = os.path.dirname(os.path.realpath(os.__file__))
-    found = [os.path.dirname(os.path.realpath(torch.__file__)), os.path.join(ours, ""), os.path.realpath(sys.prefix)]
-    inside = sorted(entry.path for entry in os.scandir(library) if entry.name not in ("site-packages", "dist-packages"))
-    return [*found[:2], *inside]
+    entries = [e for e in os.scandir(library) if e.name not in ("site-packages", "dist-packages")]
+    inside = sorted(os.path.join(e.path, "") if e.is_dir() else e.path for e in entries)
+    return [os.path.join(os.path.dirname(os.path.realpath(torch.__file__)), ""), os.path.join(ours, ""), *inside]

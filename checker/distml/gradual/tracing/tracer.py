@@ -134,6 +134,12 @@ class Tracer:
             found = operators.unary(self.vm, ast.Not(), truth.value, self.vm.node)
             return Truth(self, found)
 
+    def require(self, name: str, truth: Truth) -> None:
+        """The program goes on only if this holds: `torch._assert`."""
+        with self.entered():
+            call_library(self.vm, name, Arguments([truth.value]), self.vm.node)
+            self.watcher.learn(self.watcher.condition(truth.value))
+
     def decide(self, value: Value, about_shapes: bool) -> bool:
         """The truth of a value where the program needs it."""
         caller = sys._getframe(2)

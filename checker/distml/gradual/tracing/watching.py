@@ -100,7 +100,7 @@ class PathWatcher(Watcher):
         leaf = tested.leaf
         if leaf is not None and leaf.part is leaf.branch.test and isinstance(leaf.branch, ast.Assert):
             self.demand(judged.formula, ASSERTION, f"the assertion {self.vm.snippet(leaf.part)}")
-            self._learn(judged.formula)
+            self.learn(judged.formula)
             return True
         return self._chosen(judged.formula)
 
@@ -127,10 +127,10 @@ class PathWatcher(Watcher):
         said = formula if chosen else negate(formula)
         state = self.vm.state
         state.guard = (*state.guard, said)
-        self._learn(said)
+        self.learn(said)
         return chosen
 
-    def _learn(self, formula: Formula) -> None:
+    def learn(self, formula: Formula) -> None:
         """Put an equation that holds on this run into the facts."""
         if isinstance(formula, Compare) and formula.kind == "==":
             self.vm.facts.equate(formula.difference, Dim.of(0))
