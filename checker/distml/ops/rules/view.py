@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from distml.ops.rules.axes import axis_in, product, replace_axes
@@ -178,5 +179,22 @@ def _impossible(sizes: Sizes, hole: int) -> bool:
 def _require_count(call: Call, shape: Shape, before: Dim, after: Dim, sizes: Sizes) -> None:
     before, after = call.facts.dim(before), call.facts.dim(after)
     left, right = cancel(before, after)
+    if (left - right).is_dynamic and not _divides(shape.dims or (), sizes):
+        refuse_count(call, shape, before, after, sizes, [])
     if not call.equate(left, right, "SHP201", f"{call.text}: {before} elements, {after} are asked for"):
         refuse_count(call, shape, before, after, sizes, [])
+
+
+def _divides(old: Sequence[Dim], new: Sizes) -> bool:
+    """Whether the known sizes leave a whole number for those that are Dyn, as far as that is only on one side.
+
+    Gradual types, rule t-reshape-g: what is known of one side divides the other.
+    """
+    sides = (old, [d for d in new if d is not None])
+    if any(d.constant is None and not d.is_dynamic for side in sides for d in side):
+        return True
+    before, after = (prod(1 if d.constant is None else d.constant for d in side) for side in sides)
+    old_is_open, new_is_open = (any(d.is_dynamic for d in side) for side in sides)
+    if (old_is_open and new_is_open) or 0 in (before, after):
+        return True
+    return after % before == 0 if old_is_open else before % after == 0
