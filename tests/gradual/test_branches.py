@@ -47,7 +47,7 @@ def f(x):
         return x + 1
     return x
 """
-    assert verdicts(tmp_path, program) == [("if", "depends", "b >= 6")]
+    assert verdicts(tmp_path, program) == [("if", "depends", "x.shape[0] >= 6")]
     assert verdicts(tmp_path, program, "x.shape[0] > 7") == [("if", "always", "")]
     assert verdicts(tmp_path, program, "x.shape[0] == 3") == [("if", "never", "")]
 
@@ -64,7 +64,7 @@ def f(x):
     return x
 """
     assert verdicts(tmp_path, program) == [
-        ("if", "depends", "b >= 6"),
+        ("if", "depends", "x.shape[0] >= 6"),
         ("ternary", "always", ""),
         ("elif", "never", ""),
         ("assert", "always", ""),
@@ -108,3 +108,28 @@ def f(x):
     return y
 """
     assert verdicts(tmp_path, program) == [("if", "never", "")]
+
+
+def test_cases_of_ranks_are_said_together(tmp_path: Path) -> None:
+    program = """
+def f(x, y):
+    torch.linalg.inv(y)
+    if x.shape[0] % 2 == 0:
+        return x
+    if x.dim() > 3:
+        return x.sum(0)
+    return y
+"""
+    assert verdicts(tmp_path, program) == [
+        ("if", "depends", "x.shape[0] % 2 == 0"),
+        ("if", "depends", "len(x.shape) in (4, 5, 6)"),
+    ]
+
+
+def test_the_condition_can_be_assumed(tmp_path: Path) -> None:
+    program = "def f(x, y):\n    z = x + y\n    return z if x.shape[-1] > y.shape[0] else x\n"
+    where = "len(x.shape) == 2 and len(y.shape) == 1"
+    ((_, verdict, condition),) = verdicts(tmp_path, program, where)
+    assert verdict == "depends"
+    assert verdicts(tmp_path, program, f"{where} and ({condition})") == [("ternary", "always", "")]
+    assert verdicts(tmp_path, program, f"{where} and not ({condition})") == [("ternary", "never", "")]

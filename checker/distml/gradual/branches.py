@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from distml.gradual.cases import Reading, by_cases
 from distml.gradual.conflicts import Conflict, shown
-from distml.gradual.naming import Names
 from distml.gradual.ranks import possible_ranks
 from distml.gradual.trial import Bench, Plan, Trial
 from distml.interp.watch import demands_in
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Verdict = Literal["always", "never", "depends", "unknown"]
 Kind = Literal["if", "elif", "while", "assert", "ternary"]
-MAX_CASES = 32
+MAX_CASES = 64
 """How many combinations of ranks are looked at."""
 Place = tuple[str, int, int]
 
@@ -60,7 +60,7 @@ def find_branches(bench: Bench) -> list[Decision]:
     found: dict[Place, list[tuple[Trial, list[_Judged]]]] = {}
     nodes: dict[Place, ast.AST] = {}
     for trial in trials:
-        names = _names(trial)
+        names = Reading(trial.shapes)
         here: dict[Place, list[_Judged]] = {}
         for visit in trial.visits:
             judged = _judge(bench, trial, visit, names)
@@ -94,14 +94,7 @@ def _about_shapes(trials: Iterable[Trial]) -> set[Place]:
     }
 
 
-def _names(trial: Trial) -> Names:
-    names = Names()
-    for shape in trial.shapes.values():
-        names.add(shape)
-    return names
-
-
-def _judge(bench: Bench, trial: Trial, visit: Visit, names: Names) -> _Judged | None:
+def _judge(bench: Bench, trial: Trial, visit: Visit, names: Reading) -> _Judged | None:
     """What one visit says; None where nothing that goes on can get there."""
     assert trial.watcher is not None
     if visit.known is not None:
@@ -133,8 +126,8 @@ def _decision(
         return Decision(path, line, column + 1, kind, verdicts.pop(), "", related)
     if "unknown" in verdicts:
         return Decision(path, line, column + 1, kind, "unknown", "")
-    parts = list(dict.fromkeys(_case_text(trial, judged, len(trials) > 1) for trial, judged in cases))
-    return Decision(path, line, column + 1, kind, "depends", " or ".join(p for p in parts if p))
+    texts = [(trial, judged.text) for trial, judged in cases if judged.verdict != "never"]
+    return Decision(path, line, column + 1, kind, "depends", by_cases(texts, trials))
 
 
 def _merged(judged: list[_Judged]) -> _Judged:
@@ -145,15 +138,6 @@ def _merged(judged: list[_Judged]) -> _Judged:
     if len(verdicts) == 1:
         return _Judged(judged[0].verdict, " or ".join(texts), because)
     return _Judged("unknown" if "unknown" in verdicts else "depends", "it holds in some of the calls and not in others")
-
-
-def _case_text(trial: Trial, judged: _Judged, by_rank: bool) -> str:
-    """When one case holds: the ranks it is about, and the condition on sizes."""
-    if judged.verdict == "never":
-        return ""
-    ranks = " and ".join(f"len({name}.shape) == {rank}" for name, rank in trial.plan.ranks) if by_rank else ""
-    parts = [part for part in (ranks, judged.text if judged.verdict == "depends" else "") if part]
-    return " and ".join(f"({p})" if " or " in p and len(parts) > 1 else p for p in parts)
 
 
 def _kind(program: Program, node: ast.AST, path: str) -> Kind:

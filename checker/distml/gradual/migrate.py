@@ -202,7 +202,7 @@ def _preferred(ranks: Sequence[int]) -> list[int]:
 def _described(trial: Trial, least: int) -> tuple[dict[str, Annotation], dict[str, list[int | None]], tuple[str, ...]]:
     """The general annotation of every input, an instance of it, and the constraints between its names."""
     inputs = {s for shape in trial.shapes.values() for d in (*shape.head, *shape.tail) for s in d.symbols()}
-    formulas = simplify(trial.constraints, floor=0, keep=inputs)
+    formulas = _about(trial, inputs)
     fixed = _fixed(formulas, trial.model)
     names = Names()
     annotations: dict[str, Annotation] = {}
@@ -219,6 +219,19 @@ def _described(trial: Trial, least: int) -> tuple[dict[str, Annotation], dict[st
     texts = said([substitute(f, fixed) for f in formulas], names)
     texts += [f"{names(s)} >= {s.low}" for s in names if s.low is not None and s.low > least]
     return annotations, model, tuple(dict.fromkeys(texts))
+
+
+def _about(trial: Trial, inputs: set[Symbol]) -> list[Formula]:
+    """The constraints of a trial, said shortly and over the sizes of the inputs as far as that can be.
+
+    What is over other sizes too is not said, so it must not stand for what is over the inputs' alone.
+    """
+    formulas = simplify(trial.constraints, floor=0, keep=inputs)
+    over_inputs = [f for f in formulas if symbols(f) <= inputs]
+    if len(over_inputs) == len(formulas):
+        return formulas
+    own = [c for c in trial.constraints if symbols(c.formula) <= inputs]
+    return simplify([*(Constraint(f) for f in over_inputs), *own], floor=0, keep=inputs)
 
 
 def _settled(shape: Shape, fixed: dict[Symbol, Dim]) -> Shape:

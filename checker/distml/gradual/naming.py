@@ -36,7 +36,7 @@ class Names:
         dims = shape.dims or ()
         usual = _usual(dims)
         for axis, dim in enumerate(dims):
-            symbol = lone(dim)
+            symbol = dim.lone
             if symbol is not None and symbol not in self._names:
                 self._give(symbol, usual[axis] if axis < len(usual) else f"d{axis}")
         for dim in dims:
@@ -72,14 +72,6 @@ class Names:
         return iter(self._names)
 
 
-def lone(dim: Dim) -> Symbol | None:
-    """The symbol, if the dimension is one and nothing else."""
-    found = list(dim.symbols())
-    if len(found) != 1 or len(dim.terms) != 1 or dim.terms[0][1] != 1 or dim.terms[0][0] != ((found[0], 1),):
-        return None
-    return found[0]
-
-
 def _usual(dims: Sequence[Dim]) -> tuple[str, ...]:
     if len(dims) == 3 and dims[0].constant is not None and dims[2].constant is None:
         return IMAGE
@@ -92,5 +84,5 @@ def usual_names(rank: int) -> tuple[str, ...]:
 
 
 def said(formulas: Iterable[Formula], names: Names) -> list[str]:
-    """Constraints as a reader sees them: over named sizes only, each once."""
-    return list(dict.fromkeys(show(f, names) for f in formulas if names.knows(f)))
+    """Constraints as a reader sees them: over named sizes only, each once; what speaks of no size at all is left out."""
+    return list(dict.fromkeys(show(f, names) for f in formulas if symbols(f) and names.knows(f)))

@@ -246,17 +246,10 @@ def _refine_order(vm: Machine, operator: ast.cmpop, left: ast.expr, right: ast.e
         return
     least = bound.value + (1 if kind is ast.Gt else 0)
     dim = vm.facts.dim(value.dim)
-    symbol = _single(dim)
+    symbol = dim.lone
     if symbol is not None and (symbol.low is None or symbol.low < least):
         raised = Symbol(symbol.name, vm.serial(), least)
         vm.put(symbol, Dim.symbol(raised, dim.origin))
-
-
-def _single(dim: Dim) -> Symbol | None:
-    if len(dim.terms) != 1 or dim.terms[0][1] != 1 or len(dim.terms[0][0]) != 1:
-        return None
-    atom, power = dim.terms[0][0][0]
-    return atom if power == 1 and isinstance(atom, Symbol) else None
 
 
 def _refine_call(vm: Machine, test: ast.Call, holds: bool) -> None:

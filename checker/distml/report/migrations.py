@@ -60,7 +60,7 @@ def _paragraph(m: Migration, concrete: bool) -> list[str]:
     lines = [f"{m.path}:{m.line}: {m.function}: {_WORDS[m.verdict]}"]
     if m.reason:
         lines.append(f"    {m.reason}")
-    for name, ranks in m.ranks.items():
+    for name, ranks in m.ranks.items() if m.verdict != "empty" else ():
         lines.append(f"    {name}: {_ranks_text(ranks)}")
     lines += [f"    {name}: {_concrete(m, name) if concrete else annotation_text(m, name)}" for name in m.annotations]
     if m.constraints and not concrete:

@@ -191,6 +191,14 @@ class Dim:
                     yield from atom.denominator.symbols()
 
     @property
+    def lone(self) -> Symbol | None:
+        """The symbol, if the dimension is one and nothing else."""
+        if len(self.terms) != 1 or self.terms[0][1] != 1 or len(self.terms[0][0]) != 1:
+            return None
+        atom, power = self.terms[0][0][0]
+        return atom if power == 1 and isinstance(atom, Symbol) else None
+
+    @property
     def is_dynamic(self) -> bool:
         """Whether a dynamic symbol is in it: then it is consistent with every size."""
         return any(symbol.dynamic for symbol in self.symbols())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from distml.ops.einops.pattern import DOTS, MalformedError, Side, parse
 from distml.ops.rules.axes import product
-from distml.ops.rules.counts import bare, divide
+from distml.ops.rules.counts import divide
 from distml.shapes import Dim, Shape
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Match:
 
     def _whole(self, name: str, dim: Dim, total: Dim, size: Dim) -> Dim:
         """`(h d)` of an unknown size `n` with `h=8`: `n` is learned to be `8*d`."""
-        if bare(dim) is None or total.constant is None or total == 1:
+        if dim.lone is None or total.constant is None or total == 1:
             return size
         part = self.call.symbol(name)
         self.call.equate(dim, total * part, "SHP207", f"{self.call.text}: {dim} is no multiple of {total}")

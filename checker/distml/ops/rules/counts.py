@@ -6,24 +6,13 @@ from functools import reduce
 from math import gcd, prod
 from typing import TYPE_CHECKING, NoReturn
 
-from distml.shapes import Dim, Shape, Symbol
+from distml.shapes import Dim, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from distml.ops.call import Call
     from distml.shapes.dim import Atom
-
-
-def bare(dim: Dim) -> Symbol | None:
-    """The symbol, if the dimension is one and nothing else."""
-    if len(dim.terms) != 1:
-        return None
-    monomial, coefficient = dim.terms[0]
-    if coefficient != 1 or len(monomial) != 1:
-        return None
-    atom, power = monomial[0]
-    return atom if power == 1 and isinstance(atom, Symbol) else None
 
 
 def cancel(left: Dim, right: Dim) -> tuple[Dim, Dim]:

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from distml.ops.rules.axes import axis_in, product, replace_axes
-from distml.ops.rules.counts import asked, bare, cancel, divide, refuse_count
+from distml.ops.rules.counts import asked, cancel, divide, refuse_count
 from distml.shapes import Dim, Shape, Symbol
 from distml.solver.formula import divisible
 
@@ -159,9 +159,9 @@ def _impossible(sizes: Sizes, hole: int) -> bool:
     """Whether the entry at `hole` being -1 contradicts the others being sizes above 0."""
     assumed: dict[Symbol, Dim] = {}
     entry = sizes[hole]
-    lone = None if entry is None else bare(entry)
+    lone = None if entry is None else entry.lone
     for i, dim in enumerate(sizes):
-        symbol = None if dim is None or i == hole else bare(dim)
+        symbol = None if dim is None or i == hole else dim.lone
         if symbol is not None and symbol.low is None:
             assumed[symbol] = Dim.symbol(Symbol(symbol.name, symbol.serial, 1))
     if entry is None:
