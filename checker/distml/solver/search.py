@@ -121,22 +121,17 @@ def _explore(state: State, clock: Clock) -> Model:
     state.settle()
     if not state.facts:
         return _completed(state, Model({}, {}))
-    choices = [f for f in state.facts if isinstance(f.formula, Either)]
+    choices = [(f, f.formula) for f in state.facts if isinstance(f.formula, Either)]
     if choices:
-        return _split(state, min(choices, key=lambda f: len(_alternatives(f))), clock)
+        return _split(state, *min(choices, key=lambda choice: len(choice[1].parts)), clock)
     return _enumerate(state, clock)
 
 
-def _alternatives(fact: Fact) -> tuple[object, ...]:
-    return fact.formula.parts if isinstance(fact.formula, Either) else ()
-
-
-def _split(state: State, choice: Fact, clock: Clock) -> Model:
+def _split(state: State, choice: Fact, alternatives: Either, clock: Clock) -> Model:
     """Try each alternative of an `or`."""
-    assert isinstance(choice.formula, Either)
     deps = choice.deps
     undecided: Undecided | None = None
-    for case in choice.formula.parts:
+    for case in alternatives.parts:
         branch = state.fork()
         branch.facts = [f for f in branch.facts if f is not choice]
         branch.add(case, choice.deps)

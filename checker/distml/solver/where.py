@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from math import prod
@@ -36,6 +38,7 @@ Rank = Callable[[str], int | None]
 LONGEST = 4000
 DEEPEST = 40
 LARGEST = 2**63 - 1
+LARGEST_SUM = 64
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Dim, Dim], Formula]] = {
     ast.Eq: equal,
@@ -65,8 +68,8 @@ class WhereError(ValueError):
 def parse_where(text: str, dims: Dims, rank: Rank) -> Formula:
     """The formula that the text says of the inputs; raises `WhereError`.
 
-    A comparison that depends on an unknown rank says nothing yet; one about an axis that an input of
-    its rank does not have is false.
+    A comparison that depends on an unknown rank says nothing yet, nor does its negation; one about an
+    axis that an input of its rank does not have never holds, nor does its negation.
     """
     reader = _Reader(dims, rank)
     return reader.formula(_parsed(text))
@@ -87,11 +90,15 @@ def _parsed(text: str) -> ast.expr:
         raise WhereError(f"longer than {LONGEST} characters", LONGEST + 1)
     if not text.strip():
         raise WhereError("nothing is said; write for example `x.shape[0] > 5`", 1)
+    text = re.sub(r"[\r\n\t\f]", " ", text)
     shift = len(text) - len(text.lstrip())
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
-        raise WhereError(f"not an expression: {error.msg}", (error.offset or 1) + shift) from None
+        column = error.offset + shift if error.offset else len(text.rstrip()) + 1
+        raise WhereError(f"not an expression: {error.msg}", column) from None
     except (ValueError, RecursionError, MemoryError):
         raise WhereError("not an expression that can be parsed", 1) from None
     _refuse_deep(tree)
@@ -132,28 +139,31 @@ class _Reader:
         self.dims = dims
         self.rank = rank
 
-    def formula(self, node: ast.expr) -> Formula:
+    def formula(self, node: ast.expr, wanted: bool = True) -> Formula:
+        """What the expression says, or where it is not `wanted`, what its negation does."""
         match node:
-            case ast.BoolOp(op=ast.And()):
-                return both(*map(self.formula, node.values))
-            case ast.BoolOp():
-                return either(*map(self.formula, node.values))
+            case ast.BoolOp(op=op):
+                parts = [self.formula(value, wanted) for value in node.values]
+                return both(*parts) if isinstance(op, ast.And) == wanted else either(*parts)
             case ast.UnaryOp(op=ast.Not()):
-                return negate(self.formula(node.operand))
+                return self.formula(node.operand, not wanted)
             case ast.Constant(value=bool()):
-                return TRUE if node.value else FALSE
+                return TRUE if node.value == wanted else FALSE
             case ast.Compare():
-                sides = [node.left, *node.comparators]
-                return both(*(self._compare(a, op, b) for (a, b), op in zip(pairwise(sides), node.ops)))
+                sides = pairwise([node.left, *node.comparators])
+                links = [self._compare(a, op, b, wanted) for (a, b), op in zip(sides, node.ops)]
+                return both(*links) if wanted else either(*links)
         raise _error("expected a comparison, such as `x.shape[0] > 5`", node)
 
-    def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Formula:
+    def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> Formula:
+        """A comparison or its negation; while its rank is open either may hold, without its axis neither does."""
         try:
-            return self._decided(left, op, right)
+            said = self._decided(left, op, right)
         except _OpenError:
             return TRUE
         except _AbsentError:
             return FALSE
+        return said if wanted else negate(said)
 
     def _decided(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Formula:
         apply = _COMPARISONS.get(type(op))
@@ -227,7 +237,10 @@ class _Reader:
         left, right = self.number(node.left), self.number(node.right)
         if right == 0 and isinstance(node.op, ast.FloorDiv | ast.Mod):
             raise _error("division by zero", node.right)
-        return apply(left, right)
+        result = apply(left, right)
+        if len(result.terms) > LARGEST_SUM or any(abs(c) > LARGEST for _, c in result.terms):
+            raise _error("the expression grows too large", node)
+        return result
 
     def _call(self, node: ast.Call) -> Dim:
         match node:
