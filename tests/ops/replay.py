@@ -243,9 +243,10 @@ def op_db_cases(wanted: frozenset[str], limit: int) -> Iterator[tuple[str, Calla
         if not spellings & wanted or getattr(info.op, "__name__", "") == "<lambda>":
             # Some variants wrap the function into another one.
             continue
-        dtype = next(
-            d for d in (torch.float32, torch.complex64, torch.int64, torch.bool) if d in info.supported_dtypes("cpu")
-        )
+        usual = (torch.float32, torch.complex64, torch.int64, torch.bool)
+        dtype = next((d for d in usual if d in info.supported_dtypes("cpu")), None)
+        if dtype is None:
+            continue
         samples = list(itertools.islice(info.sample_inputs("cpu", dtype), limit))
         for spelling in sorted(spellings & wanted):
             for prefix in ("torch.", "torch.Tensor."):

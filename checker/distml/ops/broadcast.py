@@ -51,6 +51,11 @@ def meet(call: Call, left: Dim, right: Dim) -> Dim | None:
     return call.symbol("size")
 
 
+def state_meeting(call: Call, left: Dim, right: Dim, code: str, text: str) -> None:
+    """State that two dimensions are equal or one of them is 1."""
+    call.state(either(equal(left, right), equal(left, 1), equal(right, 1)), code, text)
+
+
 def _known(call: Call, left: Shape, right: Shape, code: str, message: str | None) -> Shape:
     longer, shorter = (left, right) if len(left.head) >= len(right.head) else (right, left)
     offset = len(longer.head) - len(shorter.head)
@@ -101,6 +106,7 @@ def _demand(call: Call, a: Dim, b: Dim, met: Dim, code: str, text: str) -> None:
         other = b if met == a else a
         call.world.demand(either(equal(a, b), equal(other, one)), code, text)
         return
+    state_meeting(call, a, b, code, text)
     call.world.demand(
         either(
             both(equal(a, one), equal(met, b)),

@@ -370,6 +370,11 @@ class Call:
             self.world.demand(equal(left, right), code, _filled(message, left=left, right=right))
         return self.facts.equate(left, right)
 
+    def state(self, formula: Formula, code: str, text: str) -> None:
+        """Tell what every successful call fulfils, for those who want to know; decides nothing."""
+        if self.world.watched and not self.world.excused(code):
+            self.world.demand(formula, code, text)
+
     def require_divisible(self, dim: Dim | None, by: Dim | None, code: str, message: str) -> None:
         """Require `dim` to be a multiple of `by`; `message` may say `{dim}` and `{by}`."""
         if dim is None or by is None:

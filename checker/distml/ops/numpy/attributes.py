@@ -21,6 +21,9 @@ from distml.values import Const, ListRecord, Prim
 if TYPE_CHECKING:
     from distml.values import Value
 
+MAX_LISTED = 64
+"""A list of no more numbers than this is known item by item."""
+
 
 @attribute("numpy.ndarray.shape")
 def shape(call: Call, self: Value) -> Value:
@@ -125,7 +128,11 @@ def _listed(call: Call, known: Shape, leaf: Value) -> Value:
         return call.unknown("list")
     inner = leaf
     for dim in reversed(known.dims):
-        inner = call.world.allocate(ListRecord(None, inner, dim))
+        count = dim.constant if inner is leaf else None
+        if count is not None and count <= MAX_LISTED:
+            inner = call.list_of((leaf,) * count)
+        else:
+            inner = call.world.allocate(ListRecord(None, inner, dim))
     return inner
 
 

@@ -8,6 +8,7 @@ from distml.ops.rules.layers import known_shape, per_axis
 from distml.ops.rules.ranks import Dims, each_rank
 from distml.ops.rules.window import Axes, require_window, slide, span
 from distml.shapes import Dim, Shape
+from distml.solver.formula import at_least
 from distml.values import NONE, Const, Value
 
 if TYPE_CHECKING:
@@ -196,10 +197,8 @@ def _require_positive(call: Call, out: list[Dim | None], dims: Dims) -> None:
     for size in out:
         if size is None:
             continue
+        text = f"{call.text}: the output would have the size {size} (input {Shape(dims)!r})"
+        call.state(at_least(size, 1), "SHP403", text)
         high = (-size).low
         if high is not None and high >= 0:
-            call.fail(
-                "SHP403",
-                f"{call.text}: the output would have the size {size} (input {Shape(dims)!r})",
-                *call.notes(*dims),
-            )
+            call.fail("SHP403", text, *call.notes(*dims))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.broadcast import meet
+from distml.ops.broadcast import meet, state_meeting
 from distml.ops.rules.axes import axis_in, replace_axis
 from distml.shapes import Dim, Shape
+from distml.solver.formula import at_least
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -25,13 +26,13 @@ def within(call: Call, inner: Shape, outer: Shape, skip: int | None, what: str) 
     if inner.dims is None or outer.dims is None or len(inner.dims) != len(outer.dims):
         return
     for axis, (small, large) in enumerate(zip(inner.dims, outer.dims, strict=True)):
+        if axis == skip:
+            continue
+        text = f"{call.text}: {what} {inner!r} is longer than {outer!r} on axis {axis}: {small} exceeds {large}"
+        call.state(at_least(large, small), "SHP302", text)
         over = (small - large).low
-        if axis != skip and over is not None and over > 0:
-            call.fail(
-                "SHP302",
-                f"{call.text}: {what} {inner!r} is longer than {outer!r} on axis {axis}: {small} exceeds {large}",
-                *call.notes(small, large),
-            )
+        if over is not None and over > 0:
+            call.fail("SHP302", text, *call.notes(small, large))
 
 
 def along_axis(call: Call, shape: Shape, index: Shape, axis: Value) -> Shape:
@@ -51,6 +52,8 @@ def along_axis(call: Call, shape: Shape, index: Shape, axis: Value) -> Shape:
                 f"{call.text}: {shape!r} and indices {index!r} do not broadcast: {size} meets {count} on axis {place}",
                 *call.notes(size, count),
             )
+        if place != at:
+            state_meeting(call, size, count, "SHP102", f"{call.text}: {size} meets {count} on axis {place}")
         dims.append(met)
     return Shape(tuple(dims))
 

@@ -14,6 +14,7 @@ from distml.ops.rules.index_parts import Part, parse
 from distml.ops.rules.pointwise import fits_into
 from distml.ops.rules.slices import slice_length
 from distml.shapes import Dim, Shape
+from distml.solver.formula import at_least, both, less
 from distml.values import Const, Num, Slice, Tensor, Tup, Value
 
 if TYPE_CHECKING:
@@ -142,13 +143,11 @@ def in_bounds(call: Call, index: Value, size: Dim, axis: int, shape: Shape) -> N
     at = call.dim(index) if isinstance(index, Const | Num) else None
     if at is None:
         return
+    text = f"index {at} is out of bounds for axis {axis} of {call.show(shape)}, which has size {size}"
+    call.state(both(less(at, size), at_least(at + size, 0)), "SHP302", text)
     over, under = (at - size).low, (-at - size).low
     if (over is not None and over >= 0) or (under is not None and under > 0):
-        call.fail(
-            "SHP302",
-            f"index {at} is out of bounds for axis {axis} of {call.show(shape)}, which has size {size}",
-            *call.notes(at, size),
-        )
+        call.fail("SHP302", text, *call.notes(at, size))
 
 
 def _match(call: Call, shape: Shape, part: Part, sizes: list[Dim], axis: int) -> None:

@@ -8,6 +8,7 @@ from distml.ops.rules.axes import product, replace_axes
 from distml.ops.rules.layers import known_shape
 from distml.ops.rules.ranks import match
 from distml.shapes import Dim, Shape
+from distml.solver.formula import either, equal
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -83,12 +84,10 @@ def _check_bias(call: Call, weight: tuple[Dim, ...], bias: Value) -> None:
     if shape is None or shape.rank != 1 or len(weight) != 2:
         return
     size = shape.head[0]
+    text = f"{call.text}: the bias has {size} features, the weight {weight[0]}"
+    call.state(either(equal(size, weight[0]), equal(size, 1), equal(size, 0)), "SHP401", text)
     if size != 1 and size.is_nonzero and size.differs(weight[0]) and size.differs(1):
-        call.fail(
-            "SHP401",
-            f"{call.text}: the bias has {size} features, the weight {weight[0]}",
-            *call.notes(size, weight[0]),
-        )
+        call.fail("SHP401", text, *call.notes(size, weight[0]))
 
 
 def _hint(call: Call, input: Shape, needs: Dim | None, gets: Dim | None, parameter: str | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distml.ops.broadcast import state_meeting
 from distml.ops.rules.axes import axis_in, drop_axis, pad_front
 from distml.ops.rules.expand import tile
 from distml.ops.rules.linear import with_last
@@ -224,6 +225,9 @@ def _summed(call: Call, left: Shape, right: Shape, a: int, b: int) -> None:
             call.fail("SHP202", f"{call.text}: axis {axis} is out of range for {call.show(shape)}")
     if call.lib == "torch" and any(s is not None and not s.differs(1) for s in sizes):
         # torch broadcasts an axis of size 1 here.
+        first, second = sizes
+        if first is not None and second is not None:
+            state_meeting(call, first, second, "SHP101", f"{call.text}: {first} meets {second}")
         return
     call.require_equal(
         *sizes,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.rules.layers import per_axis
 from distml.ops.rules.ranks import Dims, each_rank
 from distml.shapes import Dim, Shape
+from distml.solver.formula import at_least
 from distml.values import Const, Value
 
 if TYPE_CHECKING:
@@ -61,13 +62,11 @@ def _sizes(call: Call, dims: Dims, sizes: Sizes, mode: str) -> Dims:
             new.append(call.symbol("padded"))
             continue
         size = call.facts.dim(dim + before + after)
+        text = f"{call.text}: padding by {before} and {after} leaves {size} of an axis of {dim}"
+        call.state(at_least(size, 0), "SHP403", text)
         high = (-size).low
         if high is not None and high > 0:
-            call.fail(
-                "SHP403",
-                f"{call.text}: padding by {before} and {after} leaves {size} of an axis of {dim}",
-                *call.notes(before, after, dim),
-            )
+            call.fail("SHP403", text, *call.notes(before, after, dim))
         new.append(size)
     return tuple(reversed(new))
 
@@ -79,12 +78,13 @@ def require_source(call: Call, dim: Dim, sides: Sizes, mode: str) -> None:
     for side in sides:
         if side is None:
             continue
-        over = (side - dim + (1 if mode == "reflect" else 0)).low
+        limit = "must be smaller than" if mode == "reflect" else "cannot be larger than"
+        text = f"{call.text}: {mode} padding of {side} {limit} its axis of {dim}"
+        needed = side + (1 if mode == "reflect" else 0)
+        call.state(at_least(dim, needed), "SHP403", text)
+        over = (needed - dim).low
         if over is not None and over > 0:
-            limit = "must be smaller than" if mode == "reflect" else "cannot be larger than"
-            call.fail(
-                "SHP403", f"{call.text}: {mode} padding of {side} {limit} its axis of {dim}", *call.notes(side, dim)
-            )
+            call.fail("SHP403", text, *call.notes(side, dim))
 
 
 def around(call: Call, shape: Shape, padding: Value, count: int, mode: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.shapes import Shape
+from distml.solver.formula import either, equal
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -50,7 +51,9 @@ def fits_into(
         surplus = (len(value.dims) if value.dims is not None else value.least) - len(ends)
         if surplus > 0 and not (drops_ones and all(not d.differs(1) for d in sizes[: len(sizes) - len(ends)])):
             _refuse(call, value, target, code, message)
-    pairs = zip(reversed(sizes), reversed(ends), strict=False)
+    pairs = list(zip(reversed(sizes), reversed(ends), strict=False))
+    for size, end in pairs:
+        call.state(either(equal(size, end), equal(size, 1)), code, f"{call.text}: {size} is to fit into {end}")
     if any(size.differs(end) and size.differs(1) for size, end in pairs):
         _refuse(call, value, target, code, message)
 

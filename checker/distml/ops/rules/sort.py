@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.rules.axes import axis_in
 from distml.ops.rules.gather import selected
 from distml.shapes import Dim, Shape
+from distml.solver.formula import at_least
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -19,13 +20,11 @@ def top(call: Call, shape: Shape, count: Value, axis: Value) -> Shape:
     at = axis_in(call, axis, shape)
     size = None if at is None or shape.dims == () else shape.at(at)
     if wanted is not None and size is not None:
+        text = f"{call.text}: {wanted} asked for, axis {at} of {shape!r} has {size}"
+        call.state(at_least(size, wanted), "SHP302", text)
         over = (wanted - size).low
         if over is not None and over > 0:
-            call.fail(
-                "SHP302",
-                f"{call.text}: {wanted} asked for, axis {at} of {shape!r} has {size}",
-                *call.notes(wanted, size),
-            )
+            call.fail("SHP302", text, *call.notes(wanted, size))
     return selected(call, shape, axis, wanted)
 
 

@@ -18,6 +18,7 @@ from distml.ops.torch.dtypes import into, like
 from distml.ops.torch.pointwise import written
 from distml.ops.torch.reduce import register
 from distml.shapes import Dim, Shape
+from distml.solver.formula import equal
 from distml.values import Tensor, Value
 
 if TYPE_CHECKING:
@@ -77,13 +78,13 @@ def _match_source(call: Call, shape: Shape, source: Shape, at: int, count: Dim |
     rules.same_rank(call, shape, source, "a source")
     for axis, (given, size) in enumerate(zip(source.dims, shape.dims, strict=True)):
         wanted = count if axis == at else size
-        if wanted is not None and given.differs(wanted):
-            what = "indices" if axis == at else f"of {shape!r}"
-            call.fail(
-                "SHP305",
-                f"{call.text}: the source {source!r} has {given} on axis {axis}, needs {wanted} ({what})",
-                *call.notes(given, wanted),
-            )
+        if wanted is None:
+            continue
+        what = "indices" if axis == at else f"of {shape!r}"
+        text = f"{call.text}: the source {source!r} has {given} on axis {axis}, needs {wanted} ({what})"
+        call.state(equal(given, wanted), "SHP305", text)
+        if given.differs(wanted):
+            call.fail("SHP305", text, *call.notes(given, wanted))
 
 
 def _in_place(function: Callable[..., Value]) -> Callable[..., Value]:
@@ -167,11 +168,7 @@ def narrow(call: Call, input: Value, dim: Value, start: Value, length: Value) ->
     at, count = call.axis(dim, shape.rank), nonnegative(call, call.dim(length), "the length")
     if at is not None and shape.head and begin is not None:
         size = shape.head[at]
-        over = (begin + count - size).low if begin.low is not None and begin.low >= 0 else None
-        if over is not None and over > 0:
-            call.fail(
-                "SHP302",
-                f"{call.text}: {count} from {begin} on do not fit into axis {at} of {shape!r}, which has {size}",
-                *call.notes(begin, count, size),
-            )
+        text = f"{call.text}: {count} from {begin} on do not fit into axis {at} of {shape!r}, which has {size}"
+        if begin.low is not None and begin.low >= 0:
+            call.require_positive(size - begin - count, "SHP302", text, least=0)
     return like(call, input, rules.selected(call, shape, dim, count))

@@ -10,6 +10,7 @@ from distml.ops.registry import op
 from distml.ops.rules import matmul as rules
 from distml.ops.rules.linalg import batch, batches, under
 from distml.shapes import Shape
+from distml.solver.formula import either, equal
 from distml.values import Const, Value
 
 
@@ -115,6 +116,8 @@ def _added(call: Call, base: Value, product: Shape) -> Value:
     call.broadcast(shape, product, message=f"{call.text}: what is added")
     for back in range(1, len(shape.dims or ()) + 1):
         old, new = shape.head[-back], product.head[-back]
+        text = f"{call.text}: an axis of size {old} is to become {new}"
+        call.state(either(equal(old, new), equal(old, 1)), "SHP206", text)
         if old.differs(1) and old.differs(new):
             call.fail(
                 "SHP206",

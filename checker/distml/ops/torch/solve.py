@@ -12,6 +12,7 @@ from distml.ops.rules.axes import product, replace_axes
 from distml.ops.rules.reduce import one_axis
 from distml.ops.torch.view import like
 from distml.shapes import Dim, Shape
+from distml.solver.formula import equal
 from distml.values import Const, Tup, Value
 
 
@@ -167,12 +168,12 @@ def cross(call: Call, input: Value, other: Value, dim: Value = NONE, *, out: Val
 def _require_three(call: Call, shape: Shape, axis: Value) -> None:
     at = call.axis(axis, shape.rank)
     size = None if at is None or not shape.dims else shape.dims[at]
-    if size is not None and size.differs(3):
-        call.fail(
-            "SHP301",
-            f"{call.text} needs vectors of 3 on axis {at}, gets {size} ({shape!r})",
-            *call.notes(size),
-        )
+    if size is None:
+        return
+    text = f"{call.text} needs vectors of 3 on axis {at}, gets {size} ({shape!r})"
+    call.state(equal(size, 3), "SHP301", text)
+    if size.differs(3):
+        call.fail("SHP301", text, *call.notes(size))
 
 
 @op("torch.linalg.vecdot")
