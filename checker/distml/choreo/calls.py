@@ -1,0 +1,210 @@
+"""Calls in a choreography: communication, selection, other choreographies, and local code."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.choreo.facts import Facts, Invocation, Transfer, names
+from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
+from distml.choreo.read import last, parts_of
+
+if TYPE_CHECKING:
+    from distml.choreo.expressions import Scope
+
+
+class Calls:
+    """The half of the expression checker that knows calls."""
+
+    module: Module
+    facts: Facts
+    scope: Scope
+
+    if TYPE_CHECKING:
+
+        def check(self, node: ast.expr) -> Located: ...
+        def wanted(self, node: ast.expr, target: Located, code: str, what: str) -> Located: ...
+        def meet(self, node: ast.expr, operands: list[ast.expr]) -> Located: ...
+        def settle(self, node: ast.expr, place: frozenset[str] | None) -> None: ...
+        def is_pure(self, node: ast.Call) -> bool: ...
+
+    def communicates(self, call: ast.Call) -> bool:
+        """Whether a call may send something: over a channel, or by calling a choreography."""
+        if isinstance(call.func, ast.Attribute):
+            base = self.check(call.func.value)
+            return base.kind is Kind.CHANNEL or (
+                base.kind is Kind.OBJECT and self.module.method_of(base, call.func.attr) is not None
+            )
+        name = last(call.func.value if isinstance(call.func, ast.Subscript) else call.func)
+        return name in self.module.functions or name in self.module.classes
+
+    def _call(self, node: ast.Call) -> Located:
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            if last(function.value) == "super" and isinstance(function.value, ast.Call):
+                return self._super(node, function)
+            base = self.check(function.value)
+            if base.kind is Kind.CHANNEL:
+                return self._transfer(node, function, base)
+            if base.kind is Kind.OBJECT:
+                return self._method(node, function, base)
+        named = function.value if isinstance(function, ast.Subscript) else function
+        if isinstance(named, ast.Name) and named.id in self.module.classes:
+            return self._construct(node, named.id)
+        if isinstance(named, ast.Name) and named.id in self.module.functions:
+            called = self.module.functions[named.id]
+            roles = self._infer(node, called, called.roles, {})
+            return self._invoke(node, called.node.name, called, roles)
+        return self._local(node)
+
+    def _transfer(self, node: ast.Call, function: ast.Attribute, channel: Located) -> Located:
+        first, second = (channel.roles or ("", ""))[:2]
+        if function.attr not in ("com", "select") or len(node.args) != 1 or node.keywords:
+            self.facts.say("CHO208", node, "a channel has `com(value)` and `select(Label.NAME @ Role())`")
+            return EVERYWHERE
+        value = node.args[0]
+        found = self.check(value)
+        if function.attr == "select" and not _is_label(value):
+            self.facts.say("CHO208", node, "select takes one member of an Enum, written out: `Label.NAME @ Role()`")
+        sender = self._sender(node, channel, found)
+        if sender is None:
+            return Located(Kind.DATA, (second,))
+        self.settle(value, frozenset((sender,)) if found.roles is None or found.loose else found.place)
+        receiver = second if sender == first else first
+        select = function.attr == "select"
+        self.facts.calls[node] = Transfer(function.value, sender, receiver, value, select)
+        also = frozenset(found.roles or (sender,)) | {sender}
+        return Located(Kind.DATA, (receiver,), also=also)
+
+    def _sender(self, node: ast.Call, channel: Located, value: Located) -> str | None:
+        first, second = (channel.roles or ("", ""))[:2]
+        known = value.known
+        if value.kind is not Kind.DATA:
+            self.facts.say("CHO302", node, "only data is sent over a channel, not channels or choreographies")
+        elif known is None or value.loose:
+            if channel.name == "DiChannel":
+                return first
+            hint = f"write `value @ {first}()` or `value @ {second}()`"
+            self.facts.say("CHO108", node, f"this value is at no role: {first} or {second} could send it", hint)
+        elif channel.name == "DiChannel" and first not in known and second in known:
+            self.facts.say("CHO301", node, f"this channel leads from {first} to {second}, the value is at {second}")
+        elif not known & {first, second}:
+            message = f"the channel is between {first} and {second}, the value is at {names(value.roles)}"
+            self.facts.say("CHO302", node, message)
+        elif (value.place or frozenset()) >= {first, second}:
+            self.facts.say("CHO303", node, f"{first} and {second} both hold this value already")
+        else:
+            return first if first in (value.place or known) else second
+        return None
+
+    def _construct(self, node: ast.Call, name: str) -> Located:
+        definition = self.module.classes[name]
+        itself = Located(Kind.OBJECT, definition.roles, name)
+        made = self.module.method_of(itself, "__init__")
+        roles: dict[str, str] = {}
+        if isinstance(node.func, ast.Subscript):
+            given = [last(part) for part in parts_of(node.func)]
+            if len(given) != len(definition.roles):
+                message = f"{name} has {len(definition.roles)} roles, {len(given)} are given"
+                self.facts.say("CHO107", node, message)
+            roles = dict(zip(definition.roles, given))
+        called, inherited = made or (None, {})
+        if called is not None:
+            inner = {formal: roles[mine] for formal, mine in inherited.items() if mine in roles}
+            found = self._infer(node, called, tuple(inherited), inner, skip=1)
+            roles |= {mine: found[formal] for formal, mine in inherited.items() if formal in found}
+        self._complete(node, name, definition.roles, roles)
+        if called is not None:
+            self._invoke(node, name, called, {f: roles[m] for f, m in inherited.items() if m in roles}, skip=1)
+        self.facts.calls[node] = Invocation(
+            name, called, roles, self._bound(node, called, 1) if called is not None else ()
+        )
+        return Located(Kind.OBJECT, tuple(roles.get(role, role) for role in definition.roles), name)
+
+    def _method(self, node: ast.Call, function: ast.Attribute, base: Located) -> Located:
+        found = self.module.method_of(base, function.attr)
+        if found is None:
+            return self._local(node)
+        called, roles = found
+        static = any(last(each) == "staticmethod" for each in called.node.decorator_list)
+        return self._invoke(node, "", called, roles, skip=0 if static else 1)
+
+    def _super(self, node: ast.Call, function: ast.Attribute) -> Located:
+        itself = self.scope.types.get("self")
+        for parent in self.module.parents(itself) if itself is not None and itself.kind is Kind.OBJECT else []:
+            found = self.module.method_of(parent, function.attr)
+            if found is not None:
+                return self._invoke(node, "", *found, skip=1)
+        return self._local(node)
+
+    def _infer(
+        self, node: ast.Call, called: Function, formal: tuple[str, ...], given: dict[str, str], skip: int = 0
+    ) -> dict[str, str]:
+        """Which roles stand for the formal ones, by the places of the arguments."""
+        roles = dict(given)
+        for (_, argument, _), parameter in zip(self._bound(node, called, skip), called.parameters[skip:]):
+            found = self.check(argument)
+            mine, theirs = parameter.type.roles, found.roles
+            if mine is None or theirs is None or found.loose or parameter.type.kind is not found.kind:
+                continue
+            if found.kind is Kind.DATA and (len(theirs) != 1 or len(mine) != 1):
+                continue
+            if found.kind is Kind.CHANNEL and roles.get(mine[0]) == theirs[1]:
+                theirs = tuple(reversed(theirs))
+            for role, actual in zip(mine, theirs):
+                roles.setdefault(role, actual)
+        self._complete(node, called.node.name, formal, roles)
+        return roles
+
+    def _complete(self, node: ast.Call, name: str, formal: tuple[str, ...], roles: dict[str, str]) -> None:
+        for role in formal:
+            if role not in roles and role in self.scope.everyone:
+                roles[role] = role
+        missing = [role for role in formal if role not in roles]
+        if missing and name != "__init__":
+            self.facts.say("CHO107", node, f"nothing says who is {names(missing)} of `{name}`")
+        actual = [roles[role] for role in formal if role in roles]
+        twice = sorted({role for role in actual if actual.count(role) > 1})
+        if twice:
+            self.facts.say("CHO105", node, f"{names(twice)} would play several roles of `{name}` at once")
+        for role in sorted(set(actual) - set(self.scope.everyone)):
+            self.facts.say("CHO106", node, f"{role} takes no part in this choreography")
+
+    def _bound(self, node: ast.Call, called: Function, skip: int) -> tuple[tuple[str, ast.expr, bool], ...]:
+        """Name, argument and whether it was given by name; in the order of the parameters."""
+        parameters = called.parameters[skip:]
+        by_name = {each.arg: each.value for each in node.keywords if each.arg}
+        found = [(each.name, value, False) for each, value in zip(parameters, node.args)]
+        found += [(each.name, by_name[each.name], True) for each in parameters if each.name in by_name]
+        order = [each.name for each in parameters]
+        return tuple(sorted(found, key=lambda each: order.index(each[0])))
+
+    def _invoke(self, node: ast.Call, target: str, called: Function, roles: dict[str, str], skip: int = 0) -> Located:
+        bound = self._bound(node, called, skip)
+        types = {each.name: each.type for each in called.parameters}
+        for name, argument, _ in bound:
+            self.wanted(argument, types[name].renamed(roles), "CHO102", f"argument `{name}`")
+        self.facts.calls[node] = Invocation(target, called, roles, bound)
+        if called.returns is None:
+            return Located(Kind.DATA, ())
+        return called.returns.renamed(roles)
+
+    def _local(self, node: ast.Call) -> Located:
+        operands = [node.func.value] if isinstance(node.func, ast.Attribute) else [node.func]
+        operands += [*node.args, *(each.value for each in node.keywords)]
+        place = self.meet(node, operands)
+        if place.roles is None:
+            return Located(Kind.DATA, None, loose=not self.is_pure(node) or place.loose)
+        if len(place.roles) > 1 and not self.is_pure(node):
+            self.facts.say(
+                "CHO110",
+                node,
+                f"this call may give {names(place.roles)} different results, though they hold the same arguments",
+                "compute it at one role and communicate the result",
+            )
+        return place
+
+
+def _is_label(node: ast.expr) -> bool:
+    inner = node.left if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) else node
+    return isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name | ast.Attribute)

@@ -1,0 +1,250 @@
+"""Where expressions are: the role checker for expressions.
+
+An operation is where all of its operands are; what is nowhere together is CHO104. A value may be narrowed to fewer roles,
+never widened: only `com` brings a value to another role.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from distml.choreo.calls import Calls
+from distml.choreo.facts import Facts, Placed, names
+from distml.choreo.local import is_pure
+from distml.choreo.model import EVERYWHERE, Kind, Located, Module
+from distml.choreo.read import last
+
+Place = frozenset[str] | None
+
+
+class Scope:
+    """The variables of a function: what they are, and those that are set on only some paths."""
+
+    def __init__(self, everyone: tuple[str, ...]) -> None:
+        self.everyone = everyone
+        self.types: dict[str, Located] = {}
+        self.unset: dict[str, frozenset[str]] = {}
+        self.declared: dict[str, Located] = {}
+
+    def copy(self) -> Scope:
+        """A scope for one of two paths."""
+        other = Scope(self.everyone)
+        other.types, other.unset, other.declared = dict(self.types), dict(self.unset), self.declared
+        return other
+
+
+class Expressions(Calls):
+    """Checks expressions of one function; notes facts."""
+
+    def __init__(self, module: Module, facts: Facts, scope: Scope) -> None:
+        self.module, self.facts, self.scope = module, facts, scope
+
+    def check(self, node: ast.expr) -> Located:
+        """The type and place of an expression."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        found: Located = method(node) if method is not None else self.meet(node, _operands(node))
+        self.facts.types[node] = found
+        return found
+
+    def wanted(self, node: ast.expr, target: Located, code: str, what: str) -> Located:
+        """Check `node` where `target` is asked for; report `code` where it is not there."""
+        found = self.check(node)
+        if found.loose and target.roles is not None and len(set(target.roles)) > 1:
+            self.facts.say(
+                "CHO110",
+                node,
+                f"{what} is to be the same at {names(target.roles)}, but each would call it for itself",
+                "compute it at one role and communicate the result",
+            )
+        if found.roles is None or found.loose:
+            self.settle(node, target.place)
+            return target
+        if target.kind is Kind.OBJECT or found.kind is not Kind.DATA:
+            self._same_object(node, found, target, code, what)
+        elif target.place is None or not target.place <= (found.known or frozenset()):
+            self.facts.say(
+                code,
+                node,
+                f"{what} is needed at {names(target.roles)}, this value is at {names(found.roles)}",
+                "communicate it with `com` over a channel to that role",
+            )
+        else:
+            self.settle(node, target.place)
+        return target
+
+    def _same_object(self, node: ast.expr, found: Located, target: Located, code: str, what: str) -> None:
+        if found.kind is Kind.CHANNEL and target.kind is Kind.CHANNEL:
+            both = target.name == "DiChannel" and found.name == "Channel"
+            turned = found.name == "Channel" and target.roles == tuple(reversed(found.roles or ()))
+            if not turned and (target.roles != found.roles or not (target.name == found.name or both)):
+                code = "CHO301" if set(target.roles or ()) == set(found.roles or ()) else code
+                self.facts.say(code, node, f"{what} is a {_named(target)}, this is a {_named(found)}")
+        elif found.kind is Kind.OBJECT and target.kind is Kind.OBJECT and self.module.is_a(found, target):
+            return
+        elif found.kind is not target.kind or found.roles != target.roles:
+            self.facts.say(code, node, f"{what} is at {names(target.roles)}, this is {_named(found)}")
+
+    def settle(self, node: ast.expr, place: Place) -> None:
+        """Give what has no place of its own, or more of it than is asked for, the place of its use."""
+        known = self.facts.types.get(node)
+        if known is None or known.kind is not Kind.DATA or place is None:
+            return
+        roles = tuple(sorted(place))
+        if known.loose:
+            self.facts.types[node] = known._replace(roles=roles, loose=False)
+            for child in _operands(node):
+                self.settle(child, place)
+        elif isinstance(node, ast.IfExp | ast.BoolOp | ast.BinOp | ast.Call) and known.roles is not None:
+            if node not in self.facts.calls and place < (known.place or frozenset()):
+                self.facts.types[node] = known._replace(roles=roles)
+        elif known.also and place - (known.place or frozenset()):
+            self.facts.types[node] = known._replace(roles=tuple(sorted((known.known or frozenset()) & place)))
+
+    def meet(self, node: ast.expr, operands: Iterable[ast.expr]) -> Located:
+        """Where all operands are."""
+        place: Place = None
+        loose = False
+        first: ast.expr | None = None
+        for operand in operands:
+            found = self.check(operand)
+            loose |= found.loose
+            if found.kind is not Kind.DATA:
+                self.facts.say("CHO104", operand, f"{_named(found)} is not a value that local code can work with")
+                continue
+            if found.roles is None:
+                continue
+            here = found.place or frozenset()
+            if place is not None and not place & here:
+                related = ((f"this is at {names(place)}", first),) if first is not None else ()
+                self.facts.say(
+                    "CHO104",
+                    node,
+                    f"operands are at different roles: {names(place)} and {names(here)}",
+                    "communicate one of them with `com`",
+                    related,
+                )
+                continue
+            place, first = (here if place is None else place & here), operand
+        if loose and place is not None:
+            for operand in operands:
+                self.settle(operand, place)
+        roles = None if place is None else tuple(sorted(place))
+        return Located(Kind.DATA, roles, loose=loose and place is None)
+
+    def _constant(self, node: ast.Constant) -> Located:
+        return EVERYWHERE
+
+    def _name(self, node: ast.Name) -> Located:
+        if node.id in self.scope.types:
+            return self.scope.types[node.id]
+        if node.id in self.scope.unset:
+            missing = self.scope.unset[node.id]
+            self.facts.say("CHO109", node, f"`{node.id}` is not set on every path to here at {names(missing)}")
+            return Located(Kind.DATA, tuple(sorted(missing)))
+        if node.id in self.scope.declared:
+            declared = self.scope.declared[node.id]
+            self.facts.say("CHO109", node, f"`{node.id}` is used at {names(declared.roles)} before it is set there")
+            return declared
+        return EVERYWHERE
+
+    def _attribute(self, node: ast.Attribute) -> Located:
+        base = self.check(node.value)
+        if base.kind is Kind.OBJECT:
+            found = self.module.field_of(base, node.attr)
+            return found or Located(Kind.DATA, base.roles)
+        if base.kind is Kind.CHANNEL:
+            return EVERYWHERE
+        return Located(Kind.DATA, base.roles, loose=base.loose)
+
+    def _binop(self, node: ast.BinOp) -> Located:
+        if isinstance(node.op, ast.MatMult) and isinstance(node.right, ast.Call):
+            role = last(node.right.func)
+            if role in self.module.roles or role in self.scope.everyone:
+                return self._placed(node, role)
+        return self.meet(node, (node.left, node.right))
+
+    def _placed(self, node: ast.BinOp, role: str) -> Located:
+        if role not in self.scope.everyone:
+            parties = names(self.scope.everyone)
+            self.facts.say("CHO106", node, f"{role} takes no part in this choreography between {parties}")
+        self.facts.calls[node] = Placed(node.left)
+        self.wanted(node.left, Located(Kind.DATA, (role,)), "CHO101", "a value placed with `@`")
+        return Located(Kind.DATA, (role,))
+
+    def _boolop(self, node: ast.BoolOp) -> Located:
+        self.local_only(node.values[1:], "an operand that may not be reached")
+        return self.meet(node, node.values)
+
+    def _ifexp(self, node: ast.IfExp) -> Located:
+        self.local_only((node.body, node.orelse), "a conditional expression")
+        return self.meet(node, (node.test, node.body, node.orelse))
+
+    def _lambda(self, node: ast.Lambda) -> Located:
+        self.local_only((node.body,), "a lambda")
+        inner = Expressions(self.module, self.facts, self.scope.copy())
+        for arg in (*node.args.args, *node.args.kwonlyargs):
+            inner.scope.types[arg.arg] = EVERYWHERE
+        found = inner.check(node.body)
+        return Located(Kind.DATA, found.roles, loose=found.roles is None)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Located:
+        inner = Expressions(self.module, self.facts, self.scope.copy())
+        parts: list[ast.expr] = []
+        for position, each in enumerate(node.generators):
+            found = inner.check(each.iter)
+            parts.append(each.iter)
+            self.local_only([*each.ifs, *([each.iter] if position else [])], "a comprehension")
+            for name in (n for n in ast.walk(each.target) if isinstance(n, ast.Name)):
+                inner.scope.types[name.id] = Located(Kind.DATA, found.roles)
+            parts += each.ifs
+        parts += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        self.local_only(parts[len(parts) - 1 :], "a comprehension")
+        return inner.meet(node, parts)
+
+    _listcomp = _setcomp = _generatorexp = _dictcomp = _comprehension
+
+    def _namedexpr(self, node: ast.NamedExpr) -> Located:
+        found = self.check(node.value)
+        self.scope.types[node.target.id] = found
+        self.facts.types[node.target] = found
+        return found
+
+    def _await(self, node: ast.Await | ast.Yield | ast.YieldFrom) -> Located:
+        self.facts.say(
+            "CHO402", node, "a choreography neither awaits nor yields: its projections block or await for it"
+        )
+        return EVERYWHERE
+
+    _yield = _yieldfrom = _await
+
+    def local_only(self, nodes: Iterable[ast.expr], where: str) -> None:
+        """Report communication in code that a party may run any number of times."""
+        for node in nodes:
+            for call in (each for each in ast.walk(node) if isinstance(each, ast.Call)):
+                if self.communicates(call):
+                    self.facts.say(
+                        "CHO403", call, f"communication in {where}: not every party knows whether it happens"
+                    )
+
+    def is_pure(self, node: ast.Call) -> bool:
+        """Whether parties that agree on the arguments agree on the result."""
+        return is_pure(node, self.module)
+
+
+def _operands(node: ast.AST) -> list[ast.expr]:
+    found: list[ast.expr] = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            found.append(child)
+        elif isinstance(child, ast.keyword | ast.comprehension | ast.FormattedValue):
+            found += _operands(child)
+    return found
+
+
+def _named(value: Located) -> str:
+    if value.kind is Kind.CHANNEL:
+        return f"{value.name} {'from' if value.name == 'DiChannel' else 'between'} " + (
+            " to ".join(value.roles or ()) if value.name == "DiChannel" else names(value.roles)
+        )
+    return f"`{value.name}` at {names(value.roles)}" if value.name else f"a value at {names(value.roles)}"
