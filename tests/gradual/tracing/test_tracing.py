@@ -113,7 +113,9 @@ class Net(nn.Module):
         return x + 1
 """,
     )
-    assert [(d.verdict, d.condition) for d in branches] == [("depends", "(b <= 1 or b >= 5) and n != 3")]
+    assert [(d.verdict, d.condition) for d in branches] == [
+        ("depends", "(x.shape[0] <= 1 or x.shape[0] >= 5) and x.shape[1] != 3")
+    ]
 
 
 def test_what_the_program_catches_is_no_demand(module: Path) -> None:
@@ -173,6 +175,26 @@ def test_the_command_says_that_it_runs_code(module: Path, capsys: pytest.Capture
     shown = capsys.readouterr()
     assert shown.err.splitlines()[0] == "--trace: running the code of net:Net"
     assert '"verdict": "static"' in shown.out
+
+
+def test_every_run_finds_the_model_as_it_was_made(module: Path) -> None:
+    found, branches = asked(
+        module,
+        """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.zeros(8, 4))
+
+    def forward(self, x):
+        n, d = x.shape
+        if n > self.table.size(0):
+            self.table = torch.zeros(2 * n, 4)
+        return x + self.table[:n]
+""",
+    )
+    assert found.verdict == "static"
+    assert [(d.line, d.verdict, d.condition) for d in branches] == [(12, "depends", "x.shape[0] >= 9")]
 
 
 def test_torch_is_left_as_it_was(module: Path) -> None:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from distml.gradual.inputs import Input
 from distml.gradual.questions import QuestionError, where_of
 from distml.gradual.targets import Program, Target, deep_recursion
-from distml.gradual.tracing.dispatch import Dispatch, layers_answered, lengths_followed, modules_of, truths_taken
+from distml.gradual.tracing.dispatch import (
+    Dispatch,
+    layers_answered,
+    lengths_followed,
+    modules_of,
+    restored,
+    truths_taken,
+)
 from distml.gradual.tracing.places import Places
 from distml.gradual.tracing.runs import MAX_OPEN_RUNS, MAX_RUNS, Runs
 from distml.gradual.tracing.tracer import Tracer
@@ -115,7 +122,7 @@ class TracedBench(Bench):
                 keywords[given.name] = value
             else:
                 positional.append(value)
-        with torch.no_grad(), Dispatch(self.tracer):
+        with restored(self.model.module), torch.no_grad(), Dispatch(self.tracer):
             self.model.module(*positional, **keywords)
 
 

@@ -273,6 +273,23 @@ def lengths_followed(tracer: Tracer, modules: list[ModuleType]) -> Iterator[None
             module.__dict__.pop("len", None)
 
 
+@contextmanager
+def restored(model: torch.nn.Module) -> Iterator[None]:
+    """What a run sets on the model is undone after it, so that every run finds the model as it was made."""
+    tables = [
+        table
+        for module in model.modules()
+        for table in (module.__dict__, module._parameters, module._buffers, module._modules)
+    ]
+    before = [dict(table) for table in tables]
+    try:
+        yield
+    finally:
+        for table, content in zip(tables, before, strict=True):
+            table.clear()
+            table.update(content)
+
+
 def modules_of(model: torch.nn.Module) -> list[ModuleType]:
     """The Python modules that the code of a model is in, but for torch's own."""
     names = {cls.__module__ for module in model.modules() for cls in type(module).__mro__}
