@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from distml.shapes import Dim, Symbol
 from distml.solver.formula import (
+    Compare,
     Flag,
     Formula,
     at_least,
+    atoms,
     both,
     different,
     divisible,
@@ -71,3 +73,7 @@ def worlds(
 
 def holds(some: Sequence[Formula], world: tuple[dict[Symbol, int], dict[Flag, bool]]) -> bool:
     return all(evaluate(f, *world) for f in some)
+
+
+def atoms_of(formula: Formula) -> list[Compare]:
+    return [a for a in atoms(formula) if isinstance(a, Compare)]

@@ -36,18 +36,21 @@ class Residue:
     reason: str = ""
 
 
-def solve(facts: Iterable[Labeled], intervals: Mapping[Symbol, Interval], seconds: float) -> Residue:
-    """Decide the facts, with symbols within their intervals, in about that many seconds."""
+def solve(facts: Iterable[Labeled], intervals: Mapping[Symbol, Interval], seconds: float, left: float) -> Residue:
+    """Decide the facts, with symbols within their intervals.
+
+    `seconds` sets how many steps are allowed, the same on every machine; `left` is how long they may take.
+    """
     try:
         import z3
     except ImportError:
         return Residue(reason="z3 is not installed")
     context = z3.Context()
-    watchdog = Timer(seconds * 1.2 + 0.2, context.interrupt)
+    watchdog = Timer(left * 1.2 + 0.2, context.interrupt)
     watchdog.daemon = True
     watchdog.start()
     try:
-        return _Session(z3, context, seconds).solve(list(facts), intervals)
+        return _Session(z3, context, seconds, left).solve(list(facts), intervals)
     except z3.Z3Exception as error:
         return Residue(reason=f"z3 gave up: {error}")
     finally:
@@ -57,10 +60,10 @@ def solve(facts: Iterable[Labeled], intervals: Mapping[Symbol, Interval], second
 class _Session:
     """One question to z3, in a context of its own: names and counts start anew."""
 
-    def __init__(self, z3: Any, context: Any, seconds: float) -> None:
+    def __init__(self, z3: Any, context: Any, seconds: float, left: float) -> None:
         self.z3 = z3
         self.context = context
-        self.end = monotonic() + seconds
+        self.end = monotonic() + left
         self.solver = z3.Solver(ctx=context)
         self.solver.set("rlimit", max(1, int(seconds * STEPS_A_SECOND)))
         self.numbers: dict[Symbol, Any] = {}

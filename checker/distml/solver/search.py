@@ -41,6 +41,7 @@ class Clock:
     """How much may still be spent: time, and states to try."""
 
     def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
         self.end = monotonic() + seconds
         self.states = BUDGET
 
@@ -108,7 +109,7 @@ def _decide_part(sub: State, clock: Clock) -> Model:
         pass
     if not clock.left:
         raise Undecided("the time is over")
-    found = residue.solve([(f.formula, f.deps) for f in sub.facts], sub.intervals, clock.left)
+    found = residue.solve([(f.formula, f.deps) for f in sub.facts], sub.intervals, clock.seconds, clock.left)
     if found.core is not None:
         raise Conflict(found.core)
     if found.reason:

@@ -15,6 +15,10 @@ COSTLY = 24
 """Of more facts than this, none is asked whether it follows from the others."""
 
 
+EACH = 0.5
+"""Seconds for each such question."""
+
+
 def simplified(formulas: Sequence[Formula], seconds: float, keep: frozenset[Symbol] | None) -> list[Formula]:
     """Formulas that together hold where all of `formulas` do, sizes being what their symbols say."""
     end = monotonic() + seconds
@@ -75,7 +79,7 @@ def _impossible(formulas: list[Formula], end: float) -> bool:
     for formula in formulas:
         state.add(formula)
     try:
-        model_of(state, min(0.5, end - monotonic()))
+        model_of(state, max(0.0, min(EACH, end - monotonic())))
     except Conflict:
         return True
     except Undecided:

@@ -28,6 +28,7 @@ from distml.solver.formula import (
     at_least,
     compare,
     different,
+    divisors,
     flags,
     rebuild,
     symbols,
@@ -113,6 +114,8 @@ class State:
         def leaf(atom: Compare | Flag) -> Formula:
             if isinstance(atom, Flag):
                 return atom if atom not in self.truths else TRUE if self.truths[atom][0] else FALSE
+            if any(divisor.substitute(mapping) == 0 for divisor in divisors(atom.difference)):
+                return FALSE  # what divides by zero holds for no values
             return compare(atom.kind, atom.difference.substitute(mapping))
 
         deps = fact.deps.union(*(self.solved[s][1] for s in known), *(self.truths[f][1] for f in sure))
