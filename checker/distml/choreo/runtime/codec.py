@@ -1,0 +1,297 @@
+"""Values to bytes and back, without ever running what was received.
+
+A value is one tag byte and its contents. Only plain data can be written, and the enums and dataclasses a program names in
+`WIRE`; a received name is looked up among those and nowhere else, so bytes choose neither a module nor a function. Every
+length is compared with the bytes that are there before anything is built, and nesting is bounded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from typing import Any
+
+from distml.choreo.runtime.errors import Malformed
+
+_LENGTH = struct.Struct(">I")
+_DOUBLE = struct.Struct(">d")
+_DEEPEST = 200  # each level takes a few frames of Python's own stack
+_SMALLEST = 16 * 1024  # the reason of a failure must always fit
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """The largest message in bytes, and how deep containers in it may be nested (at most 200)."""
+
+    message: int = 16 * 1024 * 1024
+    nesting: int = 64
+
+    def __post_init__(self) -> None:
+        if not _SMALLEST <= self.message < 2**32:
+            raise ValueError(f"a message of at most {self.message} bytes: must be between {_SMALLEST} and 4294967295")
+        if not 0 < self.nesting <= _DEEPEST:
+            raise ValueError(f"nesting of at most {self.nesting}: must be between 1 and {_DEEPEST}")
+
+
+class Codec:
+    """Writes and reads values within limits; `wire` are the enums and dataclasses it may build, by their names."""
+
+    def __init__(self, wire: Iterable[type] = (), limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self.wire: dict[str, type] = {}
+        for kind in wire:
+            self._allow(kind)
+
+    def _allow(self, kind: type) -> None:
+        if not (issubclass(kind, Enum) or dataclasses.is_dataclass(kind)):
+            raise TypeError(f"WIRE names {kind.__name__}, which is neither an enum nor a dataclass")
+        if self.wire.setdefault(kind.__name__, kind) is not kind:
+            raise TypeError(f"WIRE names two classes called {kind.__name__}")
+
+    def encode(self, value: object) -> bytes:
+        """The bytes of a value.
+
+        Raises TypeError for a class that cannot be sent, ValueError where a limit is exceeded (a value that contains
+        itself exceeds the nesting).
+        """
+        out = bytearray()
+        _Writer(self, out).write(value, self.limits.nesting)
+        if len(out) > self.limits.message:
+            raise ValueError(f"a message of {len(out)} bytes: the limit is {self.limits.message}")
+        return bytes(out)
+
+    def decode(self, data: bytes) -> Any:
+        """The value of these bytes, all of them. Raises Malformed, and nothing else, for bytes that are no value."""
+        if len(data) > self.limits.message:
+            raise Malformed(f"a message of {len(data)} bytes: the limit is {self.limits.message}")
+        reader = _Reader(self, data)
+        value = reader.read(self.limits.nesting)
+        if reader.position != len(data):
+            raise Malformed(f"{len(data) - reader.position} bytes after the end of the value")
+        return value
+
+
+def init_fields(kind: type) -> list[str]:
+    """The fields of a dataclass that its constructor takes; the others are its own business."""
+    return [field.name for field in dataclasses.fields(kind) if field.init]
+
+
+class _Writer:
+    """One message being written."""
+
+    def __init__(self, codec: Codec, out: bytearray) -> None:
+        self.codec = codec
+        self.out = out
+
+    def write(self, value: object, depth: int) -> None:
+        if depth < 0:
+            raise ValueError(f"a value nested deeper than {self.codec.limits.nesting} levels cannot be sent")
+        put = _PUT.get(type(value))
+        if put is not None:
+            put(self, value, depth)
+        elif self.codec.wire.get(type(value).__name__) is type(value):
+            self._instance(value, depth)
+        else:
+            raise TypeError(
+                f"a value of class {type(value).__name__} cannot be sent: it is neither plain data nor in WIRE"
+            )
+
+    def _instance(self, value: object, depth: int) -> None:
+        name = type(value).__name__
+        if isinstance(value, Enum):
+            if value.name not in type(value).__members__:
+                raise TypeError(f"{value!r} cannot be sent: it is no single member of {name}")
+            self.out += b"E"
+            self._bytes(name.encode())
+            self._bytes(value.name.encode())
+            return
+        self.out += b"D"
+        self._bytes(name.encode())
+        self.mapping({field: getattr(value, field) for field in init_fields(type(value))}, depth)
+
+    def _bytes(self, data: bytes) -> None:
+        self.out += _LENGTH.pack(len(data))
+        self.out += data
+
+    def constant(self, value: object, _: int) -> None:
+        self.out += {None: b"N", True: b"T", False: b"F"}[value]  # type: ignore[index]
+
+    def integer(self, value: int, _: int) -> None:
+        self.out += b"i"
+        self._bytes(value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
+
+    def real(self, value: float, _: int) -> None:
+        self.out += b"f" + _DOUBLE.pack(value)
+
+    def compound(self, value: complex, _: int) -> None:
+        self.out += b"c" + _DOUBLE.pack(value.real) + _DOUBLE.pack(value.imag)
+
+    def text(self, value: str, _: int) -> None:
+        self.out += b"s"
+        self._bytes(value.encode("utf-8", "surrogatepass"))
+
+    def octets(self, value: bytes, _: int) -> None:
+        self.out += b"b"
+        self._bytes(value)
+
+    def items(self, value: Iterable[object], depth: int) -> None:
+        found = list(value)
+        self.out += _TAG[type(value)] + _LENGTH.pack(len(found))
+        for item in found:
+            self.write(item, depth - 1)
+
+    def mapping(self, value: Mapping[Any, Any], depth: int) -> None:
+        self.out += b"d" + _LENGTH.pack(len(value))
+        for key, item in value.items():
+            self.write(key, depth - 1)
+            self.write(item, depth - 1)
+
+
+_TAG: dict[type, bytes] = {list: b"l", tuple: b"t", set: b"S", frozenset: b"Z"}
+_PUT: dict[type, Callable[[_Writer, Any, int], None]] = {
+    type(None): _Writer.constant,
+    bool: _Writer.constant,
+    int: _Writer.integer,
+    float: _Writer.real,
+    complex: _Writer.compound,
+    str: _Writer.text,
+    bytes: _Writer.octets,
+    dict: _Writer.mapping,
+    **dict.fromkeys(_TAG, _Writer.items),
+}
+
+
+class _Reader:
+    """One message being read."""
+
+    def __init__(self, codec: Codec, data: bytes) -> None:
+        self.codec = codec
+        self.data = data
+        self.position = 0
+
+    def read(self, depth: int) -> Any:
+        if depth < 0:
+            raise Malformed(f"a value nested deeper than {self.codec.limits.nesting} levels")
+        tag = self._take(1)
+        get = _GET.get(tag)
+        if get is None:
+            raise Malformed(f"unknown tag 0x{tag.hex()} at byte {self.position - 1}")
+        return get(self, depth)
+
+    def _take(self, count: int) -> bytes:
+        left = len(self.data) - self.position
+        if count > left:
+            raise Malformed(f"{count} bytes announced at byte {self.position}, {left} are left")
+        self.position += count
+        return self.data[self.position - count : self.position]
+
+    def _double(self) -> float:
+        value: float = _DOUBLE.unpack(self._take(8))[0]
+        return value
+
+    def _length(self) -> int:
+        length: int = _LENGTH.unpack(self._take(4))[0]
+        return length
+
+    def octets(self, _: int = 0) -> bytes:
+        return self._take(self._length())
+
+    def integer(self, _: int) -> int:
+        return int.from_bytes(self.octets(), "big", signed=True)
+
+    def text(self, _: int = 0) -> str:
+        try:
+            return self.octets().decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise Malformed(f"text that is no UTF-8: {error.reason}") from None
+
+    def items(self, depth: int) -> list[Any]:
+        count = self._length()
+        if count > len(self.data) - self.position:
+            raise Malformed(f"{count} items announced, {len(self.data) - self.position} bytes are left")
+        return [self.read(depth - 1) for _ in range(count)]
+
+    def hashed(self, depth: int) -> frozenset[Any]:
+        found = self.items(depth)
+        try:
+            unique = frozenset(found)
+        except TypeError as error:
+            raise Malformed(f"a set of such items cannot be: {error}") from None
+        if len(unique) != len(found):
+            raise Malformed("a set with equal items")
+        return unique
+
+    def mapping(self, depth: int) -> dict[Any, Any]:
+        count = self._length()
+        if 2 * count > len(self.data) - self.position:
+            raise Malformed(f"{count} entries announced, {len(self.data) - self.position} bytes are left")
+        pairs = [(self.read(depth - 1), self.read(depth - 1)) for _ in range(count)]
+        try:
+            found = dict(pairs)
+        except TypeError as error:
+            raise Malformed(f"a dictionary with such keys cannot be: {error}") from None
+        if len(found) != count:
+            raise Malformed("a dictionary with equal keys")
+        return found
+
+    def member(self, _: int) -> Enum:
+        kind, name = self._known(), self.text()
+        if not issubclass(kind, Enum):
+            raise Malformed(f"{kind.__name__} is no enum here")
+        if name not in kind.__members__:
+            raise Malformed(f"{kind.__name__} has no member {shown(name)}")
+        return kind.__members__[name]
+
+    def record(self, depth: int) -> Any:
+        kind = self._known()
+        if issubclass(kind, Enum):
+            raise Malformed(f"{kind.__name__} is no dataclass here")
+        if self._take(1) != b"d":
+            raise Malformed(f"{kind.__name__} without fields")
+        values = self.mapping(depth)
+        expected = init_fields(kind)
+        if set(values) != set(expected):
+            raise Malformed(f"{kind.__name__} has the fields {', '.join(expected)}; others arrived")
+        return self._built(kind, values)
+
+    @staticmethod
+    def _built(kind: type, values: dict[str, Any]) -> Any:
+        """The instance; its own `__post_init__` may refuse values, and that is the sender's fault."""
+        try:
+            return kind(**values)
+        except Exception as error:
+            raise Malformed(f"{kind.__name__} refuses its fields: {shown(str(error))}") from error
+
+    def _known(self) -> type:
+        name = self.text()
+        kind = self.codec.wire.get(name)
+        if kind is None:
+            raise Malformed(f"{shown(name)} is not in WIRE")
+        return kind
+
+
+_GET: dict[bytes, Callable[[_Reader, int], Any]] = {
+    b"N": lambda reader, depth: None,
+    b"T": lambda reader, depth: True,
+    b"F": lambda reader, depth: False,
+    b"i": _Reader.integer,
+    b"f": lambda reader, depth: reader._double(),
+    b"c": lambda reader, depth: complex(reader._double(), reader._double()),
+    b"s": _Reader.text,
+    b"b": _Reader.octets,
+    b"l": _Reader.items,
+    b"t": lambda reader, depth: tuple(reader.items(depth)),
+    b"S": lambda reader, depth: set(reader.hashed(depth)),
+    b"Z": _Reader.hashed,
+    b"d": _Reader.mapping,
+    b"E": _Reader.member,
+    b"D": _Reader.record,
+}
+
+
+def shown(text: str, longest: int = 500) -> str:
+    """Text of a peer, fit for a message or a terminal: no control characters, and not longer than this."""
+    safe = "".join(char if char.isprintable() or char == "\n" else "?" for char in text[:longest])
+    return safe + ("..." if len(text) > longest else "")
