@@ -9,9 +9,7 @@ from __future__ import annotations
 from abc import ABCMeta
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, Generic, TypeVar, TypeVarTuple, Unpack
-
-from distml.choreo.failure import ChoreographyError as ChoreographyError
+from typing import TYPE_CHECKING, Generic, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -50,7 +48,7 @@ if TYPE_CHECKING:
 
     At = TypeAliasType("At", T, type_params=(T, Rs))
 
-    class Ch(Generic[Unpack[Rs]], metaclass=_Located):
+    class Ch(Generic[*Rs], metaclass=_Located):
         """A choreography between these roles."""
 
     class Ch1(Generic[A], metaclass=_Located): ...  # noqa: D101

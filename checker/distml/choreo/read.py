@@ -18,7 +18,7 @@ def read(tree: ast.Module) -> Module:
         if isinstance(node, ast.ClassDef) and any(last(base) == "Role" for base in node.bases):
             module.roles[node.name] = node
         elif isinstance(node, ast.ClassDef) and (roles := _class_roles(node, module)):
-            module.classes[node.name] = Definition(node.name, node, roles, _bases(node, module))
+            module.classes[node.name] = Definition(node.name, node, roles, _bases(node, roles, module))
         elif isinstance(node, ast.FunctionDef):
             roles = _function_roles(node)
             if roles:
@@ -128,13 +128,13 @@ def _class_roles(node: ast.ClassDef, module: Module) -> tuple[str, ...]:
     return ()
 
 
-def _bases(node: ast.ClassDef, module: Module) -> list[tuple[str, tuple[str, ...]]]:
+def _bases(node: ast.ClassDef, roles: tuple[str, ...], module: Module) -> list[tuple[str, tuple[str, ...]]]:
     found = []
     for base in node.bases:
         if isinstance(base, ast.Subscript) and last(base.value) in module.classes:
             found.append((last(base.value), tuple(last(part) for part in parts_of(base))))
         elif last(base) in module.classes:
-            found.append((last(base), module.classes[last(base)].roles))
+            found.append((last(base), roles[: len(module.classes[last(base)].roles)]))
     return found
 
 
@@ -161,10 +161,12 @@ def _unquoted(node: ast.expr | None) -> ast.expr | None:
 
 
 def parts_of(node: ast.Subscript) -> list[ast.expr]:
+    """What stands between the brackets."""
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 def last(node: ast.AST | None) -> str:
+    """The last part of a dotted name, empty for anything else."""
     if isinstance(node, ast.Attribute):
         return node.attr
     if isinstance(node, ast.Call):

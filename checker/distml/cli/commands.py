@@ -17,6 +17,7 @@ OWN = {
     "migrate": "distml.cli.migrate",
     "branches": "distml.cli.branches",
     "explain": "distml.cli.explain",
+    "project": "distml.cli.project",
     "rules": "distml.cli.rules",
 }
 

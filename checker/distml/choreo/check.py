@@ -1,0 +1,127 @@
+"""Checks the choreographies of a file: roles first, then whether every party can be projected."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from distml.choreo.facts import Facts, Problem
+from distml.choreo.merge import waits_for_label
+from distml.choreo.model import Function, Module
+from distml.choreo.parties import Parties
+from distml.choreo.projection import Behavior, ChoiceError
+from distml.choreo.read import read
+from distml.choreo.statements import check_function
+from distml.diagnostics.model import Diagnostic, Related
+from distml.source.file import SourceFile
+
+Bodies = dict[tuple[Function, str], list[ast.stmt]]
+
+
+class Checked(NamedTuple):
+    """A file as checked: `bodies` are the projections, complete where there are no problems."""
+
+    module: Module
+    facts: Facts
+    parties: Parties
+    bodies: Bodies
+
+
+def check_source(source: SourceFile) -> tuple[Diagnostic, ...]:
+    """The CHO findings of a file. Raises `UnreadableError` where it cannot be parsed."""
+    return diagnostics(source, check_tree(source.tree))
+
+
+def diagnostics(source: SourceFile, checked: Checked) -> tuple[Diagnostic, ...]:
+    """The problems of a checked file as findings, in its order."""
+    return tuple(sorted((_diagnostic(source, each) for each in checked.facts.problems), key=lambda each: each.span))
+
+
+def check_tree(tree: ast.Module) -> Checked:
+    """Check and project every choreography of a file."""
+    module, facts = read(tree), Facts()
+    functions = [*module.functions.values()]
+    functions += [method for each in module.classes.values() for method in each.methods.values()]
+    for definition in module.classes.values():
+        _overrides(module, definition.name, facts)
+    for function in functions:
+        check_function(function, module, facts)
+    parties, bodies = Parties(module, facts), Bodies()
+    if not facts.problems:
+        for function in functions:
+            for role in function.roles:
+                if parties.acts(function, role):
+                    _project(module, facts, parties, function, role, bodies)
+    return Checked(module, facts, parties, bodies)
+
+
+def _project(module: Module, facts: Facts, parties: Parties, function: Function, role: str, bodies: Bodies) -> None:
+    try:
+        bodies[function, role] = Behavior(module, facts, role, parties, function).body()
+    except ChoiceError as error:
+        code, why = _why(error)
+        message = f"{error.role} {why}\n{_beside(error)}"
+        hint = f"tell {error.role} with `select` at the start of each branch, or let it know the condition"
+        facts.say(code, error.node, message, hint)
+
+
+def _why(error: ChoiceError) -> tuple[str, str]:
+    left, right = error.left, error.right
+    told = [bool(side) and isinstance(side[0], ast.Match) for side in (left, right)]
+    if isinstance(error.node, ast.While | ast.For):
+        return "CHO207", "acts in this loop, but does not know whether there is another turn"
+    if all(told):
+        return "CHO204", "is told the same label in two branches in which it acts differently"
+    if any(told) and not (waits_for_label(left) and waits_for_label(right)):
+        return "CHO205", "is told of one branch alone"
+    if waits_for_label(left) or waits_for_label(right):
+        return "CHO203", "acts before it is told which branch was taken"
+    if left and right and not any(isinstance(side[0], ast.Return | ast.Break | ast.Continue) for side in (left, right)):
+        return "CHO202", "acts differently in two branches and is not told which was taken"
+    return "CHO201", "acts in one branch alone and is not told which was taken"
+
+
+def _beside(error: ChoiceError) -> str:
+    left, right = (_shown(side) for side in (error.left, error.right))
+    width = max(map(len, left))
+    rows = max(len(left), len(right))
+    left += [""] * (rows - len(left))
+    right += [""] * (rows - len(right))
+    return "\n".join(f"    {one:<{width}} | {other}".rstrip() for one, other in zip(left, right))
+
+
+def _shown(body: list[ast.stmt], limit: int = 6) -> list[str]:
+    lines = [line for each in body for line in ast.unparse(ast.fix_missing_locations(each)).splitlines()]
+    lines = lines or ["(nothing)"]
+    return lines if len(lines) <= limit else [*lines[: limit - 1], "..."]
+
+
+def _overrides(module: Module, name: str, facts: Facts) -> None:
+    definition = module.classes[name]
+    for base, roles in definition.bases:
+        if base not in module.classes:
+            continue
+        parent = module.classes[base]
+        if len(roles) != len(parent.roles):
+            facts.say("CHO107", definition.node, f"{base} has {len(parent.roles)} roles, {len(roles)} are given")
+        given = dict(zip(parent.roles, roles))
+        for method in definition.methods.values():
+            known = parent.methods.get(method.node.name)
+            if known is None or method.node.name == "__init__":
+                continue
+            ours = [each.type.roles for each in method.parameters[1:]] + [method.returns and method.returns.roles]
+            theirs = [each.type.renamed(given).roles for each in known.parameters[1:]]
+            theirs.append(known.returns.renamed(given).roles if known.returns else None)
+            if ours != theirs:
+                message = f"`{method.node.name}` has other roles than the one of {base} that it replaces"
+                facts.say("CHO112", method.node, message, None, (("that one", known.node),))
+
+
+def _diagnostic(source: SourceFile, problem: Problem) -> Diagnostic:
+    node = problem.node
+    related = tuple(Related(text, source.span(where)) for text, where in problem.related)  # type: ignore[arg-type]
+    span = source.span(node)  # type: ignore[arg-type]
+    if isinstance(node, ast.stmt) and hasattr(node, "body"):
+        first = source.lines[span.line - 1]
+        span = span._replace(end_line=span.line, end_column=len(first.rstrip()) + 1)
+    return Diagnostic(problem.code, problem.message, span, related, problem.hint)

@@ -1,0 +1,215 @@
+"""The programs of the parties: projected definitions, what local code they use, and their imports, as formatted text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+
+from distml.choreo.check import Checked
+from distml.choreo.merge import is_choice
+from distml.choreo.model import Definition, Function
+from distml.choreo.projection import type_of
+from distml.choreo.read import BASES, last
+
+RUNTIME = ("ChannelEnd", "ChoreographyError", "ReceiveEnd", "SendEnd", "unexpected")
+
+
+def roles_of(checked: Checked) -> list[str]:
+    """The roles that have a program, in order of appearance."""
+    definitions: list[Definition | Function] = [*checked.module.classes.values(), *checked.module.functions.values()]
+    return list(dict.fromkeys(role for each in definitions for role in each.roles))
+
+
+def program(checked: Checked, role: str) -> str:
+    """The program of one party."""
+    return _Program(checked).text(role)
+
+
+class _Program:
+    def __init__(self, checked: Checked) -> None:
+        self.checked, self.module = checked, checked.module
+        self.units: dict[str, ast.stmt] = {}
+
+    def text(self, role: str) -> str:
+        units: list[Definition | Function] = [*self.module.classes.values(), *self.module.functions.values()]
+        for unit in units:
+            if role in unit.roles:
+                self._require(unit, role)
+        order = [*self.module.classes, *self.module.functions]
+        body = sorted(self.units.items(), key=lambda each: (order.index(each[0].rpartition("_")[0]), each[0]))
+        projected = [node for _, node in body]
+        local = self._local(projected)
+        wire = _wire(local)
+        imports = [node for node in local if isinstance(node, ast.Import | ast.ImportFrom)]
+        text = _format([*(node for node in local if node not in imports), *projected, *wire])
+        return _header(role, imports, _used(ast.parse(text))) + text
+
+    def _require(self, unit: Definition | Function, role: str) -> None:
+        name = f"{unit.node.name}_{role}"
+        if name in self.units:
+            return
+        self.units[name] = ast.Pass()
+        node = self._class(unit, role) if isinstance(unit, Definition) else self._function(unit, role, name)
+        self.units[name] = node
+        every: dict[str, Definition | Function] = {**self.module.classes, **self.module.functions}
+        for used in _used(node):
+            other, _, theirs = used.rpartition("_")
+            if other in every and theirs in every[other].roles:
+                self._require(every[other], theirs)
+
+    def _class(self, definition: Definition, role: str) -> ast.ClassDef:
+        bases: list[ast.expr] = []
+        for base in definition.node.bases:
+            head = last(base.value if isinstance(base, ast.Subscript) else base)
+            if head in self.module.classes:
+                given = dict(zip(dict(definition.bases).get(head, ()), self.module.classes[head].roles))
+                bases += [ast.Name(f"{head}_{given[role]}")] if role in given else []
+            elif head not in BASES:
+                bases.append(base)
+        body: list[ast.stmt] = []
+        for node in definition.node.body:
+            if isinstance(node, ast.FunctionDef):
+                method = definition.methods[node.name]
+                if (method, role) in self.checked.bodies:
+                    body.append(self._function(method, role, node.name))
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found = definition.fields[node.target.id]
+                if found.roles is None or role in found.roles:
+                    body.append(ast.AnnAssign(node.target, type_of(found, role, self.module), node.value, 1))
+            elif not isinstance(node, ast.Pass):
+                body.append(node)
+        name = f"{definition.name}_{role}"
+        return ast.ClassDef(name, bases, [], body or [ast.Pass()], definition.node.decorator_list)
+
+    def _function(self, function: Function, role: str, name: str) -> ast.FunctionDef:
+        source = function.node.args
+        bound = function.owner is not None and not any(
+            last(each) == "staticmethod" for each in function.node.decorator_list
+        )
+        kept, defaults = [], []
+        for position, each in enumerate(function.parameters):
+            if position == 0 and bound:
+                kept.append(ast.arg(each.name))
+            elif each.type.roles is None or role in each.type.roles:
+                kept.append(ast.arg(each.name, type_of(each.type, role, self.module)))
+                defaults += [_unplaced(each.default)] if each.default is not None else []
+        keyword = {each.arg for each in source.kwonlyargs}
+        plain = [each for each in kept if each.arg not in keyword]
+        arguments = ast.arguments([], plain, None, [each for each in kept if each.arg in keyword], [], None, [])
+        arguments.defaults = defaults[: len(plain)]
+        arguments.kw_defaults = [None for _ in arguments.kwonlyargs]
+        returns: ast.expr = ast.Constant(None)
+        if function.returns is not None and (function.returns.roles is None or role in function.returns.roles):
+            returns = type_of(function.returns, role, self.module)
+        decorators = [each for each in function.node.decorator_list if last(each) != "roles"]
+        if function.is_abstract and function.node.body:
+            body: Sequence[ast.stmt] = [ast.Raise(ast.Name("NotImplementedError"), None)]
+        else:
+            body = [_refusing(deepcopy(each)) for each in self.checked.bodies[function, role]]
+        return ast.FunctionDef(name, arguments, list(body) or [ast.Pass()], decorators, returns)
+
+    def _local(self, projected: list[ast.stmt]) -> list[ast.stmt]:
+        """Local code that the projections use, in the order of the source."""
+        needed = {name for node in projected for name in _used(node)}
+        kept: set[int] = set()
+        grew = True
+        while grew:
+            grew = False
+            for position, node in enumerate(self.module.local):
+                if position not in kept and _wanted(node, needed):
+                    kept.add(position)
+                    needed |= _used(node) if not isinstance(node, ast.Import | ast.ImportFrom) else set()
+                    grew = True
+        chosen = [node for position, node in enumerate(self.module.local) if position in kept]
+        return [_narrowed(node, needed) for node in chosen]
+
+
+def _wanted(node: ast.stmt, needed: set[str]) -> bool:
+    return any(name in needed for name in _defines(node))
+
+
+def _defines(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+        yield node.name
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from ((each.asname or each.name).partition(".")[0] for each in node.names)
+    else:
+        yield from (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+
+
+def _narrowed(node: ast.stmt, needed: set[str]) -> ast.stmt:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        fresh = deepcopy(node)
+        fresh.names = [each for each in node.names if (each.asname or each.name).partition(".")[0] in needed]
+        return fresh
+    return node
+
+
+def _used(node: ast.AST) -> set[str]:
+    found = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value.isidentifier():
+            found.add(each.value)
+    return found
+
+
+def _unplaced(node: ast.expr) -> ast.expr:
+    return node.left if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) else node
+
+
+def _refusing(node: ast.stmt) -> ast.stmt:
+    """With a last case in each choice, for a label that the protocol does not have here."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Match) and is_choice(each):
+            call = ast.Call(ast.Name("unexpected"), [ast.Name("other")], [])
+            each.cases.append(ast.match_case(ast.MatchAs(None, "other"), None, [ast.Raise(call, None)]))
+    return node
+
+
+def _wire(local: list[ast.stmt]) -> list[ast.stmt]:
+    classes = [ast.Name(node.name) for node in local if isinstance(node, ast.ClassDef)]
+    if not classes:
+        return []
+    hint = ast.parse("tuple[type, ...]", mode="eval").body
+    return [ast.AnnAssign(ast.Name("WIRE"), hint, ast.Tuple(list(classes), ast.Load()), 1)]
+
+
+def _header(role: str, imports: Sequence[ast.stmt], used: set[str]) -> str:
+    names = [name for name in RUNTIME if name in used]
+    lines = [
+        f'"""The program of {role}, projected from a choreography by distml."""\n\nfrom __future__ import annotations\n'
+    ]
+    written = [ast.unparse(node) for node in imports]
+    if "Any" in used and not any(line.startswith("from typing ") and "Any" in line for line in written):
+        written.append("from typing import Any")
+    if written:
+        lines.append("\n".join(sorted(written, key=lambda line: line.startswith("from "))) + "\n")
+    if names:
+        lines.append(f"from distml.choreo.runtime import {', '.join(names)}\n")
+    return "\n".join(lines) + "\n"
+
+
+def _format(body: list[ast.stmt]) -> str:
+    parts: list[str] = []
+    before: ast.stmt | None = None
+    for node in body:
+        large = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        if before is not None:
+            parts.append("\n\n\n" if isinstance(node, large) or isinstance(before, large) else "\n")
+        elif isinstance(node, large):
+            parts.append("\n")
+        parts.append(_spaced(ast.unparse(ast.fix_missing_locations(node))))
+        before = node
+    return "".join(parts) + "\n"
+
+
+def _spaced(text: str) -> str:
+    """Without an empty line before a first method, as formatters write it."""
+    lines = text.splitlines()
+    kept = [
+        line
+        for position, line in enumerate(lines)
+        if line.strip() or not (position and lines[position - 1].startswith("class "))
+    ]
+    return "\n".join(kept)

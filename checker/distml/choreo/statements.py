@@ -1,0 +1,302 @@
+"""Who may do what: the role checker for statements.
+
+Follows each function once with the places of its variables. Whether every party knows which branch was taken is not
+decided here but by projecting and merging; only selects that tell nobody anything new are found on the way.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from distml.choreo.expressions import Expressions, Scope
+from distml.choreo.facts import Facts, Invocation, Transfer, names
+from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
+from distml.choreo.read import last, located, roles_in
+
+ABRUPT = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+
+
+def check_function(function: Function, module: Module, facts: Facts) -> None:
+    """Check one choreography."""
+    _signature(function, facts)
+    if not function.is_abstract:
+        checker = _Statements(function, module, facts)
+        checker.block(function.node.body)
+
+
+def _signature(function: Function, facts: Facts) -> None:
+    hints = [each.node.annotation for each in function.parameters] + [function.node.returns]
+    for hint in hints:
+        used = list(roles_in(hint))
+        for role in dict.fromkeys(used):
+            if role not in function.roles and hint is not None:
+                facts.say("CHO106", hint, f"{role} takes no part in this choreography between {names(function.roles)}")
+            if used.count(role) > 1 and hint is not None and isinstance(hint, ast.Subscript):
+                facts.say("CHO105", hint, f"{role} is named twice")
+
+
+class _Statements:
+    def __init__(self, function: Function, module: Module, facts: Facts) -> None:
+        self.function, self.module, self.facts = function, module, facts
+        self.scope = Scope(function.roles)
+        for each in function.parameters:
+            self.scope.types[each.name] = each.type
+        self.scope.declared = dict(self.scope.types)
+        self.told: list[set[str]] = []
+
+    @property
+    def expressions(self) -> Expressions:
+        return Expressions(self.module, self.facts, self.scope)
+
+    def block(self, body: Sequence[ast.stmt]) -> bool:
+        """Check statements; whether control can reach their end."""
+        for node in body:
+            method = getattr(self, f"_{type(node).__name__.lower()}", None)
+            if method is None:
+                self.facts.say("CHO402", node, f"`{_keyword(node)}` has no meaning in a choreography")
+            elif method(node) is False:
+                return False
+        return True
+
+    def _pass(self, node: ast.stmt) -> None:
+        return
+
+    _import = _importfrom = _pass
+
+    def _abrupt(self, node: ast.stmt) -> bool:
+        return False
+
+    _break = _continue = _abrupt
+
+    def _expr(self, node: ast.Expr) -> None:
+        found = self.expressions.check(node.value)
+        fact = self.facts.calls.get(node.value)
+        if isinstance(fact, Transfer) and fact.is_select:
+            self._tell(node, fact)
+        elif found.loose:
+            self.facts.say(
+                "CHO108", node, "this call is at no role: nothing says who runs it", "place it: `call() @ Role()`"
+            )
+        elif isinstance(node.value, ast.Call) and fact is None and isinstance(node.value.func, ast.Attribute):
+            self._whole(node, node.value.func.value, found)
+
+    def _tell(self, node: ast.stmt, fact: Transfer) -> None:
+        if self.told:
+            if fact.receiver in self.told[-1]:
+                self.facts.say("CHO206", node, f"{fact.receiver} knows already which branch was taken")
+            self.told[-1].add(fact.receiver)
+
+    def _whole(self, node: ast.AST, target: ast.expr, value: Located) -> None:
+        """An update must happen wherever the thing is, or what parties agree on comes apart."""
+        held = self.expressions.check(target)
+        if held.kind is Kind.DATA and held.place and value.place is not None and held.place - value.place:
+            self.facts.say(
+                "CHO111", node, f"this is held by {names(held.place)}, but changed at {names(value.place)} alone"
+            )
+
+    def _assign(self, node: ast.Assign) -> None:
+        first = node.targets[0]
+        declared = self._declared(first)
+        if declared is not None and len(node.targets) == 1:
+            found = self.expressions.wanted(node.value, declared, "CHO101", f"`{ast.unparse(first)}`")
+        else:
+            found = self.expressions.check(node.value)
+            if found.loose:
+                hint = "annotate the variable, or place the call: `call() @ Role()`"
+                self.facts.say("CHO108", node, "this call is at no role: nothing says who runs it", hint)
+        for target in node.targets:
+            self._bind(target, found)
+
+    def _declared(self, target: ast.expr) -> Located | None:
+        if isinstance(target, ast.Name):
+            return self.scope.declared.get(target.id)
+        if isinstance(target, ast.Attribute):
+            base = self.expressions.check(target.value)
+            return self.module.field_of(base, target.attr) if base.kind is Kind.OBJECT else base
+        if isinstance(target, ast.Subscript):
+            return self.expressions.check(target.value)
+        return None
+
+    def _bind(self, target: ast.expr, value: Located) -> None:
+        self.facts.types[target] = value
+        if isinstance(target, ast.Name):
+            self.scope.types[target.id] = value
+            self.scope.declared.setdefault(target.id, value)
+            self.scope.unset.pop(target.id, None)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for each in target.elts:
+                self._bind(each, value._replace(also=frozenset()))
+        elif isinstance(target, ast.Starred):
+            self._bind(target.value, value)
+        elif isinstance(target, ast.Subscript):
+            self.expressions.check(target)
+
+    def _annassign(self, node: ast.AnnAssign) -> None:
+        declared = located(node.annotation, self.module, self.function.roles)
+        if not any(roles_in(node.annotation)) and declared.kind is Kind.DATA and node.value is not None:
+            found = self.expressions.check(node.value)
+            declared = found._replace(data=node.annotation) if not found.loose else declared
+        for role in roles_in(node.annotation):
+            if role not in self.function.roles:
+                self.facts.say("CHO106", node.annotation, f"{role} takes no part in this choreography")
+        if isinstance(node.target, ast.Name):
+            self.scope.declared[node.target.id] = declared
+        if node.value is not None:
+            self.expressions.wanted(node.value, declared, "CHO101", f"`{ast.unparse(node.target)}`")
+            self._bind(node.target, declared)
+        self.facts.types[node.target] = declared
+
+    def _augassign(self, node: ast.AugAssign) -> None:
+        held = self.expressions.check(node.target)
+        found = self.expressions.wanted(node.value, held, "CHO101", f"`{ast.unparse(node.target)}`")
+        self.facts.types[node.target] = held if held.roles is not None else found
+
+    def _return(self, node: ast.Return) -> bool:
+        wanted = self.function.returns
+        if node.value is not None and wanted is not None:
+            self.expressions.wanted(node.value, wanted, "CHO103", "the result")
+        elif node.value is not None:
+            self.expressions.check(node.value)
+        return False
+
+    def _raise(self, node: ast.Raise) -> bool:
+        for each in (node.exc, node.cause):
+            if each is not None and self.expressions.check(each).loose:
+                self.expressions.settle(each, frozenset(self.function.roles))
+        return False
+
+    def _assert(self, node: ast.Assert) -> None:
+        self.expressions.meet(node.test, [each for each in (node.test, node.msg) if each is not None])
+
+    def _delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            self.expressions.check(target)
+
+    def _if(self, node: ast.If) -> bool:
+        return self._paths(self._guard(node.test), [node.body, node.orelse])
+
+    def _guard(self, test: ast.expr) -> Located:
+        found = self.expressions.check(test)
+        if found.loose:
+            self.facts.say("CHO108", test, "this condition is at no role", "place it: `condition() @ Role()`")
+        return found
+
+    def _match(self, node: ast.Match) -> bool:
+        subject = self._guard(node.subject)
+        for case in node.cases:
+            for pattern in ast.walk(case.pattern):
+                name = getattr(pattern, "name", None)
+                if isinstance(name, str):
+                    self.scope.types[name] = subject
+            if case.guard is not None:
+                self.expressions.check(case.guard)
+        bodies = [case.body for case in node.cases]
+        if not any(isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None for case in node.cases):
+            bodies.append([])
+        return self._paths(subject, bodies)
+
+    def _paths(self, guard: Located, bodies: list[list[ast.stmt]]) -> bool:
+        before, ends = self.scope, []
+        for body in bodies:
+            self.scope = before.copy()
+            self.told.append(set(guard.roles if guard.roles is not None else self.function.roles))
+            if self.block(body):
+                ends.append(self.scope)
+            self.told.pop()
+        self.scope = before
+        if ends:
+            self._join(ends)
+        return bool(ends)
+
+    def _join(self, ends: list[Scope]) -> None:
+        common = set.intersection(*(set(end.types) for end in ends))
+        for end in ends:
+            for name, kind in end.types.items():
+                if name in common:
+                    self.scope.types[name] = kind
+                else:
+                    self.scope.types.pop(name, None)
+                    self.scope.unset[name] = frozenset(kind.roles or ())
+            self.scope.unset.update({name: roles for name, roles in end.unset.items() if name not in common})
+        for name in common:
+            self.scope.unset.pop(name, None)
+
+    def _while(self, node: ast.While) -> bool:
+        guard = self._guard(node.test)
+        always = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        self._paths(guard, [node.body, node.orelse])
+        return not always or any(isinstance(each, ast.Break) for each in ast.walk(node))
+
+    def _for(self, node: ast.For) -> None:
+        items = self._guard(node.iter)
+        before = self.scope
+        self.scope = before.copy()
+        self._bind(node.target, items._replace(kind=Kind.DATA))
+        inner = self.scope
+        self._paths(items, [node.body, node.orelse])
+        for name in set(inner.types) - set(before.types):
+            inner.types.pop(name, None)
+        self.scope = before
+
+    def _with(self, node: ast.With) -> bool:
+        for item in node.items:
+            found = self._guard(item.context_expr)
+            if last(item.context_expr) == "suppress" and self._acts(node.body):
+                self.facts.say("CHO401", node, "suppress hides a failure from the parties that wait for this one")
+            if item.optional_vars is not None:
+                self._bind(item.optional_vars, found)
+        return self.block(node.body)
+
+    def _try(self, node: ast.Try) -> bool:
+        handled = all(last(handler.type) == "ChoreographyError" for handler in node.handlers)
+        parts = [*node.body, *node.orelse, *node.finalbody]
+        before = self.scope.copy()
+        reached = self.block(node.body) and self.block(node.orelse)
+        ends = [self.scope] if reached else []
+        for handler in node.handlers:
+            self.scope = before.copy()
+            if handler.name:
+                self.scope.types[handler.name] = EVERYWHERE
+            if self.block(handler.body):
+                ends.append(self.scope)
+            if self._acts(handler.body):
+                self.facts.say("CHO401", handler, "communication in a handler: the other parties need not come here")
+        self.scope = before
+        if ends:
+            self._join(ends)
+        if node.handlers and not handled and self._acts(parts):
+            self.facts.say(
+                "CHO401",
+                node,
+                f"communication where {names(set(map(_caught, node.handlers)))} is caught: the party that fails goes on "
+                "elsewhere, the others wait for it",
+                "catch around local code only, and communicate the outcome; or catch `ChoreographyError`",
+            )
+        return self.block(node.finalbody) and bool(ends)
+
+    def _functiondef(self, node: ast.FunctionDef) -> None:
+        inner = self.scope.copy()
+        free = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in inner.types]
+        expressions = Expressions(self.module, self.facts, inner)
+        expressions.local_only([each for each in ast.walk(node) if isinstance(each, ast.Call)], "a local function")
+        found = expressions.meet(ast.Name(node.name), free)
+        self.scope.types[node.name] = found
+        self.facts.types[node.args] = found  # type: ignore[index]
+
+    def _acts(self, body: Sequence[ast.stmt]) -> bool:
+        return any(
+            isinstance(self.facts.calls.get(each), Transfer | Invocation) for node in body for each in _calls(node)
+        )
+
+
+def _calls(node: ast.stmt) -> list[ast.expr]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+
+
+def _caught(handler: ast.ExceptHandler) -> str:
+    return ast.unparse(handler.type) if handler.type is not None else "everything"
+
+
+def _keyword(node: ast.stmt) -> str:
+    return ast.unparse(node).split(maxsplit=1)[0].rstrip(":")
