@@ -193,3 +193,27 @@ def test_a_wrong_question_is_one_line(tmp_path: Path, name: str | None, where: s
         migration(tmp_path, program, name or "f", where)
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_an_assertion_that_is_a_call_is_a_demand(tmp_path: Path) -> None:
+    found = migration(
+        tmp_path, "def f(x):\n    b, n = x.shape\n    torch._assert(n == 7, 'seven')\n    return x.mean(1)\n"
+    )
+    assert shown(found) == {"x": "b 7"}
+    assert found.constraints == ()
+
+
+def test_what_depends_on_data_is_no_constraint_that_can_be_said(tmp_path: Path) -> None:
+    program = "def f(x, flag):\n    assert flag or x.shape[0] > 3\n    return torch.relu(x)\n"
+    assert migration(tmp_path, program, where="x.ndim == 2").constraints == ()
+
+
+def test_an_unknown_size_that_divides_ends(tmp_path: Path) -> None:
+    program = """
+def f(x, patch, grid):
+    b, c, h, w = x.shape
+    table = torch.zeros((grid // patch) * (grid // patch) + 1, 4)
+    tokens = x.reshape(b, c, (h // patch) * (w // patch), -1)
+    return tokens[0, 0] + table[: tokens.shape[2]]
+"""
+    assert migration(tmp_path, program).verdict == "static"

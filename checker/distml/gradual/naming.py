@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.shapes import Dim, Symbol
-from distml.solver.formula import show, symbols
+from distml.solver.formula import flags, show, symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class Names:
 
     def knows(self, formula: Formula) -> bool:
         """Whether a formula speaks of nothing but named sizes."""
-        return all(symbol in self._names for symbol in symbols(formula))
+        return not flags(formula) and all(symbol in self._names for symbol in symbols(formula))
 
     def dim(self, dim: Dim) -> str | int:
         """A dimension in an annotation."""
