@@ -130,7 +130,7 @@ def mutated_globals(tree: ast.Module) -> frozenset[str]:
     Their value when a function runs is not the one the module left. `torch.add(x, y)` changes no module: what `import`
     binds has functions, not methods.
     """
-    modules = frozenset(_imported_modules(tree))
+    modules = frozenset(_imported_modules(tree.body))
     found: set[str] = set()
     waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
     while waiting:
@@ -146,10 +146,13 @@ def mutated_globals(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _imported_modules(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imported_modules(body: Iterable[ast.AST]) -> Iterator[str]:
+    """Module variables that an import binds. One in a function binds a name of that function."""
+    for node in body:
         if isinstance(node, ast.Import):
             yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+            yield from _imported_modules(ast.iter_child_nodes(node))
 
 
 def _changed(node: ast.AST, modules: frozenset[str]) -> Iterable[str]:
