@@ -7,6 +7,7 @@ symbol that nothing is learned of (Dyn: consistent with every size, each time an
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from distml.interp.trace import Demand
     from distml.solver.formula import Formula
 
+MIN_SECONDS = 0.05
 Axis = tuple[str, int]
 """An input and one of its axes."""
 
@@ -94,8 +96,15 @@ class Bench:
         self.inputs = inputs
         self.where = where
         self.least = least
-        self.seconds = seconds
+        self._seconds = seconds
         self._done: dict[Plan, Trial] = {}
+
+    @property
+    def seconds(self) -> float:
+        """How long the solver may take for one question: less when the time for everything is nearly over."""
+        deadline = self.program.vm.deadline
+        left = self._seconds if deadline is None else deadline - time.process_time()
+        return max(MIN_SECONDS, min(self._seconds, left))
 
     def run(self, plan: Plan) -> Trial:
         """The trial of a plan; each plan is run once."""
@@ -108,7 +117,7 @@ class Bench:
         program.begin(self.target.state)
         symbols = {given.name: self._shape(given, plan) for given in self.inputs if given.is_tensor}
         assumed = TRUE if self.where is None else self.where(symbols)
-        watcher = vm.watcher = Watcher(vm, assumed, plan.excused, self.seconds, least=self.least)
+        watcher = vm.watcher = Watcher(vm, assumed, plan.excused, min(1.0, self.seconds), least=self.least)
         watcher.assume()
         failure, complete, reason = None, True, ""
         try:
