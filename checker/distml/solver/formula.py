@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd
+from types import MappingProxyType
 from typing import Literal
 
 from distml.shapes import Dim, Quotient, Symbol
@@ -270,7 +271,7 @@ def value(dim: Dim, values: Mapping[Symbol, int]) -> int:
     return total
 
 
-def evaluate(formula: Formula, values: Mapping[Symbol, int], flags: Mapping[Flag, bool] | None = None) -> bool:
+def evaluate(formula: Formula, values: Mapping[Symbol, int], flags: Mapping[Flag, bool] = MappingProxyType({})) -> bool:
     """Whether the formula holds for these numbers and Booleans.
 
     Raises KeyError where a symbol or a flag has no value.
@@ -283,9 +284,9 @@ def evaluate(formula: Formula, values: Mapping[Symbol, int], flags: Mapping[Flag
                 return False
             return number >= 0 if kind == ">=" else (number == 0) == (kind == "==")
         case Flag():
-            return (flags or {})[formula]
+            return flags[formula]
         case Negation(flag=flag):
-            return not (flags or {})[flag]
+            return not flags[flag]
         case Both(parts=parts):
             return all(evaluate(p, values, flags) for p in parts)
         case Either(parts=parts):
