@@ -152,7 +152,8 @@ class Calls:
             if found.kind is Kind.CHANNEL and roles.get(mine[0]) == theirs[1]:
                 theirs = tuple(reversed(theirs))
             for role, actual in zip(mine, theirs):
-                roles.setdefault(role, actual)
+                if found.kind is not Kind.DATA or actual not in roles.values():
+                    roles.setdefault(role, actual)
         self._complete(node, called.node.name, formal, roles)
         return roles
 

@@ -70,7 +70,7 @@ def _why(error: ChoiceError) -> tuple[str, str]:
     told = [bool(side) and isinstance(side[0], ast.Match) for side in (left, right)]
     if isinstance(error.node, ast.While | ast.For):
         return "CHO207", "acts in this loop, but does not know whether there is another turn"
-    if all(told):
+    if all(told) or error.after_label:
         return "CHO204", "is told the same label in two branches in which it acts differently"
     if any(told) and not (waits_for_label(left) and waits_for_label(right)):
         return "CHO205", "is told of one branch alone"

@@ -199,7 +199,9 @@ class Expressions(Calls):
                 inner.scope.types[name.id] = Located(Kind.DATA, found.roles)
             parts += each.ifs
         parts += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        self.local_only(parts[len(parts) - 1 :], "a comprehension")
+        results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        if inner.local_only(results, "a comprehension"):
+            return Located(Kind.DATA, self.scope.everyone)
         return inner.meet(node, parts)
 
     _listcomp = _setcomp = _generatorexp = _dictcomp = _comprehension
@@ -218,8 +220,9 @@ class Expressions(Calls):
 
     _yield = _yieldfrom = _await
 
-    def local_only(self, nodes: Iterable[ast.expr], where: str) -> None:
-        """Report communication in code that a party may run any number of times."""
+    def local_only(self, nodes: Iterable[ast.expr], where: str) -> bool:
+        """Report communication in code that a party may run any number of times; whether there is any."""
+        before = len(self.facts.problems)
         for node in nodes:
             for call in (each for each in ast.walk(node) if isinstance(each, ast.Call)):
                 if self.communicates(call):

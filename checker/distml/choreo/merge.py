@@ -15,9 +15,9 @@ Body = list[ast.stmt]
 class MergeError(Exception):
     """Two behaviors of one party that it cannot tell apart."""
 
-    def __init__(self, left: Body, right: Body) -> None:
+    def __init__(self, left: Body, right: Body, after_label: bool = False) -> None:
         super().__init__("unmergeable")
-        self.left, self.right = left, right
+        self.left, self.right, self.after_label = left, right, after_label
 
 
 def merge(left: Body, right: Body) -> Body:
@@ -53,10 +53,17 @@ def _merge_cases(first: ast.Match, second: ast.Match) -> ast.stmt:
         label = ast.dump(case.pattern)
         if label in labels:
             place = labels.index(label)
-            cases[place] = ast.match_case(case.pattern, case.guard, merge(cases[place].body, case.body) or [ast.Pass()])
+            cases[place] = ast.match_case(case.pattern, case.guard, _merge_case(cases[place].body, case.body))
         else:
             cases.append(case)
     return ast.copy_location(ast.Match(first.subject, cases), first)
+
+
+def _merge_case(left: Body, right: Body) -> Body:
+    try:
+        return merge(_stripped(left), _stripped(right)) or [ast.Pass()]
+    except MergeError as error:
+        raise MergeError(error.left, error.right, after_label=True) from None
 
 
 def _header(node: ast.stmt) -> str:

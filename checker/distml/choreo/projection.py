@@ -25,6 +25,7 @@ class ChoiceError(Exception):
     def __init__(self, node: ast.stmt, role: str, error: MergeError) -> None:
         super().__init__("choice")
         self.node, self.role, self.left, self.right = node, role, error.left, error.right
+        self.after_label = error.after_label
 
 
 class Behavior(Values):
@@ -203,8 +204,14 @@ class Behavior(Values):
         wanted = self.function.returns
         if node.value is None:
             return ast.Return()
-        mine = wanted is not None and (wanted.roles is None or self.role in wanted.roles)
-        value = self._all([node.value], out)[0] if mine else self.value(node.value, out, wanted=False)
+        if wanted is None or (wanted.roles is not None and self.role not in wanted.roles):
+            return ast.Return(self.value(node.value, out, wanted=False))
+        value = self._all([node.value], out)[0]
+        if _received(value):
+            # What is received has any type; the name gives it the one that was promised.
+            name = ast.Name("received_")
+            out.append(ast.AnnAssign(name, type_of(wanted, self.role, self.module), value, 1))
+            value = name
         return ast.Return(value)
 
     def _raise(self, node: ast.Raise, out: Body, tail: bool) -> ast.stmt:
@@ -237,6 +244,10 @@ def type_of(found: Located, role: str, module: Module) -> ast.expr:
         formal = dict(zip(found.roles or (), module.classes[found.name].roles)).get(role, role)
         return ast.Name(f"{found.name}_{formal}")
     return found.data if found.data is not None else ast.Name("Any")
+
+
+def _received(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "com"
 
 
 def _leaving(choice: ast.Match) -> ast.Match:

@@ -86,10 +86,13 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None,
         _ = source.tree  # a file that cannot be parsed is reported whether or not it holds tensors
     except UnreadableError as error:
         return FileResult((error.diagnostic,), lasting=error.diagnostic.code not in FLEETING)
+    choreographies = _choreographies(source)
     if not reaches_tensor_library(source, project):
-        return FileResult(apply(source, ()).unused, skipped=True, consulted=trace(source, project))
+        here = apply(source, choreographies)
+        skipped = not here.kept and "distml.choreo" not in source.text
+        return FileResult((*here.kept, *here.unused), skipped=skipped, consulted=trace(source, project))
     checked = (checker or _interpreter())(source, project, deadline)
-    found = list(checked.diagnostics)
+    found = [*checked.diagnostics, *choreographies]
     here = apply(source, [finding for finding in found if finding.span.path == source.path])
     elsewhere, used = _elsewhere(source, found, project)
     return FileResult(
@@ -99,6 +102,15 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None,
         consulted=trace(source, project),
         lasting=not any(finding.code in FLEETING for finding in found),
     )
+
+
+def _choreographies(source: SourceFile) -> tuple[Diagnostic, ...]:
+    """The findings on the choreographies of a file; most files have none, and pay one search of their text."""
+    if "distml.choreo" not in source.text:
+        return ()
+    from distml.choreo.check import check_source
+
+    return check_source(source)
 
 
 def _elsewhere(source: SourceFile, found: list[Diagnostic], project: Project) -> tuple[list[Diagnostic], list[Place]]:
