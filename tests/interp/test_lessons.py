@@ -54,5 +54,13 @@ def test_known_sizes_are_no_matter_of_inputs(tmp_path: Path) -> None:
 
 
 def test_a_size_that_the_function_makes_is_no_input(tmp_path: Path) -> None:
-    program = "import torch\n\n\ndef f(n: int):\n    x = torch.ones(n, 3)\n    y = torch.ones(5) + x.sum(1)\n    return x @ torch.ones(4, 2)\n"
+    program = """\
+import torch
+
+
+def f(n: int):
+    x = torch.ones(n, 3)
+    y = torch.ones(5) + x.sum(1)
+    return x @ torch.ones(4, 2)
+"""
     assert [code for code, _, _ in findings(tmp_path, program)] == ["SHP101"]
