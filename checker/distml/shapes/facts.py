@@ -149,9 +149,9 @@ class Facts:
             elif not self.equate(known, dim):
                 return None
         middle = shape.middle
+        labels = [names[i] if i < len(names) else f"{middle.name}{i}" for i in range(rank)]
         full = tuple(
-            d if d is not None else self._axis_of(middle, names[i] if i < len(names) else f"{middle.name}{i}").at(origin)
-            for i, d in enumerate(dims)
+            self._axis_of(middle, label).at(origin) if d is None else d for d, label in zip(dims, labels, strict=True)
         )
         known_shape = Shape(full)
         if not middle.dynamic:
