@@ -114,6 +114,7 @@ def test_dead_arms_are_removed(program: Path) -> None:
     ("arguments", "says"),
     [
         (["absent.py::Net"], "no such file: absent.py"),
+        (["."], ". is a folder: name one file"),
         (["net.py::Nat"], "has no function or class 'Nat'"),
         (["net.py::Net.run"], "has no method 'run'"),
         (["net.py::Net", "--where", "y.shape[0] > 1"], "has no input 'y'"),

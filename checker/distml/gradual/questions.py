@@ -68,6 +68,8 @@ def benches(question: Question) -> Iterator[Bench]:
 
 
 def _program(question: Question) -> Program:
+    if os.path.isdir(question.path):
+        raise QuestionError(f"{question.path} is a folder: name one file")
     if not os.path.isfile(question.path):
         raise QuestionError(f"no such file: {question.path}")
     project = Project()
