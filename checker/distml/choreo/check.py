@@ -76,7 +76,8 @@ def _why(error: ChoiceError) -> tuple[str, str]:
         return "CHO205", "is told of one branch alone"
     if waits_for_label(left) or waits_for_label(right):
         return "CHO203", "acts before it is told which branch was taken"
-    if left and right and not any(isinstance(side[0], ast.Return | ast.Break | ast.Continue) for side in (left, right)):
+    leaves = [bool(side) and isinstance(side[0], ast.Return | ast.Break | ast.Continue) for side in (left, right)]
+    if left and right and leaves[0] == leaves[1]:
         return "CHO202", "acts differently in two branches and is not told which was taken"
     return "CHO201", "acts in one branch alone and is not told which was taken"
 

@@ -173,15 +173,18 @@ class Expressions(Calls):
         return Located(Kind.DATA, (role,))
 
     def _boolop(self, node: ast.BoolOp) -> Located:
-        self.local_only(node.values[1:], "an operand that may not be reached")
+        if self.local_only(node.values[1:], "an operand that may not be reached"):
+            return Located(Kind.DATA, self.scope.everyone)
         return self.meet(node, node.values)
 
     def _ifexp(self, node: ast.IfExp) -> Located:
-        self.local_only((node.body, node.orelse), "a conditional expression")
+        if self.local_only((node.body, node.orelse), "a conditional expression"):
+            return Located(Kind.DATA, self.scope.everyone)
         return self.meet(node, (node.test, node.body, node.orelse))
 
     def _lambda(self, node: ast.Lambda) -> Located:
-        self.local_only((node.body,), "a lambda")
+        if self.local_only((node.body,), "a lambda"):
+            return Located(Kind.DATA, self.scope.everyone)
         inner = Expressions(self.module, self.facts, self.scope.copy())
         for arg in (*node.args.args, *node.args.kwonlyargs):
             inner.scope.types[arg.arg] = EVERYWHERE
@@ -229,6 +232,7 @@ class Expressions(Calls):
                     self.facts.say(
                         "CHO403", call, f"communication in {where}: not every party knows whether it happens"
                     )
+        return len(self.facts.problems) > before
 
     def is_pure(self, node: ast.Call) -> bool:
         """Whether parties that agree on the arguments agree on the result."""

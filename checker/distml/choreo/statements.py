@@ -140,6 +140,7 @@ class _Statements:
         for role in roles_in(node.annotation):
             if role not in self.function.roles:
                 self.facts.say("CHO106", node.annotation, f"{role} takes no part in this choreography")
+                return
         if isinstance(node.target, ast.Name):
             self.scope.declared[node.target.id] = declared
         if node.value is not None:
@@ -200,13 +201,15 @@ class _Statements:
         before, ends = self.scope, []
         for body in bodies:
             self.scope = before.copy()
-            self.told.append(set(guard.roles if guard.roles is not None else self.function.roles))
+            self.told.append(set(guard.roles or ()))
             if self.block(body):
                 ends.append(self.scope)
             self.told.pop()
         self.scope = before
         if ends:
             self._join(ends)
+        if self.told and len(ends) < len(bodies):
+            self.told[-1] &= guard.place or frozenset()  # what follows is a branch of its own
         return bool(ends)
 
     def _join(self, ends: list[Scope]) -> None:
@@ -240,13 +243,18 @@ class _Statements:
         self.scope = before
 
     def _with(self, node: ast.With) -> bool:
+        hidden = []
         for item in node.items:
-            found = self._guard(item.context_expr)
-            if last(item.context_expr) == "suppress" and self._acts(node.body):
-                self.facts.say("CHO401", node, "suppress hides a failure from the parties that wait for this one")
+            found = self.expressions.check(item.context_expr)
+            hidden += [item] if last(item.context_expr) == "suppress" else []
+            if found.loose and not hidden:
+                self._guard(item.context_expr)
             if item.optional_vars is not None:
                 self._bind(item.optional_vars, found)
-        return self.block(node.body)
+        ends = self.block(node.body)
+        if hidden and self._acts(node.body):
+            self.facts.say("CHO401", node, "`suppress` hides a failure from the parties that wait for this one")
+        return ends
 
     def _try(self, node: ast.Try) -> bool:
         handled = all(last(handler.type) == "ChoreographyError" for handler in node.handlers)
@@ -279,7 +287,9 @@ class _Statements:
         inner = self.scope.copy()
         free = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in inner.types]
         expressions = Expressions(self.module, self.facts, inner)
-        expressions.local_only([each for each in ast.walk(node) if isinstance(each, ast.Call)], "a local function")
+        calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+        if expressions.local_only(calls, "a local function"):
+            return
         found = expressions.meet(ast.Name(node.name), free)
         self.scope.types[node.name] = found
         self.facts.types[node.args] = found  # type: ignore[index]
