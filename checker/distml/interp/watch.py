@@ -17,7 +17,7 @@ from distml.interp.trace import Demand, Guard, Log, RunOver, demands
 from distml.interp.truth import truth
 from distml.interp.witnesses import Witnesses
 from distml.shapes import Dim, Symbol
-from distml.solver.decide import Constraint, Contradiction, decide, satisfy
+from distml.solver.decide import Constraint, Contradiction, satisfy
 from distml.solver.formula import (
     FALSE,
     TRUE,
