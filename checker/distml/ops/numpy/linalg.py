@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, UNKNOWN, ZERO, Call
 from distml.ops.numpy.dtypes import element_kind
-from distml.ops.numpy.results import array, into
+from distml.ops.numpy.results import array, into, output
 from distml.ops.registry import op
 from distml.ops.rules import linalg, matmul
 from distml.ops.rules.axes import replace_axes
@@ -30,8 +30,10 @@ def _kinds(call: Call, *values: Value) -> str | None:
 @op("numpy.matmul", "numpy.linalg.matmul", "numpy.ndarray.__matmul__", "numpy.ndarray.__rmatmul__")
 def product(call: Call, x1: Value, x2: Value, out: Value = NONE, **options: Value) -> Value:
     """numpy.matmul(x1, x2): https://numpy.org/doc/stable/reference/generated/numpy.matmul.html"""
+    if "axes" in options:
+        return call.unranked(_kinds(call, x1, x2))
     shape = matmul.matmul(call, call.shape(x1), call.shape(x2))
-    return into(call, array(call, shape, _kinds(call, x1, x2)), out)
+    return output(call, array(call, shape, _kinds(call, x1, x2)), out)
 
 
 @op("numpy.ndarray.__imatmul__")
@@ -59,7 +61,7 @@ def outer(call: Call, a: Value, b: Value, out: Value = NONE) -> Value:
     if call.name == "numpy.linalg.outer":
         for side in (a, b):
             call.of_rank(call.shape(side), 1, what="vectors")
-    return into(call, array(call, matmul.outer(call, call.shape(a), call.shape(b)), _kinds(call, a, b)), out)
+    return output(call, array(call, matmul.outer(call, call.shape(a), call.shape(b)), _kinds(call, a, b)), out)
 
 
 @op("numpy.vdot")
@@ -76,7 +78,7 @@ def vecdot(call: Call, x1: Value, x2: Value, *, axis: Value = MINUS_ONE, **optio
     """numpy.vecdot(x1, x2): https://numpy.org/doc/stable/reference/generated/numpy.vecdot.html"""
     left, right = call.shape(x1), call.shape(x2)
     kind = _kinds(call, x1, x2)
-    if call.const(axis, int) != -1:
+    if call.const(axis, int) != -1 or "axes" in options:
         return call.unranked(kind)
     ends = call.facts.axis(left, -1), call.facts.axis(right, -1)
     message = f"{call.text}: the last axes of {left!r} and {right!r} differ: {{left}} and {{right}}"
@@ -89,6 +91,8 @@ def vecdot(call: Call, x1: Value, x2: Value, *, axis: Value = MINUS_ONE, **optio
 @op("numpy.matvec")
 def matvec(call: Call, x1: Value, x2: Value, **options: Value) -> Value:
     """numpy.matvec(x1, x2): https://numpy.org/doc/stable/reference/generated/numpy.matvec.html"""
+    if "axes" in options:
+        return call.unranked(_kinds(call, x1, x2))
     left, right = linalg.matrix(call, call.shape(x1)), call.shape(x2)
     return _vector_product(call, left, right, left.columns, left.rows, (x1, x2))
 
@@ -96,6 +100,8 @@ def matvec(call: Call, x1: Value, x2: Value, **options: Value) -> Value:
 @op("numpy.vecmat")
 def vecmat(call: Call, x1: Value, x2: Value, **options: Value) -> Value:
     """numpy.vecmat(x1, x2): https://numpy.org/doc/stable/reference/generated/numpy.vecmat.html"""
+    if "axes" in options:
+        return call.unranked(_kinds(call, x1, x2))
     left, right = call.shape(x1), linalg.matrix(call, call.shape(x2))
     return _vector_product(call, right, left, right.rows, right.columns, (x1, x2))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, UNKNOWN, Call
 from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import content_of, element_kind, kind_of
-from distml.ops.numpy.results import array, into
+from distml.ops.numpy.results import array, into, output
 from distml.ops.registry import op
 from distml.ops.rules.axes import replace_axis
 from distml.ops.rules.kinds import counted, floating, real
@@ -62,7 +62,8 @@ def reduction(call: Call, a: Value, *args: Value, **options: Value) -> Value:
     own = element_kind(call, a)
     kind = kind_of(call, given.get("dtype", NONE), _KINDS[name](own) if name in _KINDS else own)
     content = _folded(call, name, a) if axis == NONE and shape.rank == 0 else None
-    return into(call, Tensor("numpy", shape, kind, content=content), given.get("out", NONE))
+    fill = output if name == "nanmedian" else into
+    return fill(call, Tensor("numpy", shape, kind, content=content), given.get("out", NONE))
 
 
 def _folded(call: Call, name: str, a: Value) -> tuple[Value, ...] | None:
@@ -190,7 +191,7 @@ def percentile(
 ) -> Value:
     """numpy.percentile(a, q, axis): https://numpy.org/doc/stable/reference/generated/numpy.percentile.html"""
     rest = reduced(call, call.shape(a), axis, keepdims, empty_is_all=False)
-    return into(call, array(call, joined(call, call.shape(q), rest), None), out)
+    return output(call, array(call, joined(call, call.shape(q), rest), None), out)
 
 
 @op("numpy.apply_over_axes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import Call
+from distml.ops.rules.pointwise import fits_into
 from distml.shapes import Dim, Shape
 from distml.values import Tensor, Tup, Value
 
@@ -36,6 +37,17 @@ def into(call: Call, result: Tensor, out: Value) -> Value:
             f"{call.text}: the result {wanted!r} does not fit into out, which is {given!r}",
             *call.notes(*given.head, *wanted.head),
         )
+    return target
+
+
+def output(call: Call, result: Tensor, out: Value) -> Value:
+    """`out=` of a ufunc, which the result broadcasts into; the result where there is none."""
+    if call.is_none(out):
+        return result
+    target = out.items[0] if isinstance(out, Tup) and len(out.items) == 1 else out
+    if not isinstance(target, Tensor):
+        return result if call.is_none(target) else target
+    fits_into(call, result.shape, call.shape(target))
     return target
 
 

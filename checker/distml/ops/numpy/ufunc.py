@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, TRUE, ZERO, Call
 from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import content_of, element_kind, kind_of
-from distml.ops.numpy.results import array, into
+from distml.ops.numpy.results import array, into, output
 from distml.ops.python.ratios import ceiling_of, floor_of, ratio
 from distml.ops.registry import op
 from distml.ops.rules.kinds import counted, floating, promote, real
-from distml.ops.rules.pointwise import fits_into, title, warn_difference
+from distml.ops.rules.pointwise import title, warn_difference
 from distml.ops.rules.reduce import reduced
 from distml.shapes import Dim, Shape
 from distml.values import Const, Ratio, Tensor, Tup, Value
@@ -170,17 +170,6 @@ def _sizes_in(call: Call, value: Value) -> list[Dim] | None:
     sizes = [call.dim(item) for item in items if call.dtype(item) == "int"]
     known = [size for size in sizes if size is not None]
     return known if len(known) == len(items) else None
-
-
-def output(call: Call, result: Tensor, out: Value) -> Value:
-    """`out=` of a ufunc, which the result broadcasts into; the result where there is none."""
-    if call.is_none(out):
-        return result
-    target = out.items[0] if isinstance(out, Tup) and len(out.items) == 1 else out
-    if not isinstance(target, Tensor):
-        return result if call.is_none(target) else target
-    fits_into(call, result.shape, call.shape(target))
-    return target
 
 
 @op("numpy.modf", "numpy.frexp", "numpy.divmod")
