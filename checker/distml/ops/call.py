@@ -223,9 +223,10 @@ class Call:
             return None
         if isinstance(value, Range):
             bounds = [self.const(v, int) for v in (value.start, value.stop, value.step)]
-            if UNKNOWN in bounds or len(range(*bounds)) > 4096:
+            numbers = None if UNKNOWN in bounds else range(*bounds)
+            if numbers is None or numbers[4096:]:
                 return None
-            return tuple(Const(i) for i in range(*bounds))
+            return tuple(Const(i) for i in numbers)
         if isinstance(value, Tensor) and value.content is not None and self.shape(value).rank == 1:
             return value.content
         return None

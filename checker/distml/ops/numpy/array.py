@@ -31,6 +31,8 @@ def array(call: Call, object: Value = NONE, dtype: Value = NONE, *rest: Value, *
         return call.unranked()
     ragged = may_be_object(call, dtype)
     shape = _at_least(call, shape_of_nested(call, source, ragged=ragged), options.pop("ndmin", ZERO))
+    if "ndmax" in options:
+        return new_array(call, _at_most(call, shape, options["ndmax"]))
     if shape.rank == 0 and call.name in ("numpy.ascontiguousarray", "numpy.asfortranarray"):
         shape = Shape.of(1)
     kind = kind_of(call, dtype, element_kind(call, source))
@@ -149,6 +151,14 @@ def _at_least(call: Call, shape: Shape, ndmin: Value) -> Shape:
     if least is UNKNOWN or shape.dims is None:
         return call.facts.unknown_shape()
     return Shape((*(Dim.of(1) for _ in range(least - len(shape.dims))), *shape.dims))
+
+
+def _at_most(call: Call, shape: Shape, ndmax: Value) -> Shape:
+    """What lies deeper than `ndmax` axes are the elements, which are objects."""
+    most = call.const(ndmax, int)
+    if most is UNKNOWN or shape.dims is None:
+        return call.facts.unknown_shape()
+    return Shape(shape.dims[:most])
 
 
 def _content(call: Call, value: Value, depth: int = 0) -> tuple[Value, ...] | None:

@@ -52,6 +52,9 @@ def setitem(call: Call, self: Value, index: Value, value: Value) -> Value:
     # A cell of an array of objects holds anything.
     if slot is not None and (kind is not None or slot.rank != 0):
         given = shape_of_nested(call, value, ragged=kind is None)
+        if kind is None and not isinstance(value, Tensor) and slot.rank is not None and given.dims is not None:
+            # What lies deeper than the axes of the slot may be the objects to store.
+            given = Shape(given.dims[: slot.rank])
         assigned(call, call.shape(self), index, Tensor("numpy", given), "numpy")
     if isinstance(self, Tensor):
         forget_content(call, self)

@@ -33,9 +33,10 @@ def arange(
     kind = kind_of(call, dtype, range_kind(call, start, stop, step))
     numbers = [call.const(v, int) for v in (start, stop, step)]
     content = None
-    if UNKNOWN not in numbers and numbers[2] and len(range(*numbers)) <= MAX_CONTENT and kind == "int":
-        content = tuple(Const(number) for number in range(*numbers))
     length = range_length(call, start, stop, step)
+    count = None if length is None else length.constant
+    if UNKNOWN not in numbers and count is not None and count <= MAX_CONTENT and kind == "int":
+        content = tuple(Const(number) for number in range(*numbers))
     return Tensor("numpy", Shape((call.symbol("length") if length is None else length,)), kind, content=content)
 
 

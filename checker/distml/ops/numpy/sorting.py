@@ -39,7 +39,8 @@ def partition(call: Call, a: Value, kth: Value, axis: Value = LAST, *_: Value, *
     place = call.const(kth, int)
     size = None if at is None or not shape.dims else call.facts.axis(shape, at)
     length = None if size is None else size.constant
-    if isinstance(place, int) and length is not None and not -length <= place < length:
+    # An empty axis has nothing to order, so no place in it is asked for.
+    if isinstance(place, int) and length and not -length <= place < length:
         message = f"{call.text}: kth={place} is out of bounds for an axis of size {length} ({call.show(a)})"
         call.fail("SHP302", message, *([] if size is None else call.notes(size)))
     kind = element_kind(call, a) if call.name.endswith(".partition") else "int"

@@ -60,5 +60,6 @@ def _of_numbers(start: float, stop: float, step: float) -> Dim | None:
     if not step or not all(math.isfinite(number) for number in (start, stop, step)):
         return None
     if all(isinstance(number, int) for number in (start, stop, step)):
-        return Dim.of(len(range(int(start), int(stop), int(step))))
+        # `len(range(...))` fails where the length is no machine integer.
+        return Dim.of(max(0, -((int(start) - int(stop)) // int(step))))
     return Dim.of(max(0, math.ceil((stop - start) / step)))
