@@ -273,3 +273,17 @@ def play_waiting(ends: Ends) -> Any:
 
 def unique(ends: Ends) -> Iterable[ChannelEnd]:
     return dict.fromkeys(ends.values())
+
+
+def play_unsendable(ends: Ends) -> None:
+    ends["A"].com(object())
+
+
+def play_strange_result(ends: Ends) -> object:
+    return object()
+
+
+def play_sleeping(ends: Ends) -> None:
+    import time
+
+    time.sleep(60)

@@ -15,6 +15,8 @@ from typing import Any
 
 from distml.choreo.runtime.errors import Malformed
 
+LONGEST_REASON = 2000  # characters of an error that peers are told
+
 _LENGTH = struct.Struct(">I")
 _DOUBLE = struct.Struct(">d")
 _DEEPEST = 200  # each level takes a few frames of Python's own stack

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
-from distml.choreo.runtime.codec import Codec, shown
+from distml.choreo.runtime.codec import LONGEST_REASON, Codec, shown
 from distml.choreo.runtime.errors import Malformed
 
 E = TypeVar("E", bound=Enum)
-_LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def pack(frame: Frame, codec: Codec) -> bytes:
         case Label(enumeration, member):
             return b"L" + codec.encode((enumeration, member))
         case Abort(role, message):
-            return b"A" + codec.encode((shown(role), shown(message, _LONGEST_REASON)))
+            return b"A" + codec.encode((shown(role), shown(message, LONGEST_REASON)))
         case Bye():
             return b"B"
 
@@ -82,7 +81,7 @@ def unpack(data: bytes, codec: Codec) -> Frame:
         return Label(*_two_texts(contents, codec))
     if kind == b"A":
         role, message = _two_texts(contents, codec)
-        return Abort(shown(role), shown(message, _LONGEST_REASON))
+        return Abort(shown(role), shown(message, LONGEST_REASON))
     if data == b"B":
         return Bye()
     raise Malformed(f"unknown kind of message 0x{kind.hex()}")
