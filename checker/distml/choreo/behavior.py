@@ -70,7 +70,9 @@ class Values:
 
     def _invoke(self, node: ast.Call, fact: Invocation, out: Body) -> ast.expr | None:
         formal = next((mine for mine, actual in fact.roles.items() if actual == self.role), None)
-        acts = formal is not None and (fact.function is None or fact.target or self.parties.acts(fact.function, formal))
+        acts = formal is not None and (
+            fact.function is None or _always(fact.target) or self.parties.acts(fact.function, formal)
+        )
         if not acts:
             for _, argument, _ in fact.arguments:
                 self.value(argument, out, wanted=False)
@@ -91,7 +93,9 @@ class Values:
         if receiver is not None and isinstance(node.func, ast.Attribute):
             function: ast.expr = ast.Attribute(values.pop(0), node.func.attr)
         else:
-            function = ast.Name(f"{fact.target}_{formal}")
+            name, _, method = fact.target.partition(".")
+            function = ast.Name(f"{name}_{formal}")
+            function = ast.Attribute(function, method) if method else function
         # An argument that is not here may stand between two that are: those after it are given by position still.
         arguments = [value for (_, by_name), value in zip(kept, values) if not by_name]
         keywords = [ast.keyword(name, value) for (name, by_name), value in zip(kept, values) if by_name]
@@ -129,6 +133,10 @@ class Values:
         values = self._all([child for _, _, child in places], out)
         fresh: ast.expr = _replaced(node, dict(zip([id(child) for _, _, child in places], values)))
         return fresh
+
+
+def _always(target: str) -> bool:
+    return bool(target) and "." not in target
 
 
 def label_of(value: ast.expr) -> ast.expr:

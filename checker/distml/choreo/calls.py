@@ -43,6 +43,8 @@ class Calls:
         if isinstance(function, ast.Attribute):
             if last(function.value) == "super" and isinstance(function.value, ast.Call):
                 return self._super(node, function)
+            if isinstance(function.value, ast.Name) and function.value.id in self.module.classes:
+                return self._static(node, function, function.value.id)
             base = self.check(function.value)
             if base.kind is Kind.CHANNEL:
                 return self._transfer(node, function, base)
@@ -129,13 +131,22 @@ class Calls:
         static = any(last(each) == "staticmethod" for each in called.node.decorator_list)
         return self._invoke(node, "", called, roles, skip=0 if static else 1)
 
+    def _static(self, node: ast.Call, function: ast.Attribute, name: str) -> Located:
+        definition = self.module.classes[name]
+        found = self.module.method_of(Located(Kind.OBJECT, definition.roles, name), function.attr)
+        if found is None:
+            return self._local(node)
+        called, inherited = found
+        roles = self._infer(node, called, tuple(inherited), {})
+        return self._invoke(node, f"{called.owner.name if called.owner else name}.{function.attr}", called, roles)
+
     def _super(self, node: ast.Call, function: ast.Attribute) -> Located:
         itself = self.scope.types.get("self")
         for parent in self.module.parents(itself) if itself is not None and itself.kind is Kind.OBJECT else []:
             found = self.module.method_of(parent, function.attr)
             if found is not None:
                 return self._invoke(node, "", *found, skip=1)
-        return self._local(node)
+        return self._local(node)._replace(loose=False)  # of a class that knows no roles: each party's own
 
     def _infer(
         self, node: ast.Call, called: Function, formal: tuple[str, ...], given: dict[str, str], skip: int = 0

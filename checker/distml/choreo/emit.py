@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from io import StringIO
+from tokenize import STRING, generate_tokens
 
 from distml.choreo.check import Checked
 from distml.choreo.merge import is_choice
@@ -13,6 +16,8 @@ from distml.choreo.projection import type_of
 from distml.choreo.read import BASES, last
 
 RUNTIME = ("ChannelEnd", "ChoreographyError", "ReceiveEnd", "SendEnd", "unexpected")
+
+_DEFAULT = re.compile(r"(\w: [^=()\"]+)=(?!=)")
 
 
 def roles_of(checked: Checked) -> list[str]:
@@ -201,7 +206,19 @@ def _format(body: list[ast.stmt]) -> str:
             parts.append("\n")
         parts.append(_spaced(ast.unparse(ast.fix_missing_locations(node))))
         before = node
-    return "".join(parts) + "\n"
+    return _quoted("".join(parts) + "\n")
+
+
+def _quoted(text: str) -> str:
+    """With the quotes and the spaces around defaults that formatters write."""
+    tokens = list(generate_tokens(StringIO(text).readline))
+    lines = text.splitlines(keepends=True)
+    for token in reversed(tokens):
+        plain = token.type == STRING and token.string.startswith("'") and not token.string.startswith("'''")
+        if plain and '"' not in token.string and "\\" not in token.string:
+            (row, start), (_, end) = token.start, token.end
+            lines[row - 1] = f'{lines[row - 1][:start]}"{token.string[1:-1]}"{lines[row - 1][end:]}'
+    return "".join(_DEFAULT.sub(r"\1 = ", line) if line.lstrip().startswith("def ") else line for line in lines)
 
 
 def _spaced(text: str) -> str:

@@ -84,8 +84,8 @@ else:
     Ch1 = Ch2 = Ch3 = Ch4 = Ch5 = Ch6 = Ch7 = Ch8 = Ch9 = Ch10 = Ch
 
 
-class DiChannel(Generic[T, A, B]):
-    """A channel from `A` to `B` for values of type `T`."""
+class _Directed(Generic[T]):
+    """A channel from its first role to its second, for values of type `T`."""
 
     def com(self, value: S, /) -> S:
         """Send a value: the result is at the other end."""
@@ -96,11 +96,26 @@ class DiChannel(Generic[T, A, B]):
         raise _unprojected()
 
 
-class Channel(DiChannel[T, A, B]):
-    """A channel between `A` and `B` for both directions."""
+class _Symmetric(_Directed[T]):
+    """A channel between two roles for both directions."""
 
 
-SymChannel = Channel
+if TYPE_CHECKING:
+    DiChannel = TypeAliasType("DiChannel", _Directed[T], type_params=(T, A, B))
+    Channel = TypeAliasType("Channel", _Symmetric[T], type_params=(T, A, B))
+    SymChannel = TypeAliasType("SymChannel", _Symmetric[T], type_params=(T, A, B))
+else:
+
+    class DiChannel(_Directed):
+        """A channel from `A` to `B` for values of type `T`: `DiChannel[T, A, B]`."""
+
+        def __class_getitem__(cls, parts):
+            return cls
+
+    class Channel(DiChannel):
+        """A channel between `A` and `B` for both directions: `Channel[T, A, B]`."""
+
+    SymChannel = Channel
 
 
 def roles(*parties: type[Role]) -> Callable[[S], S]:
