@@ -17,12 +17,8 @@ class WrongRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         m: At[int, Bob] = n
@@ -32,12 +28,8 @@ class WrongRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         m: At[int, Bob] = ch.com(n)
@@ -62,20 +54,14 @@ class ArgumentAtWrongRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def show(n: At[int, Bob]) -> None:
         print(n)
 
-
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann], m: At[int, Bob]) -> None:
         both(n, n, m)
-
 
     def both(a: At[int, Ann], b: At[int, Bob], c: At[int, Bob]) -> None:
         print(b + c)
@@ -85,20 +71,14 @@ class ArgumentAtWrongRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def show(n: At[int, Bob]) -> None:
         print(n)
 
-
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann], m: At[int, Bob]) -> None:
         both(n, ch.com(n), m)
-
 
     def both(a: At[int, Ann], b: At[int, Bob], c: At[int, Bob]) -> None:
         print(b + c)
@@ -122,12 +102,8 @@ class ReturnAtWrongRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> At[int, Bob]:
         return n
@@ -137,12 +113,8 @@ class ReturnAtWrongRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> At[int, Bob]:
         return ch.com(n)
@@ -166,12 +138,8 @@ class OperandsAtDifferentRoles(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def add(ch: Channel[int, Ann, Bob], a: At[int, Ann], b: At[int, Bob]) -> None:
         print(a + b)
@@ -181,12 +149,8 @@ class OperandsAtDifferentRoles(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def add(ch: Channel[int, Ann, Bob], a: At[int, Ann], b: At[int, Bob]) -> None:
         print(ch.com(a) + b)
@@ -210,20 +174,13 @@ class RoleAliasing(Rule):
     ```py
     from distml.choreo import At, Ch2, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Eve(Role): ...
-
 
     class Pair(Ch2[Ann, Bob]):
         def __init__(self, n: At[int, Ann]) -> None:
             self.n = n
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         pair = Pair[Ann, Ann](n)
@@ -233,20 +190,13 @@ class RoleAliasing(Rule):
     ```py
     from distml.choreo import At, Ch2, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Eve(Role): ...
-
 
     class Pair(Ch2[Ann, Bob]):
         def __init__(self, n: At[int, Ann]) -> None:
             self.n = n
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         pair = Pair[Ann, Bob](n)
@@ -271,15 +221,9 @@ class UnknownRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Eve(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         m: At[int, Eve] = 3
@@ -289,15 +233,9 @@ class UnknownRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Eve(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann], e: At[int, Eve]) -> None:
         m: At[int, Eve] = 3 + e
@@ -322,20 +260,13 @@ class RolesNotInferred(Rule):
     ```py
     from distml.choreo import At, Ch2, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Eve(Role): ...
-
 
     class Pair(Ch2[Ann, Eve]):
         def __init__(self, n: At[int, Ann]) -> None:
             self.n = n
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         pair = Pair(n)
@@ -345,20 +276,13 @@ class RolesNotInferred(Rule):
     ```py
     from distml.choreo import At, Ch2, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Eve(Role): ...
-
 
     class Pair(Ch2[Ann, Eve]):
         def __init__(self, n: At[int, Ann]) -> None:
             self.n = n
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         pair = Pair[Ann, Bob](n)
@@ -383,12 +307,8 @@ class PlacedNowhere(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         print("done")
@@ -398,12 +318,8 @@ class PlacedNowhere(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         print("done" @ Ann())
@@ -427,12 +343,8 @@ class UnsetAtRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -444,12 +356,8 @@ class UnsetAtRole(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         m: At[int, Ann] = 0
@@ -480,12 +388,8 @@ class AgreementNotKept(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         m: At[float, Ann, Bob] = random.random()
@@ -497,12 +401,8 @@ class AgreementNotKept(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         mine: At[float, Ann] = random.random()
@@ -527,12 +427,8 @@ class UpdateAtSomeRoles(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], items: At[list[int], Ann, Bob], n: At[int, Ann]) -> None:
         items.append(n)
@@ -542,12 +438,8 @@ class UpdateAtSomeRoles(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], items: At[list[int], Ann, Bob], n: At[int, Ann]) -> None:
         m: At[int, Ann, Bob] = ch.com(n)
@@ -573,16 +465,11 @@ class OverrideWithOtherRoles(Rule):
     ```py
     from distml.choreo import At, Ch2, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     class Remote(Ch2[Ann, Bob]):
         def call(self, n: At[int, Ann]) -> None: ...
-
 
     class Printer(Remote, Ch2[Ann, Bob]):
         def call(self, n: At[int, Bob]) -> None:
@@ -593,16 +480,11 @@ class OverrideWithOtherRoles(Rule):
     ```py
     from distml.choreo import At, Ch2, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     class Remote(Ch2[Ann, Bob]):
         def call(self, n: At[int, Ann]) -> None: ...
-
 
     class Printer(Remote, Ch2[Ann, Bob]):
         def call(self, n: At[int, Ann]) -> None:

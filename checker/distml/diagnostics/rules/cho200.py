@@ -19,17 +19,11 @@ class ChoiceNotKnown(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -42,17 +36,11 @@ class ChoiceNotKnown(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -83,17 +71,11 @@ class BranchesDoNotMerge(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann], m: At[int, Bob]) -> None:
         if n > 0:
@@ -108,17 +90,11 @@ class BranchesDoNotMerge(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann], m: At[int, Bob]) -> None:
         if n > 0:
@@ -149,17 +125,11 @@ class LateSelect(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -175,17 +145,11 @@ class LateSelect(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -215,17 +179,11 @@ class SameLabelTwice(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -241,17 +199,11 @@ class SameLabelTwice(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -281,17 +233,11 @@ class OneSidedSelect(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -305,17 +251,11 @@ class OneSidedSelect(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -345,17 +285,11 @@ class SelectToldTwice(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -371,17 +305,11 @@ class SelectToldTwice(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
@@ -412,17 +340,11 @@ class LoopNotKnown(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         while n > 0:
@@ -436,17 +358,11 @@ class LoopNotKnown(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         while n > 0:
@@ -478,17 +394,11 @@ class MalformedSelect(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         way: At[Way, Ann] = Way.LEFT
@@ -501,17 +411,11 @@ class MalformedSelect(Rule):
 
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         ch.select(Way.LEFT @ Ann())

@@ -17,12 +17,8 @@ class WrongDirection(Rule):
     ```py
     from distml.choreo import At, DiChannel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: DiChannel[object, Ann, Bob], n: At[int, Bob]) -> None:
         m = ch.com(n)
@@ -32,12 +28,8 @@ class WrongDirection(Rule):
     ```py
     from distml.choreo import At, DiChannel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: DiChannel[object, Ann, Bob], n: At[int, Ann]) -> None:
         m = ch.com(n)
@@ -61,15 +53,9 @@ class NotAnEnd(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Eve(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Eve]) -> None:
         m = ch.com(n)
@@ -79,15 +65,9 @@ class NotAnEnd(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
-
     class Eve(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann], e: At[int, Eve]) -> None:
         m = ch.com(n)
@@ -111,12 +91,8 @@ class AlreadyKnownAtBoth(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         m: At[int, Ann, Bob] = ch.com(n)
@@ -127,12 +103,8 @@ class AlreadyKnownAtBoth(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         m: At[int, Ann, Bob] = ch.com(n)

@@ -17,12 +17,8 @@ class CommunicationUnderHandler(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], text: At[str, Ann]) -> None:
         try:
@@ -35,12 +31,8 @@ class CommunicationUnderHandler(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], text: At[str, Ann]) -> None:
         n: At[int, Ann] = 0
@@ -69,12 +61,8 @@ class NotInAChoreography(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         global count
@@ -85,12 +73,8 @@ class NotInAChoreography(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         print(n)
@@ -115,12 +99,8 @@ class CommunicationInLocalCode(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], items: At[list[int], Ann]) -> None:
         received = [ch.com(item) for item in items]
@@ -130,12 +110,8 @@ class CommunicationInLocalCode(Rule):
     ```py
     from distml.choreo import At, Channel, Role
 
-
     class Ann(Role): ...
-
-
     class Bob(Role): ...
-
 
     def talk(ch: Channel[object, Ann, Bob], items: At[list[int], Ann]) -> None:
         received = ch.com(items)
