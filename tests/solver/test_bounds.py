@@ -34,6 +34,25 @@ def test_span_holds_every_value(dim, given_intervals):
 
 
 @quick
+@given(dims, st.integers(-3, 6), st.sampled_from(SYMBOLS))
+def test_span_without_an_upper_bound(dim, low, open_symbol):
+    known = {s: Interval(low, inf) if s is open_symbol else Interval(2, 2) for s in SYMBOLS}
+    least, most = span(dim, known)
+    for number in [*range(low, 12), 1000]:
+        try:
+            found = value(dim, {**dict.fromkeys(SYMBOLS, 2), open_symbol: number})
+        except ZeroDivisionError:
+            continue
+        assert least <= found <= most
+
+
+def test_span_of_a_small_number_divided_by_a_large_one():
+    known = {SYMBOLS[0]: Interval(1, inf)}
+    assert span(-3 // X, known) == (-3, -1)
+    assert span(3 // X, known) == (0, 3)
+
+
+@quick
 @given(one_symbol, st.sampled_from([0, 1, None]))
 def test_threshold_is_where_the_sign_changes(dim, low):
     if not symbols(different(dim, 0)) or not divides_plainly(dim):

@@ -17,7 +17,7 @@ from distml.solver.decide import (
 )
 from distml.solver.formula import FALSE, Flag, at_least, divisible, either, equal, evaluate, less, negate, show
 
-from solver.worlds import formulas, holds, quick, worlds
+from solver.worlds import crowds, formulas, holds, quick, worlds
 
 X, Y, Z, W = (Dim.symbol(Symbol(name, n, 0)) for n, name in enumerate("xyzw"))
 sets = st.lists(formulas, min_size=1, max_size=4)
@@ -47,6 +47,20 @@ def assert_minimal(core, floor):
     for left_out in core:
         rest = [c for c in core if c is not left_out]
         assert not isinstance(satisfy(rest, 2, floor), Contradiction)
+
+
+@quick
+@given(crowds)
+def test_crowds_are_always_decided(some):
+    answer = satisfy(labeled(some), seconds=3)
+    if isinstance(answer, Contradiction):
+        assert not any(holds(some, world) for world in worlds(some))
+        assert_minimal(answer.core, 1)
+    else:
+        assert holds(some, (answer.model, answer.flags))
+    short = simplify(labeled(some), seconds=3)
+    for world in worlds(some):
+        assert holds(short, world) == holds(some, world), [show(f) for f in short]
 
 
 @quick
@@ -123,6 +137,24 @@ def test_core_names_only_what_contradicts():
     answer = satisfy(told)
     assert isinstance(answer, Contradiction)
     assert [c.label for c in answer.core] == [1, 3, 4]
+
+
+def test_core_remembers_bounds_and_cases():
+    cores = [
+        [at_least(X, Y + 1), at_least(Y, 5), at_least(4, X)],
+        [either(equal(X, Y + 1), equal(X, Y + 2)), less(X, Y)],
+        [either(equal(X, 1), equal(X, Y)), at_least(X, 4), at_least(3, Y)],
+        [equal(X * Y, 6 * Z + 1), at_least(3, X), at_least(3, Y)],
+    ]
+    for told in cores:
+        answer = satisfy(labeled([at_least(W, 3), *told, at_least(W, X)]))
+        assert isinstance(answer, Contradiction)
+        assert [c.label for c in answer.core] == list(range(1, len(told) + 1))
+
+
+def test_simplify_drops_what_follows():
+    told = [at_least(X, Y + 3), at_least(X, Y + 1), at_least(Y, 2), at_least(X, 4), either(equal(Z, 1), equal(X, 2))]
+    assert [show(f) for f in simplify(labeled(told))] == ["z == 1", "y >= 2", "x >= y + 3"]
 
 
 def test_models_are_small_and_in_order():

@@ -59,6 +59,16 @@ formulas = st.recursive(
     max_leaves=3,
 )
 
+simple = st.builds(
+    lambda make, a, b, offset: make(a, b + offset),
+    st.sampled_from([equal, different, at_least, at_least, less]),
+    st.sampled_from(SYMBOLS).map(Dim.symbol),
+    leaves,
+    st.integers(-2, 3),
+)
+crowds = st.lists(simple | simple | st.builds(either, simple, simple), min_size=3, max_size=7)
+"""Sets of constraints between plain sizes, of which many contradict each other."""
+
 
 def worlds(
     some: Sequence[Formula], floor: int = 1, box: range = BOX
