@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from distml.choreo.expressions import Expressions, Scope
 from distml.choreo.facts import Facts, Invocation, Transfer, names
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
+from distml.choreo.parties import Parties
 from distml.choreo.read import last, located, roles_in
 
 ABRUPT = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -129,6 +130,11 @@ class _Statements:
                 self._bind(each, value._replace(also=frozenset()))
         elif isinstance(target, ast.Starred):
             self._bind(target.value, value)
+        elif isinstance(target, ast.Attribute):
+            base = self.expressions.check(target.value)
+            if base.kind is Kind.OBJECT and self.module.field_of(base, target.attr) is None and base.name:
+                own = dict(zip(base.roles or (), self.module.classes[base.name].roles))
+                self.module.classes[base.name].fields[target.attr] = value.renamed(own)._replace(also=frozenset())
         elif isinstance(target, ast.Subscript):
             self.expressions.check(target)
 
@@ -281,7 +287,35 @@ class _Statements:
                 "elsewhere, the others wait for it",
                 "catch around local code only, and communicate the outcome; or catch `ChoreographyError`",
             )
+        elif node.handlers and not handled and not any(self._acts(handler.body) for handler in node.handlers):
+            self._alone(node)
         return self.block(node.finalbody) and bool(ends)
+
+    def _alone(self, node: ast.Try) -> None:
+        """What is caught must be caught by the same parties, and leave the others where they would be anyway."""
+        parties = Parties(self.module, self.facts)
+        guarded = [*node.body, *node.orelse]
+        every = self.function.roles
+        places = [frozenset(r for r in every if parties.involved([each], r, returns=False)) for each in guarded]
+        places = [place for place in places if place]
+        handling = [each for handler in node.handlers for each in handler.body]
+        reacting = frozenset(role for role in every if parties.involved(handling, role, returns=False))
+        acting = places[0] if places else frozenset()
+        if len(set(places)) > 1 or reacting - acting:
+            self.facts.say(
+                "CHO401",
+                node,
+                f"{names(acting | reacting | frozenset().union(*places))} act where a failure of one of them is caught: "
+                "the others do not know of it",
+                "catch around the code of one party, and communicate the outcome",
+            )
+        elif len(every) > 1 and acting != frozenset(every):
+            for each in (leaf for part in (*guarded, *handling) for leaf in ast.walk(part)):
+                if isinstance(each, ast.Return | ast.Break | ast.Continue):
+                    others = names(frozenset(every) - acting)
+                    self.facts.say(
+                        "CHO401", each, f"{others} cannot know that {names(acting)} goes on elsewhere from here"
+                    )
 
     def _functiondef(self, node: ast.FunctionDef) -> None:
         inner = self.scope.copy()

@@ -169,3 +169,31 @@ def test_what_is_accepted_ends_with_the_sequential_result(body: list[Statement],
 def test_many_were_accepted() -> None:
     assert accepted[0] > 50
     assert accepted[1] > 50
+
+
+def without_selects(body: list[Statement]) -> list[Statement]:
+    def bare(part: Any) -> Any:
+        if isinstance(part, list):
+            return [bare(each) for each in part]
+        if isinstance(part, tuple):
+            return tuple(map(bare, part))
+        return set() if isinstance(part, set) else part
+
+    return bare(body)
+
+
+completed = [0, 0]
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(statements(2).map(without_selects), st.tuples(*[st.integers(-5, 5)] * 3))
+def test_inferred_selects_keep_the_meaning(body: list[Statement], numbers: tuple[int, int, int]) -> None:
+    text = program(body)
+    found = project_source(text, "random.py", infer_selects=True)
+    completed[bool(found.findings)] += 1
+    if not found.findings:
+        assert projected(found.files, numbers) == sequential(text, numbers)
+
+
+def test_most_are_completed() -> None:
+    assert completed[0] > completed[1]
