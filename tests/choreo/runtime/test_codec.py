@@ -202,8 +202,16 @@ def test_a_class_of_the_same_name_is_not_the_one_in_wire() -> None:
         CODEC.encode(other())
     with pytest.raises(TypeError, match="two classes called Point"):
         Codec((Point, other))
-    with pytest.raises(TypeError, match="neither an enum nor a dataclass"):
-        Codec((int,))
+
+
+def test_of_the_classes_in_wire_only_enums_and_dataclasses_are_built() -> None:
+    codec = Codec((Exception, Color))
+    with pytest.raises(
+        TypeError, match="Exception cannot be sent: it is neither plain data, nor an enum or a dataclass"
+    ):
+        codec.encode(Exception())
+    with pytest.raises(Malformed, match="Exception is not in WIRE"):
+        codec.decode(b"D" + text("Exception") + b"d\x00\x00\x00\x00")
 
 
 @pytest.mark.parametrize("wrong", [{"message": 1}, {"message": 2**40}, {"nesting": 0}, {"nesting": 5000}])

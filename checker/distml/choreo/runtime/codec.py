@@ -38,7 +38,7 @@ class Limits:
 
 
 class Codec:
-    """Writes and reads values within limits; `wire` are the enums and dataclasses it may build, by their names."""
+    """Writes and reads values within limits; of the classes in `wire` it may build the enums and dataclasses, by name."""
 
     def __init__(self, wire: Iterable[type] = (), limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
@@ -48,7 +48,7 @@ class Codec:
 
     def _allow(self, kind: type) -> None:
         if not (issubclass(kind, Enum) or dataclasses.is_dataclass(kind)):
-            raise TypeError(f"WIRE names {kind.__name__}, which is neither an enum nor a dataclass")
+            return  # local code of the program, which stays with its party
         if self.wire.setdefault(kind.__name__, kind) is not kind:
             raise TypeError(f"WIRE names two classes called {kind.__name__}")
 
@@ -96,8 +96,9 @@ class _Writer:
         elif self.codec.wire.get(type(value).__name__) is type(value):
             self._instance(value, depth)
         else:
+            name = type(value).__name__
             raise TypeError(
-                f"a value of class {type(value).__name__} cannot be sent: it is neither plain data nor in WIRE"
+                f"a value of class {name} cannot be sent: it is neither plain data, nor an enum or a dataclass in WIRE"
             )
 
     def _instance(self, value: object, depth: int) -> None:
