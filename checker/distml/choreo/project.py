@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from distml.choreo.check import check_tree, diagnostics
+from distml.choreo.check import Checked, check_tree, diagnostics
 from distml.choreo.emit import program, roles_of
 from distml.choreo.infer import with_selects
 from distml.diagnostics.model import Diagnostic
@@ -17,6 +17,7 @@ class Projection(NamedTuple):
     files: dict[str, str]
     findings: tuple[Diagnostic, ...]
     source: str
+    checked: Checked
 
 
 class UnknownRoleError(LookupError):
@@ -39,5 +40,5 @@ def project_source(text: str, path: str, *, role: str | None = None, infer_selec
     if role is not None and role not in known:
         raise UnknownRoleError(role)
     if checked.facts.problems:
-        return Projection({}, diagnostics(source, checked), text)
-    return Projection({each: program(checked, each) for each in known if role in (None, each)}, (), text)
+        return Projection({}, diagnostics(source, checked), text, checked)
+    return Projection({each: program(checked, each) for each in known if role in (None, each)}, (), text, checked)
