@@ -43,8 +43,8 @@ def solve(facts: Iterable[Labeled], intervals: Mapping[Symbol, Interval], second
     """
     try:
         import z3
-    except ImportError:
-        return Residue(reason="z3 is not installed")
+    except ImportError as error:
+        return Residue(reason=f"z3 cannot be loaded: {error}")
     context = z3.Context()
     watchdog = Timer(left * 1.2 + 0.2, context.interrupt)
     watchdog.daemon = True
