@@ -16,7 +16,7 @@ from distml.choreo.runtime.codec import Codec, Limits
 from distml.choreo.runtime.errors import Malformed
 from distml.choreo.runtime.frames import Abort, Bye, Label, Value, pack, unpack
 
-quick = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+quick = settings(max_examples=90, deadline=None, derandomize=True, database=None)
 
 
 class Color(Enum):
@@ -173,6 +173,15 @@ def text(data: str) -> bytes:
 def test_malformed_messages_are_refused_with_the_reason(message: bytes, reason: str) -> None:
     with pytest.raises(Malformed, match=reason):
         CODEC.decode(message)
+
+
+def test_keys_chosen_to_collide_are_refused() -> None:
+    colliding = [index * (2**61 - 1) for index in range(20_000)]
+    for value in (dict.fromkeys(colliding[:1000]), set(colliding[:1000])):
+        with pytest.raises(Malformed, match="more than 64 keys with one hash"):
+            CODEC.decode(CODEC.encode(value))
+    assert CODEC.decode(CODEC.encode(colliding)) == colliding
+    assert CODEC.decode(CODEC.encode(set(range(20_000)))) == set(range(20_000))
 
 
 def test_a_frame_over_the_limit_is_not_read() -> None:

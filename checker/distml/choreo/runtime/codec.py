@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any
@@ -20,6 +21,7 @@ LONGEST_REASON = 2000  # characters of an error that peers are told
 _LENGTH = struct.Struct(">I")
 _DOUBLE = struct.Struct(">d")
 _DEEPEST = 200  # each level takes a few frames of Python's own stack
+_SAME_HASH = 64
 _SMALLEST = 16 * 1024  # the reason of a failure must always fit
 
 
@@ -219,6 +221,7 @@ class _Reader:
     def hashed(self, depth: int) -> frozenset[Any]:
         found = self.items(depth)
         try:
+            _spread(found)
             unique = frozenset(found)
         except TypeError as error:
             raise Malformed(f"a set of such items cannot be: {error}") from None
@@ -232,6 +235,7 @@ class _Reader:
             raise Malformed(f"{count} entries announced, {len(self.data) - self.position} bytes are left")
         pairs = [(self.read(depth - 1), self.read(depth - 1)) for _ in range(count)]
         try:
+            _spread([key for key, _ in pairs])
             found = dict(pairs)
         except TypeError as error:
             raise Malformed(f"a dictionary with such keys cannot be: {error}") from None
@@ -292,6 +296,13 @@ _GET: dict[bytes, Callable[[_Reader, int], Any]] = {
     b"E": _Reader.member,
     b"D": _Reader.record,
 }
+
+
+def _spread(keys: list[Any]) -> None:
+    """Refuse keys chosen to have one hash, which would make a table of them take time that grows with their square."""
+    hashes = Counter(map(hash, keys))
+    if hashes and hashes.most_common(1)[0][1] > _SAME_HASH:
+        raise Malformed(f"more than {_SAME_HASH} keys with one hash")
 
 
 def shown(text: str, longest: int = 500) -> str:
