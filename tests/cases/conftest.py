@@ -101,10 +101,16 @@ def check(files: dict[str, str], folder: Path) -> list[Said]:
         findings, revealed = (error.diagnostic,), ()
     else:
         applied = apply(source, checked.diagnostics)
-        findings, revealed = (*applied.kept, *applied.unused), checked.revealed
+        findings, revealed = (*applied.kept, *applied.unused, *_choreographies(source)), checked.revealed
     said = [
         Said(each.span.line, rule(each.code).severity.value, each.code, each.message.splitlines()[0])
         for each in findings
         if each.span.path == source.path
     ]
     return sorted({*said, *(Said(each.span.line, "revealed", "", each.text) for each in revealed)})
+
+
+def _choreographies(source: Any) -> tuple[Any, ...]:
+    if "distml.choreo" not in source.text:
+        return ()
+    return import_module("distml.choreo.check").check_source(source)  # type: ignore[no-any-return]

@@ -165,7 +165,8 @@ class Calls:
             for role, actual in zip(mine, theirs):
                 if found.kind is not Kind.DATA or actual not in roles.values():
                     roles.setdefault(role, actual)
-        self._complete(node, called.node.name, formal, roles)
+        if called.node.name != "__init__":  # a constructor's are completed as those of its class
+            self._complete(node, called.node.name, formal, roles)
         return roles
 
     def _complete(self, node: ast.Call, name: str, formal: tuple[str, ...], roles: dict[str, str]) -> None:
@@ -173,7 +174,7 @@ class Calls:
             if role not in roles and role in self.scope.everyone:
                 roles[role] = role
         missing = [role for role in formal if role not in roles]
-        if missing and name != "__init__":
+        if missing:
             self.facts.say("CHO107", node, f"nothing says who is {names(missing)} of `{name}`")
         actual = [roles[role] for role in formal if role in roles]
         twice = sorted({role for role in actual if actual.count(role) > 1})

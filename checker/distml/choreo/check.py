@@ -70,16 +70,23 @@ def _why(error: ChoiceError) -> tuple[str, str]:
     told = [bool(side) and isinstance(side[0], ast.Match) for side in (left, right)]
     if isinstance(error.node, ast.While | ast.For):
         return "CHO207", "acts in this loop, but does not know whether there is another turn"
-    if all(told) or error.after_label:
+    if error.after_label or (all(told) and _subject(left) == _subject(right)):
         return "CHO204", "is told the same label in two branches in which it acts differently"
     if any(told) and not (waits_for_label(left) and waits_for_label(right)):
         return "CHO205", "is told of one branch alone"
+    if all(told):
+        return "CHO202", "is told over different channels, or by labels of different enums, which branch was taken"
     if waits_for_label(left) or waits_for_label(right):
         return "CHO203", "acts before it is told which branch was taken"
     leaves = [bool(side) and isinstance(side[0], ast.Return | ast.Break | ast.Continue) for side in (left, right)]
     if left and right and leaves[0] == leaves[1]:
         return "CHO202", "acts differently in two branches and is not told which was taken"
     return "CHO201", "acts in one branch alone and is not told which was taken"
+
+
+def _subject(body: list[ast.stmt]) -> str:
+    """What a party that is told listens to: a channel, and the enum of the labels."""
+    return ast.dump(body[0].subject) if isinstance(body[0], ast.Match) else ""
 
 
 def _beside(error: ChoiceError) -> str:

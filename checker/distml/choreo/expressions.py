@@ -189,7 +189,7 @@ class Expressions(Calls):
         for arg in (*node.args.args, *node.args.kwonlyargs):
             inner.scope.types[arg.arg] = EVERYWHERE
         found = inner.check(node.body)
-        return Located(Kind.DATA, found.roles, loose=found.roles is None)
+        return Located(Kind.DATA, found.roles, loose=found.loose)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Located:
         inner = Expressions(self.module, self.facts, self.scope.copy())

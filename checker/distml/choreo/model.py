@@ -97,10 +97,13 @@ class Definition:
 
 @dataclass(eq=False)
 class Module:
-    """A file of choreographies. `local` are the statements of its top level that know no roles."""
+    """A file of choreographies. `local` are the statements of its top level that know no roles.
+
+    `roles` are the roles that the file defines, or names in annotations and imports from elsewhere.
+    """
 
     tree: ast.Module
-    roles: dict[str, ast.ClassDef] = field(default_factory=dict)
+    roles: set[str] = field(default_factory=set)
     classes: dict[str, Definition] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     local: list[ast.stmt] = field(default_factory=list)

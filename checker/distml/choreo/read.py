@@ -14,9 +14,10 @@ BASES = {"Ch", *(f"Ch{count}" for count in range(1, 11))}
 def read(tree: ast.Module) -> Module:
     """The choreographies of a file."""
     module = Module(tree)
+    module.roles.update(role for node in ast.walk(tree) if isinstance(node, ast.Subscript) for role in roles_in(node))
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and any(last(base) == "Role" for base in node.bases):
-            module.roles[node.name] = node
+            module.roles.add(node.name)
         elif isinstance(node, ast.ClassDef) and (roles := _class_roles(node, module)):
             module.classes[node.name] = Definition(node.name, node, roles, _bases(node, roles, module))
         elif isinstance(node, ast.FunctionDef):

@@ -283,8 +283,8 @@ class _Statements:
             self.facts.say(
                 "CHO401",
                 node,
-                f"communication where {names(set(map(_caught, node.handlers)))} is caught: the party that fails goes on "
-                "elsewhere, the others wait for it",
+                f"communication under a handler of {names(set(map(_caught, node.handlers)))}: the party that fails goes "
+                "on elsewhere, the others wait for it",
                 "catch around local code only, and communicate the outcome; or catch `ChoreographyError`",
             )
         elif node.handlers and not handled and not any(self._acts(handler.body) for handler in node.handlers):
@@ -339,7 +339,7 @@ def _calls(node: ast.stmt) -> list[ast.expr]:
 
 
 def _caught(handler: ast.ExceptHandler) -> str:
-    return ast.unparse(handler.type) if handler.type is not None else "everything"
+    return ast.unparse(handler.type) if handler.type is not None else "every exception"
 
 
 def _keyword(node: ast.stmt) -> str:
