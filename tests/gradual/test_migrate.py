@@ -217,3 +217,34 @@ def f(x, patch, grid):
     return tokens[0, 0] + table[: tokens.shape[2]]
 """
     assert migration(tmp_path, program).verdict == "static"
+
+
+def test_ranks_of_many_inputs_are_found_one_after_the_other(tmp_path: Path) -> None:
+    program = """
+def loss(q, action, target, done, reward):
+    chosen = q.gather(-1, action.long().unsqueeze(-1)).squeeze(-1)
+    best = target.gather(-1, target.argmax(-1).unsqueeze(-1)).squeeze(-1)
+    return (chosen - reward - best * (1 - done)).mean()
+"""
+    found = migration(tmp_path, program)
+    assert found.verdict == "static"
+    ranks = {name: len(annotation.dims or ()) for name, annotation in found.annotations.items()}
+    assert ranks["q"] == ranks["action"] + 1
+
+
+def test_what_a_subclass_is_meant_to_write_is_open(tmp_path: Path) -> None:
+    program = """
+class Sampler:
+    def __call__(self, x):
+        raise NotImplementedError
+
+
+class Top(nn.Module):
+    def __init__(self, sampler: Sampler):
+        super().__init__()
+        self.sampler = sampler
+
+    def forward(self, x):
+        return self.sampler(torch.relu(x))
+"""
+    assert migration(tmp_path, program, "Top").verdict == "static"

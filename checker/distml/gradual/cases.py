@@ -10,11 +10,9 @@ from distml.solver.formula import symbols
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from distml.gradual.trial import Trial
+    from distml.gradual.trial import Ranks, Trial
     from distml.shapes import Shape, Symbol
     from distml.solver.formula import Formula
-
-Ranks = tuple[tuple[str, int], ...]
 
 
 class Reading:

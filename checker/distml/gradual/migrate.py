@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from itertools import islice, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from distml.gradual.conflicts import Conflict, conflicts_of
 from distml.gradual.naming import Names, said
 from distml.gradual.ranks import MAX_RANK, possible_ranks
-from distml.gradual.trial import Axis, Bench, Plan, Trial
+from distml.gradual.trial import Axis, Bench, Plan, Ranks, Trial
 from distml.shapes import Dim
 from distml.solver.decide import Constraint, Contradiction, satisfy, simplify
 from distml.solver.formula import Compare, different, substitute, symbols
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 Verdict = Literal["empty", "dynamic", "static", "unknown"]
 MAX_SECONDS = 0.5
 """How long the solver may look for a second value of one size."""
-MAX_COMBINATIONS = 64
-"""How many combinations of the inputs' ranks are tried for a static migration."""
+MAX_TRIES = 200
+"""How many ranks of inputs are tried, one after the other, for a migration in which all have one."""
 
 
 class Annotation(NamedTuple):
@@ -90,24 +89,40 @@ class _Search:
         self.bench = bench
         self.tensors = [given for given in bench.inputs if given.is_tensor]
         self.ranks: dict[str, list[int] | Literal["any"]] = {}
+        self.tries = 0
 
     def answer(self) -> Migration:
         if not self.tensors:
             return self._result("unknown", reason="no parameter is known to be a tensor")
         candidates = possible_ranks(self.bench)
         self.ranks = {name: _any_or(found) for name, found in candidates.items()}
-        best: Trial | None = None
-        for plan in self._plans(candidates):
-            trial = self.bench.run(plan)
-            if trial.passed:
-                return self._static(trial)
-            best = best or trial
-        return self._gradual(best)
+        trial = self._descend(candidates, dynamic=False)
+        return self._gradual() if trial is None else self._static(trial)
 
-    def _plans(self, candidates: dict[str, list[int]]) -> list[Plan]:
-        """Combinations of ranks for a static migration, the most useful first."""
-        orders = [[(name, rank) for rank in _preferred(ranks)] for name, ranks in candidates.items()]
-        return [Plan(tuple(chosen)) for chosen in islice(product(*orders), MAX_COMBINATIONS)]
+    def _descend(self, candidates: dict[str, list[int]], dynamic: bool, fixed: Ranks = ()) -> Trial | None:
+        """A trial that passes with a rank for every input, the most useful ranks first; None where none is found.
+
+        Ranks are fixed one input after the other: what a rank of one makes impossible for another shows at once.
+        """
+        if len(fixed) == len(candidates):
+            return self.bench.run(self._plan(fixed, dynamic))
+        name = list(candidates)[len(fixed)]
+        for rank in _preferred(candidates[name]):
+            self.tries += 1
+            if self.tries > MAX_TRIES:
+                return None
+            chosen = (*fixed, (name, rank))
+            if self.bench.run(self._plan(chosen, dynamic)).passed:
+                found = self._descend(candidates, dynamic, chosen)
+                if found is not None:
+                    return found
+        return None
+
+    def _plan(self, fixed: Ranks, dynamic: bool) -> Plan:
+        if not dynamic:
+            return Plan(fixed)
+        open_ = {given.name for given in self.tensors} - {name for name, _ in fixed}
+        return Plan(fixed, frozenset((name, axis) for name, rank in fixed for axis in range(rank)), frozenset(open_))
 
     # --- answers ------------------------------------------------------------------------
 
@@ -116,15 +131,15 @@ class _Search:
             return self._result("unknown", trial=trial, reason=trial.reason)
         return self._result("static", trial=trial)
 
-    def _gradual(self, failed: Trial | None) -> Migration:
+    def _gradual(self) -> Migration:
         """There is no static migration: what must be left Dyn, or why there is no migration at all."""
+        if self.tries > MAX_TRIES:
+            return self._result("unknown", reason=f"no combination of ranks was found in {MAX_TRIES} tries")
         dynamic = possible_ranks(self.bench, dynamic=True)
-        for plan in self._plans(dynamic):
-            axes = frozenset((name, axis) for name, rank in plan.ranks for axis in range(rank))
-            loose = plan._replace(dynamic=axes)
-            if self.bench.run(loose).passed:
-                self.ranks = {name: _any_or(found) for name, found in dynamic.items()}
-                return self._tightened(loose)
+        loose = self._descend(dynamic, dynamic=True)
+        if loose is not None:
+            self.ranks = {name: _any_or(found) for name, found in dynamic.items()}
+            return self._tightened(loose.plan)
         everything = Plan(dynamic_ranks=frozenset(given.name for given in self.tensors))
         trial = self.bench.run(everything)
         if not trial.passed:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from distml.solver.formula import Formula
 
 MIN_SECONDS = 0.05
+Ranks = tuple[tuple[str, int], ...]
+"""Inputs and their numbers of axes."""
 Axis = tuple[str, int]
 """An input and one of its axes."""
 
@@ -43,7 +45,7 @@ class Plan(NamedTuple):
     `dynamic` are dimensions that stay Dyn. `excused` are demands that are left out.
     """
 
-    ranks: tuple[tuple[str, int], ...] = ()
+    ranks: Ranks = ()
     dynamic: frozenset[Axis] = frozenset()
     dynamic_ranks: frozenset[str] = frozenset()
     excused: frozenset[tuple[str, int, int, str]] = frozenset()

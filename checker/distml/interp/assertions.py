@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from distml.interp.branches import decided
 from distml.interp.findings import fail
 from distml.interp.refine import refine
+from distml.interp.shapewise import reads_shapes
 from distml.ops import Call, ShapeError
 from distml.values import Const, Num, ShapeSeq, Tup, Value
 
@@ -27,7 +28,7 @@ def execute_assert(vm: Machine, node: ast.Assert) -> None:
     if known is False:
         if _about_shapes(node.test):
             fail(vm, _contradiction(vm, node), node)
-        if vm.watcher is not None:
+        if vm.watcher is not None and reads_shapes(vm, node.test):
             vm.watcher.refused(node, f"this assertion always fails: {vm.snippet(node.test)}")
         raise vm.raised()
     refine(vm, node.test, True)
