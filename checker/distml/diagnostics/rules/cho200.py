@@ -15,16 +15,10 @@ class ChoiceNotKnown(Rule):
 
     ## Example
     ```py
-    from enum import Enum
-
     from distml.choreo import At, Channel, Role
 
     class Ann(Role): ...
     class Bob(Role): ...
-    class Way(Enum):
-        LEFT = "left"
-        RIGHT = "right"
-
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
             ch.com(n)
@@ -67,16 +61,10 @@ class BranchesDoNotMerge(Rule):
 
     ## Example
     ```py
-    from enum import Enum
-
     from distml.choreo import At, Channel, Role
 
     class Ann(Role): ...
     class Bob(Role): ...
-    class Way(Enum):
-        LEFT = "left"
-        RIGHT = "right"
-
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann], m: At[int, Bob]) -> None:
         if n > 0:
             print(m)
@@ -336,16 +324,10 @@ class LoopNotKnown(Rule):
 
     ## Example
     ```py
-    from enum import Enum
-
     from distml.choreo import At, Channel, Role
 
     class Ann(Role): ...
     class Bob(Role): ...
-    class Way(Enum):
-        LEFT = "left"
-        RIGHT = "right"
-
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         while n > 0:
             ch.com(n)
