@@ -17,6 +17,8 @@ from distml.choreo.read import BASES, last
 
 RUNTIME = ("ChannelEnd", "ChoreographyError", "ReceiveEnd", "SendEnd", "unexpected")
 
+WIDTH = 120
+_PLAIN = re.compile(r"([A-Za-z]*)'((?!'')[^'\"\\\n]*)'")
 _DEFAULT = re.compile(r"(\w: [^=()\"]+)=(?!=)")
 
 
@@ -214,11 +216,36 @@ def _quoted(text: str) -> str:
     tokens = list(generate_tokens(StringIO(text).readline))
     lines = text.splitlines(keepends=True)
     for token in reversed(tokens):
-        plain = token.type == STRING and token.string.startswith("'") and not token.string.startswith("'''")
-        if plain and '"' not in token.string and "\\" not in token.string:
+        plain = _PLAIN.fullmatch(token.string) if token.type == STRING else None
+        if plain:
             (row, start), (_, end) = token.start, token.end
-            lines[row - 1] = f'{lines[row - 1][:start]}"{token.string[1:-1]}"{lines[row - 1][end:]}'
-    return "".join(_DEFAULT.sub(r"\1 = ", line) if line.lstrip().startswith("def ") else line for line in lines)
+            lines[row - 1] = f'{lines[row - 1][:start]}{plain[1]}"{plain[2]}"{lines[row - 1][end:]}'
+    return "".join(_signature(line) if line.lstrip().startswith("def ") else line for line in lines)
+
+
+def _signature(line: str) -> str:
+    """The first line of a function, on several lines where it is long."""
+    line = _DEFAULT.sub(r"\1 = ", line)
+    if len(line) <= WIDTH + 1 or not line.rstrip().endswith(":"):
+        return line
+    margin = line[: len(line) - len(line.lstrip())]
+    head, _, rest = line.partition("(")
+    arguments, _, result = rest.rpartition(") -> ")
+    inner = f"{margin}    {arguments}"
+    if len(inner) > WIDTH:
+        inner = "\n".join(f"{margin}    {each.strip()}," for each in _split(arguments))
+    return f"{head}(\n{inner}\n{margin}) -> {result}"
+
+
+def _split(arguments: str) -> list[str]:
+    parts, depth = [""], 0
+    for letter in arguments:
+        depth += (letter in "[({") - (letter in "])}")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def _spaced(text: str) -> str:

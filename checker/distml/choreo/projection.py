@@ -247,7 +247,13 @@ def type_of(found: Located, role: str, module: Module) -> ast.expr:
 
 
 def _received(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "com"
+    """Whether what is received decides the type of an expression."""
+    if isinstance(node, ast.Call):
+        function = node.func
+        return isinstance(function, ast.Attribute) and (function.attr == "com" or _received(function.value))
+    if isinstance(node, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.IfExp | ast.Attribute | ast.Subscript):
+        return any(_received(each) for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
+    return False
 
 
 def _leaving(choice: ast.Match) -> ast.Match:
