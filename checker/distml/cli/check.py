@@ -27,7 +27,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--ignore", type=_codes, action="extend", metavar="CODES", help="do not report these rules")
     parser.add_argument("--config", metavar="FILE", help="read [tool.distml] from this file")
     parser.add_argument("--jobs", type=_count, metavar="N", help="worker processes; 0 checks in this process")
-    parser.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="for each file (default: 10)")
+    parser.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="for each file (default: 10)")
     parser.add_argument("--no-cache", action="store_true", help="neither use nor write remembered results")
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 although there are findings")
     parser.add_argument("--stdin-filename", metavar="PATH", help="check standard input as if it were this file")
@@ -124,11 +124,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """A number of seconds from the command line."""
     try:
-        seconds = float(text)
+        count = float(text)
     except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < 1e6:
+        count = 0.0
+    if not 0 < count < 1e6:
         raise ArgumentTypeError(f"must be a number of seconds above 0, not {text!r}")
-    return seconds
+    return count

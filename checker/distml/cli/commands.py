@@ -18,6 +18,7 @@ OWN = {
     "branches": "distml.cli.branches",
     "explain": "distml.cli.explain",
     "project": "distml.cli.project",
+    "run": "distml.cli.run",
     "rules": "distml.cli.rules",
 }
 

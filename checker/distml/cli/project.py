@@ -5,8 +5,12 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from distml.engine.config import ConfigError
+
+if TYPE_CHECKING:
+    from distml.choreo.project import Projection
 
 SUMMARY = "Project the choreographies of a file: write the program of each party."
 
@@ -21,30 +25,61 @@ def configure(parser: ArgumentParser) -> None:
         action="store_true",
         help="add the selects that are missing; -o writes the completed file too",
     )
+    parser.add_argument(
+        "--diagram", action="store_true", help="Mermaid sequence diagrams instead; with -o, <file>_<choreography>.mmd"
+    )
 
 
 def run(options: Namespace) -> int:
     """Project; 1 where the choreography is refused."""
-    from distml.choreo.project import UnknownRoleError, project_source
-    from distml.source.reading import UnreadableError
-
-    path = Path(options.file)
-    try:
-        text = path.read_text("utf-8")
-        found = project_source(text, options.file, role=options.role, infer_selects=options.infer_selects)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read {options.file}: {error}") from None
-    except UnreadableError as error:
-        raise ConfigError(f"cannot read {options.file}: {error.diagnostic.message}") from None
-    except UnknownRoleError:
-        raise ConfigError(f"no choreography in {options.file} has a role {options.role}") from None
-    for each in found.findings:
-        sys.stderr.write(f"{each.span.path}:{each.span.line}:{each.span.column}: {each.code} {each.message}\n")
+    if options.diagram and options.role is not None:
+        raise ConfigError("--diagram shows all roles: it takes no --role")
+    path, found = Path(options.file), projected(options.file, options.role, options.infer_selects)
+    show(found)
+    if found.findings:
+        return 1
+    if options.diagram:
+        _draw(path, found, options.output)
+        return 0
     if options.infer_selects and options.output is not None:
         _deliver(path, "", found.source, options.output)
     for role, program in found.files.items():
         _deliver(path, role, program, options.output)
-    return 1 if found.findings else 0
+    return 0
+
+
+def projected(file: str, role: str | None, infer_selects: bool) -> Projection:
+    """The projections of a file. Raises ConfigError where it cannot be read or has no such role."""
+    from distml.choreo.project import UnknownRoleError, project_source
+    from distml.source.reading import UnreadableError
+
+    try:
+        return project_source(Path(file).read_text("utf-8"), file, role=role, infer_selects=infer_selects)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read {file}: {error}") from None
+    except UnreadableError as error:
+        raise ConfigError(f"cannot read {file}: {error.diagnostic.message}") from None
+    except UnknownRoleError:
+        raise ConfigError(f"no choreography in {file} has a role {role}") from None
+
+
+def show(found: Projection) -> None:
+    """Print why a choreography is refused."""
+    for each in found.findings:
+        sys.stderr.write(f"{each.span.path}:{each.span.line}:{each.span.column}: {each.code} {each.message}\n")
+
+
+def _draw(path: Path, found: Projection, folder: str | None) -> None:
+    """Print the diagrams as blocks of Markdown, or write one file each."""
+    from distml.choreo.diagram import diagrams
+
+    for name, diagram in diagrams(found.checked).items():
+        if folder is None:
+            sys.stdout.write(f"```mermaid\n{diagram}```\n")
+            continue
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        (target / f"{path.stem}_{name}.mmd").write_text(diagram, "utf-8")
 
 
 def _deliver(path: Path, role: str, program: str, folder: str | None) -> None:

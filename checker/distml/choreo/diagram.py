@@ -1,0 +1,199 @@
+"""Draws choreographies as Mermaid sequence diagrams, from the facts that projection reads.
+
+Communications are arrows, selects dashed arrows with their label, branches and loops blocks. What a party does alone is
+not shown, except where it ends a branch or loop early. The syntax is that of
+https://mermaid.js.org/syntax/sequenceDiagram.html.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from distml.choreo.check import Checked
+from distml.choreo.facts import Facts, Invocation, Placed, Transfer
+from distml.choreo.model import Function
+
+_WORDS = frozenset(
+    "activate actor alt and as autonumber box break create critical deactivate destroy else end left link links loop note"
+    " opt option over par participant properties rect right sequencediagram title".split()
+)
+_LENGTH = 60
+_MARKS = re.compile(r"[#;<>&{}]")
+_LEAVING = ast.Return | ast.Raise | ast.Break | ast.Continue
+
+
+def diagrams(checked: Checked) -> dict[str, str]:
+    """One diagram for each function and method that communicates or calls a choreography, by its qualified name.
+
+    Only a file without problems has all of them.
+    """
+    functions = dict(checked.module.functions)
+    for definition in checked.module.classes.values():
+        functions |= {f"{definition.name}.{name}": each for name, each in definition.methods.items()}
+    found = {name: _Drawing(checked.facts, each).text(name) for name, each in functions.items()}
+    return {name: text for name, text in found.items() if text is not None}
+
+
+class _Drawing:
+    def __init__(self, facts: Facts, function: Function) -> None:
+        self.facts, self.function = facts, function
+
+    def text(self, name: str) -> str | None:
+        body = list(self._block(self.function.node.body, nested=False))
+        if not body:
+            return None
+        lines = [f"participant {_id(role)} as {role}" for role in self.function.roles]
+        return "\n".join(["---", f"title: {name}", "---", "sequenceDiagram", *_indented([*lines, *body])]) + "\n"
+
+    def _block(self, body: Iterable[ast.stmt], nested: bool = True) -> Iterator[str]:
+        for node in body:
+            yield from self._statement(node)
+            if nested and isinstance(node, _LEAVING):
+                yield self._over(self._roles(node), ast.unparse(node))
+
+    def _statement(self, node: ast.stmt) -> Iterator[str]:
+        match node:
+            case ast.If():
+                yield from self._if(node)
+            case ast.Match():
+                subject = _words(node.subject)
+                titles = [f"{subject} is {_words(case.pattern)}{_guard(case)}" for case in node.cases]
+                yield from self._messages(node.subject)
+                yield from self._alternatives(titles, [case.body for case in node.cases], [node.subject])
+            case ast.While():
+                yield from self._loop(f"while {_words(node.test)}", node.test, node.body, node.orelse)
+            case ast.For():
+                yield from self._messages(node.iter)
+                title = f"for {_words(node.target)} in {_words(node.iter)}"
+                yield from self._loop(title, None, node.body, node.orelse)
+            case ast.With():
+                for item in node.items:
+                    yield from self._messages(item.context_expr)
+                yield from self._block(node.body)
+            case ast.Try():
+                yield from self._try(node)
+            case ast.FunctionDef() | ast.ClassDef():
+                return
+            case _:
+                yield from self._messages(node)
+
+    def _if(self, node: ast.If) -> Iterator[str]:
+        titles, bodies, tests = [_words(node.test)], [node.body], [node.test]
+        rest = node.orelse
+        while len(rest) == 1 and isinstance(rest[0], ast.If) and not self._communicates(rest[0].test):
+            titles.append(_words(rest[0].test))
+            bodies.append(rest[0].body)
+            tests.append(rest[0].test)
+            rest = rest[0].orelse
+        yield from self._messages(node.test)
+        yield from self._alternatives([*titles, "otherwise"], [*bodies, rest], tests)
+
+    def _alternatives(
+        self, titles: Sequence[str], bodies: Sequence[list[ast.stmt]], guards: Sequence[ast.expr]
+    ) -> Iterator[str]:
+        blocks = [list(self._block(each)) for each in bodies]
+        if not any(blocks):
+            return
+        where = self._where(guards[0])
+        while blocks and not blocks[-1]:
+            blocks.pop()
+        for position, (title, block) in enumerate(zip(titles, blocks)):
+            word = "else" if position else "alt" if len(blocks) > 1 else "opt"
+            yield f"{word} {where}{_escaped(title)}"
+            yield from _indented(block)
+        yield "end"
+
+    def _loop(self, title: str, test: ast.expr | None, body: list[ast.stmt], orelse: list[ast.stmt]) -> Iterator[str]:
+        block = [*(self._messages(test) if test is not None else ()), *self._block(body)]
+        if block:
+            where = self._where(test) if test is not None else ""
+            yield f"loop {where}{_escaped(title)}"
+            yield from _indented(block)
+            yield "end"
+        yield from self._block(orelse)
+
+    def _try(self, node: ast.Try) -> Iterator[str]:
+        yield from self._block([*node.body, *node.orelse])
+        for handler in node.handlers:
+            block = list(self._block(handler.body))
+            if block:
+                yield f"opt {_escaped('except ' + _words(handler.type) if handler.type else 'except')}"
+                yield from _indented(block)
+                yield "end"
+        yield from self._block(node.finalbody)
+
+    def _messages(self, node: ast.AST) -> Iterator[str]:
+        """The communications in a statement or expression, in the order of evaluation."""
+        for child in _evaluated(node):
+            yield from self._messages(child)
+        fact = self.facts.calls.get(node) if isinstance(node, ast.expr) else None
+        if isinstance(fact, Transfer):
+            arrow = "-->>" if fact.is_select else "->>"
+            text = _escaped(_words(self._unplaced(fact.value)))
+            yield f"{_id(fact.sender)}{arrow}{_id(fact.receiver)}: {text}"
+        elif isinstance(fact, Invocation) and isinstance(node, ast.Call) and len(set(fact.roles.values())) > 1:
+            yield self._over(list(fact.roles.values()), ast.unparse(node))
+
+    def _unplaced(self, node: ast.expr) -> ast.expr:
+        fact = self.facts.calls.get(node)
+        return fact.value if isinstance(fact, Placed) else node
+
+    def _communicates(self, node: ast.expr) -> bool:
+        return any(True for _ in self._messages(node))
+
+    def _roles(self, node: ast.stmt) -> list[str]:
+        """Who takes part in what leaves a block: those that hold the result, else everybody."""
+        value = getattr(node, "value", None)
+        found = self.facts.types.get(value) if value is not None else None
+        return list((found and found.roles) or self.function.roles)
+
+    def _over(self, roles: Sequence[str], text: str) -> str:
+        order = [role for role in self.function.roles if role in roles]
+        ends = dict.fromkeys((order[0], order[-1])) if order else dict.fromkeys(self.function.roles)
+        return f"Note over {','.join(map(_id, ends))}: {_escaped(_short(text))}"
+
+    def _where(self, guard: ast.expr) -> str:
+        found = self.facts.types.get(guard)
+        return f"{', '.join(found.roles)}: " if found is not None and found.roles else ""
+
+
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a node in the order Python evaluates them: the value of an assignment before its target."""
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        if node.value is not None:
+            yield node.value
+        return
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values):
+            yield from (each for each in (key, value) if each is not None)
+        return
+    yield from ast.iter_child_nodes(node)
+
+
+def _id(role: str) -> str:
+    """The name of a participant; words of the language need another one."""
+    return f"{role}_" if role.lower() in _WORDS else role
+
+
+def _guard(case: ast.match_case) -> str:
+    return f" if {_words(case.guard)}" if case.guard is not None else ""
+
+
+def _words(node: ast.AST) -> str:
+    return _short(ast.unparse(node))
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LENGTH else f"{line[: _LENGTH - 3]}..."
+
+
+def _escaped(text: str) -> str:
+    """Without characters that Mermaid or the HTML around it reads as its own."""
+    return _MARKS.sub(lambda found: f"#{ord(found.group())};", text)
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
