@@ -19,6 +19,7 @@ class ChoiceNotKnown(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         if n > 0:
             ch.com(n)
@@ -32,6 +33,7 @@ class ChoiceNotKnown(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -65,6 +67,7 @@ class BranchesDoNotMerge(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann], m: At[int, Bob]) -> None:
         if n > 0:
             print(m)
@@ -80,6 +83,7 @@ class BranchesDoNotMerge(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -115,6 +119,7 @@ class LateSelect(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -135,6 +140,7 @@ class LateSelect(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -169,6 +175,7 @@ class SameLabelTwice(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -189,6 +196,7 @@ class SameLabelTwice(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -223,6 +231,7 @@ class OneSidedSelect(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -241,6 +250,7 @@ class OneSidedSelect(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -275,6 +285,7 @@ class SelectToldTwice(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -295,6 +306,7 @@ class SelectToldTwice(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -328,6 +340,7 @@ class LoopNotKnown(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
         while n > 0:
             ch.com(n)
@@ -342,6 +355,7 @@ class LoopNotKnown(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -378,6 +392,7 @@ class MalformedSelect(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
@@ -395,6 +410,7 @@ class MalformedSelect(Rule):
 
     class Ann(Role): ...
     class Bob(Role): ...
+
     class Way(Enum):
         LEFT = "left"
         RIGHT = "right"
