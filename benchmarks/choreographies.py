@@ -17,8 +17,9 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from distml.choreo.project import project_source
 from process import best, run
+
+from distml.choreo.project import project_source
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "choreographies"
 SIZES = (2, 4, 8, 16)

@@ -58,3 +58,12 @@ def test_speed_measures_growth() -> None:
     done = benchmark("speed.py", "--only", "growth", "--times", "1")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("| ms each |") == 5
+
+
+def test_choreographies_are_measured(tmp_path: Path) -> None:
+    example = BENCHMARKS.parent / "examples" / "choreographies" / "ping_pong.py"
+    (tmp_path / "ping_pong.py").write_text(example.read_text())
+    done = benchmark("choreographies.py", str(tmp_path), "--times", "1")
+    assert done.returncode == 0, done.stderr
+    assert "| ping_pong |" in done.stdout
+    assert "| 17 |" in done.stdout
