@@ -255,6 +255,17 @@ def test_a_listener_drops_strangers_and_waits_for_its_peer(name: str) -> None:
         raw.close()
 
 
+def test_silent_strangers_keep_nobody_waiting() -> None:
+    before = threading.active_count()
+    with Listener("Alice") as listener, Party("Alice", timeout=3) as alice, Party("Bob", timeout=3) as bob:
+        silent = [knock(listener.address, b"\x00") for _ in range(20)]
+        connect(bob, "Alice", listener.address).com("hello")
+        assert listener.accept(alice, "Bob").com() == "hello"
+    assert threading.active_count() == before
+    for raw in silent:
+        raw.close()
+
+
 def test_a_listener_says_why_nobody_came() -> None:
     with Listener("Alice") as listener, Party("Alice", timeout=0.5) as alice:
         raw = knock(listener.address, STRANGERS["wrong number"])
@@ -267,7 +278,7 @@ def test_a_second_peer_of_the_same_name_is_refused() -> None:
     with Listener("Alice") as listener, Party("Alice", timeout=0.6) as alice:
         words = greeting("distml.choreo 1", "Bob", "Alice", "")
         first, second = knock(listener.address, words), knock(listener.address, words)
-        with pytest.raises(Timeout, match=r"Carol did not connect to Alice; .* or was here already"):
+        with pytest.raises(Timeout, match=r"Carol did not connect to Alice; .* refused: Bob was here already"):
             listener.accept(alice, "Carol")
         first.close()
         second.close()

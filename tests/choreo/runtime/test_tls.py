@@ -138,9 +138,12 @@ def test_older_protocols_are_refused(known: dict[str, Identity]) -> None:
         raw.close()
 
 
-def test_where_one_party_is_refused_all_are_told(known: dict[str, Identity], forged: dict[str, Identity]) -> None:
-    """Also those that wait for a third one to connect, and long before their time is over."""
-    parties = {"Server": p.play_waiting, "Service": p.play_waiting, "Client": p.play_waiting}
+@pytest.mark.parametrize("order", [["Server", "Service", "Client"], ["Server", "Client", "Service"]])
+def test_where_one_party_is_refused_all_are_told(
+    order: list[str], known: dict[str, Identity], forged: dict[str, Identity]
+) -> None:
+    """Also those that wait for a third one to connect, or have found the one that is refused, and at once."""
+    parties = dict.fromkeys(order, p.play_waiting)
     tls = {**known, "Client": replace(forged["Client"], authority=known["Client"].authority)}
     with pytest.raises(PartiesFailed) as caught:
         run_parties(parties, transport="tcp", tls=tls, timeout=8)

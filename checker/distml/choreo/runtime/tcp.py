@@ -11,6 +11,7 @@ import ssl
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Condition, Thread, current_thread
 from types import TracebackType
 from typing import Self
 
@@ -27,6 +28,7 @@ _PROTOCOL = "distml.choreo 1"
 _GREETING = 4096  # bytes that a greeting may have
 _PATIENCE = 5.0  # seconds that a new connection has for TLS and its greeting
 _MOMENT = 0.2  # seconds after which a listener looks whether it is still wanted
+_MOST = 256  # connections that a listener keeps, asked for or not
 _PAUSE = 0.05  # seconds between two tries to connect to a peer that does not listen yet
 
 
@@ -50,51 +52,79 @@ class _Greeting:
 
 
 class Listener:
-    """Waits at an address for the peers of one role. A context manager; closing it leaves accepted channels open."""
+    """Waits at an address for the peers of one role. A context manager; closing it leaves accepted channels open.
+
+    `address` is its host and port: the port the system chose where 0 was asked for.
+    Every connection is greeted in a thread of its own, so that one that is slow or silent keeps nobody else waiting.
+    """
 
     def __init__(self, role: str, address: Address = ("127.0.0.1", 0), *, tls: Identity | None = None) -> None:
         self.role = role
         self._tls = tls
         self._socket = socket.create_server(address)
+        self._socket.settimeout(_MOMENT)
+        self.address: Address = self._socket.getsockname()[:2]
+        self._changed = Condition()  # guards what follows
         self._parked: dict[tuple[str, str], SocketLink] = {}
+        self._guests: dict[Thread, socket.socket] = {}
         self._refused = ""
-
-    @property
-    def address(self) -> Address:
-        """Host and port; the port the system chose where 0 was asked for."""
-        host, port = self._socket.getsockname()[:2]
-        return host, port
+        self._closed = False
+        self._door = Thread(target=self._open, name=f"listener of {role}", daemon=True)
+        self._door.start()
 
     def accept(self, party: Party, peer: str, channel: str = "") -> ChannelEnd:
         """The channel of this name to this peer, once it connects.
 
-        Other expected peers may connect first: they are kept for their turn. Raises Timeout where the peer does not
-        come, with the reason why the last connection was refused.
+        Other peers may connect first: they are kept for their turn. Raises Timeout where the peer does not come, with
+        the reason why the last connection was refused.
         """
         deadline = party.deadline()
-        while (peer, channel) not in self._parked:
-            party.check()
-            if deadline is not None and time.monotonic() >= deadline:
-                why = f"; a connection was refused: {self._refused}" if self._refused else ""
-                raise party.fail(Timeout(f"{peer} did not connect to {self.role}{why}"))
-            self._take(deadline)
-        link = self._parked.pop((peer, channel))
+        with self._changed:
+            while (peer, channel) not in self._parked:
+                party.check()
+                if deadline is not None and time.monotonic() >= deadline:
+                    why = f"; a connection was refused: {self._refused}" if self._refused else ""
+                    raise party.fail(Timeout(f"{peer} did not connect to {self.role}{why}"))
+                self._changed.wait(_MOMENT)
+            link = self._parked.pop((peer, channel))
         link.largest = party.codec.limits.message
         return ChannelEnd(party, peer, link)
 
-    def _take(self, deadline: float | None) -> None:
-        """Wait a moment for a connection: park it under its greeting, or drop it."""
-        self._socket.settimeout(_MOMENT)
+    def _open(self) -> None:
+        """Let connections in, each to its own thread, until this is closed."""
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except TimeoutError:
+                connection = None
+            except OSError:  # closed, or too many files are open just now
+                connection = None
+                time.sleep(_PAUSE)
+            with self._changed:
+                if self._closed:
+                    return _drop(connection)
+                if connection is not None:
+                    self._let_in(connection)
+
+    def _let_in(self, connection: socket.socket) -> None:
+        """Give a connection to a thread of its own, unless there are too many."""
+        if len(self._guests) + len(self._parked) >= _MOST:
+            return _drop(connection)
+        guest = Thread(target=self._greet, args=(connection,), name=f"guest of {self.role}", daemon=True)
+        self._guests[guest] = connection.dup()  # TLS takes the first one away
+        return guest.start()
+
+    def _greet(self, connection: socket.socket) -> None:
+        """Park one connection under its greeting, or drop it."""
         try:
-            connection, _ = self._socket.accept()
-        except TimeoutError:
-            return
-        patience = time.monotonic() + _PATIENCE
-        try:
-            self._welcome(connection, patience if deadline is None else min(patience, deadline))
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._welcome(connection, time.monotonic() + _PATIENCE)
         except (OSError, EOFError, Malformed) as error:
             self._refused = shown(str(error) or type(error).__name__)
             connection.close()
+        with self._changed:
+            self._guests.pop(current_thread()).close()
+            self._changed.notify_all()
 
     def _welcome(self, connection: socket.socket, deadline: float) -> None:
         if self._tls is not None:
@@ -108,22 +138,34 @@ class Listener:
 
     def _park(self, link: SocketLink, greeting: _Greeting, deadline: float) -> None:
         key = (greeting.sender, greeting.channel)
-        if greeting.receiver != self.role or key in self._parked:
-            raise Malformed(
-                f"{greeting.sender} asked for {greeting.receiver}, or was here already; this is {self.role}"
-            )
+        if greeting.receiver != self.role:
+            raise Malformed(f"{greeting.sender} asked for {greeting.receiver}; this is {self.role}")
         if isinstance(link.connection, ssl.SSLSocket) and self._tls is not None:
             if not bears(link.connection, self._tls.name_of(greeting.sender)):
                 raise Malformed(f"the certificate shown is not one of {greeting.sender}")
-        _Greeting(self.role, greeting.sender, greeting.channel).send(link, deadline)
-        self._parked[key] = link
+        with self._changed:
+            if self._closed or key in self._parked:
+                raise Malformed(f"{greeting.sender} was here already")
+            self._parked[key] = link
+            _Greeting(self.role, greeting.sender, greeting.channel).send(link, deadline)
 
     def close(self) -> None:
         """Stop listening, and close what nobody asked for."""
-        self._socket.close()
-        for link in self._parked.values():
+        with self._changed:
+            self._closed = True
+            links = list(self._parked.values())
+            self._parked.clear()
+            guests = list(self._guests)
+            for connection in self._guests.values():
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # where the system allows it, this wakes who waits in accept
+        for link in links:
             link.close()
-        self._parked.clear()
+        for thread in (self._door, *guests):
+            thread.join()
+        self._socket.close()
 
     def __enter__(self) -> Self:
         return self
@@ -132,6 +174,11 @@ class Listener:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _drop(connection: socket.socket | None) -> None:
+    if connection is not None:
+        connection.close()
 
 
 def connect(party: Party, peer: str, address: Address, channel: str = "", *, tls: Identity | None = None) -> ChannelEnd:
