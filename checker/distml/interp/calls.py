@@ -353,8 +353,8 @@ def hypothetical(vm: Machine, name: str, arguments: Arguments, node: ast.AST, li
 
 
 def unknown_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    """A call of something unknown: containers given to it may be changed."""
-    for value in arguments.values():
+    """A call of something unknown: containers given to it may be changed, and what it is a method of may be filled."""
+    for value in (*arguments.values(), *_owner(vm, node)):
         for option in alternatives(value):
             if isinstance(option, Ref):
                 _havoc(vm, option)
@@ -363,11 +363,34 @@ def unknown_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return vm.opaque(vm.snippet(node), vm.origin(node))
 
 
+def _owner(vm: Machine, node: ast.AST) -> tuple[Value, ...]:
+    """The object whose method a call is as written: `self` in `self.encoder.run(x)` and `getattr(self, name)(x)`."""
+    part: ast.AST | None = node.func if isinstance(node, ast.Call) else None
+    while not isinstance(part, ast.Name):
+        if isinstance(part, ast.Attribute | ast.Subscript):
+            part = part.value
+        elif isinstance(part, ast.Call):
+            part = part.args[0] if part.args else part.func
+        else:
+            return ()
+    found = vm.frame.receiver if part.id == "super" else vm.variable(vm.frame.ident, part.id)
+    return (found,) if isinstance(found, Ref) and isinstance(vm.record(found), InstanceRecord) else ()
+
+
 def _havoc(vm: Machine, ref: Ref) -> None:
     record: Record | None = vm.record(ref)
+    if isinstance(record, InstanceRecord):
+        # What an object holds is taken to stay, but what is empty is there to be filled.
+        for name, held in record.attrs.items():
+            if isinstance(held, Ref) and name != "__items__" and _is_empty(vm.record(held)):
+                _havoc(vm, held)
     if isinstance(record, ListRecord):
         vm.replace(ref, ListRecord(None))
     elif isinstance(record, DictRecord):
         vm.replace(ref, DictRecord({}, False, None, record.factory))
     elif isinstance(record, SetRecord):
         vm.replace(ref, SetRecord(None))
+
+
+def _is_empty(record: Record) -> bool:
+    return isinstance(record, ListRecord | DictRecord | SetRecord) and record.items is not None and not record.items

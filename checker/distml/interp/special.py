@@ -101,7 +101,7 @@ class SuperInit(Value):
                 break
         if self.name == "__init__":
             return NONE
-        return unknown_call(vm, arguments, node)
+        return unknown_call(vm, arguments.after(self.receiver), node)
 
     def _fields(self, vm: Machine, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> Value:
         if not isinstance(self.receiver, Ref):
