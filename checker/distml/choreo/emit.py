@@ -94,18 +94,18 @@ class _Program:
         bound = function.owner is not None and not any(
             last(each) == "staticmethod" for each in function.node.decorator_list
         )
-        kept, defaults = [], []
+        kept: list[ast.arg] = []
         for position, each in enumerate(function.parameters):
             if position == 0 and bound:
                 kept.append(ast.arg(each.name))
             elif each.type.roles is None or role in each.type.roles:
                 kept.append(ast.arg(each.name, type_of(each.type, role, self.module)))
-                defaults += [_unplaced(each.default)] if each.default is not None else []
         keyword = {each.arg for each in source.kwonlyargs}
         plain = [each for each in kept if each.arg not in keyword]
         arguments = ast.arguments([], plain, None, [each for each in kept if each.arg in keyword], [], None, [])
-        arguments.defaults = defaults[: len(plain)]
-        arguments.kw_defaults = [None for _ in arguments.kwonlyargs]
+        given = {each.name: _unplaced(each.default) for each in function.parameters if each.default is not None}
+        arguments.defaults = [given[each.arg] for each in plain if each.arg in given]
+        arguments.kw_defaults = [given.get(each.arg) for each in arguments.kwonlyargs]
         returns: ast.expr = ast.Constant(None)
         if function.returns is not None and (function.returns.roles is None or role in function.returns.roles):
             returns = type_of(function.returns, role, self.module)
@@ -113,7 +113,8 @@ class _Program:
         if function.is_abstract and function.node.body:
             body: Sequence[ast.stmt] = [ast.Raise(ast.Name("NotImplementedError"), None)]
         else:
-            body = [_refusing(deepcopy(each)) for each in self.checked.bodies[function, role]]
+            once = _DeclaredOnce()
+            body = [once.visit(_refusing(deepcopy(each))) for each in self.checked.bodies[function, role]]
         return ast.FunctionDef(name, arguments, list(body) or [ast.Pass()], decorators, returns)
 
     def _local(self, projected: list[ast.stmt]) -> list[ast.stmt]:
@@ -172,6 +173,23 @@ def _refusing(node: ast.stmt) -> ast.stmt:
             call = ast.Call(ast.Name("unexpected"), [ast.Name("other")], [])
             each.cases.append(ast.match_case(ast.MatchAs(None, "other"), None, [ast.Raise(call, None)]))
     return node
+
+
+class _DeclaredOnce(ast.NodeTransformer):
+    """Leaves a type at the first assignment of a name: what follows a branch may be there twice, its types may not."""
+
+    def __init__(self) -> None:
+        self.known: set[str] = set()
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        name = ast.unparse(node.target)
+        if name not in self.known:
+            self.known.add(name)
+            return node
+        return ast.Pass() if node.value is None else ast.Assign([node.target], node.value, lineno=0)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return node
 
 
 def _wire(local: list[ast.stmt]) -> list[ast.stmt]:
