@@ -203,7 +203,9 @@ class Calls:
         return called.returns.renamed(roles)
 
     def _local(self, node: ast.Call) -> Located:
-        operands = [node.func.value] if isinstance(node.func, ast.Attribute) else [node.func]
+        function = node.func
+        is_field = isinstance(function, ast.Attribute) and self.check(function.value).kind is Kind.OBJECT
+        operands = [function.value] if isinstance(function, ast.Attribute) and not is_field else [function]
         operands += [*node.args, *(each.value for each in node.keywords)]
         place = self.meet(node, operands)
         if place.roles is None:
