@@ -392,5 +392,5 @@ def _havoc(vm: Machine, ref: Ref) -> None:
         vm.replace(ref, SetRecord(None))
 
 
-def _is_empty(record: Record) -> bool:
+def _is_empty(record: Record | None) -> bool:
     return isinstance(record, ListRecord | DictRecord | SetRecord) and record.items is not None and not record.items
