@@ -100,7 +100,8 @@ def cases() -> Iterator[Case]:
         model = getattr(examples, name)()
         return Case(title, f"{EXAMPLES}::{name}", f"gradual_examples:{name}", model, rival, where)
 
-    yield example("BmmExample", "BmmExample", lambda model: published.static(model, {1: 3, 2: 3}))
+    yield example("BmmExample", "BmmExample, ill-typed", published.migrates)
+    yield example("OpenBmm", "BmmExample, sizes left open", lambda model: published.static(model, {1: 3, 2: 3}))
     yield example("IllTyped", "ConvExample, two axes declared", published.migrates)
     yield example("DynOnly", "ConvExample, channels only Dyn", lambda model: published.static(model, {1: 4}))
     yield example("Repaired", "ConvExample, repaired", lambda model: published.static(model, {1: 4}))

@@ -6,6 +6,13 @@ from torch.fx.tensor_type import Dyn, TensorType
 
 
 class BmmExample(nn.Module):
+    """A batched product whose declared sizes cannot be contracted."""
+
+    def forward(self, x: TensorType([Dyn, 2, 3]), y: TensorType([Dyn, 4, 5])):
+        return torch.bmm(x, y)
+
+
+class OpenBmm(nn.Module):
     """One batched product: both inputs have three axes, tied to each other."""
 
     def forward(self, x: Dyn, y: Dyn):
