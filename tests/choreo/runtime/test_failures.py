@@ -24,6 +24,7 @@ from distml.choreo.runtime import (
     unexpected,
 )
 from distml.choreo.runtime.asynchronous import gather_parties
+from distml.choreo.runtime.tcp import connect
 
 TRANSPORTS = ["threads", "tcp", "asyncio"]
 
@@ -57,6 +58,25 @@ def test_an_error_travels_along_a_chain(transport: str) -> None:
     assert {role: str(error) for role, error in failure.errors.items() if role != "E"} == dict.fromkeys(
         roles[:-1], "E: KeyError: 'no such book'"
     )
+
+
+def test_who_has_found_a_party_that_is_refused_later_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C knows only B, and has connected to it before B is refused by A."""
+    connected = threading.Event()
+
+    def in_turn(party: Party, *arguments: Any, **options: Any) -> Any:
+        if party.role == "B":
+            assert connected.wait(5)
+            raise party.fail(PartyError("A", "refused the connection"))
+        end = connect(party, *arguments, **options)
+        connected.set()
+        return end
+
+    monkeypatch.setattr("distml.choreo.runtime.local.connect", in_turn)
+    parties = dict.fromkeys(["A", "B", "C"], p.play_waiting)
+    failure = failing(parties, channels=[("A", "B"), ("B", "C")], transport="tcp", timeout=4)
+    assert set(failure.errors) == {"A", "B", "C"}
+    assert not [error for error in failure.errors.values() if isinstance(error, Timeout)]
 
 
 def test_a_process_that_dies_is_an_error_at_the_others() -> None:
