@@ -41,37 +41,41 @@ class _Drawing:
         self.facts, self.function = facts, function
 
     def text(self, name: str) -> str | None:
-        body = list(self._block(self.function.node.body, nested=False))
+        body = list(self._block(self.function.node.body, tail=True))
         if not body:
             return None
         lines = [f"participant {_id(role)} as {role}" for role in self.function.roles]
         return "\n".join(["---", f"title: {name}", "---", "sequenceDiagram", *_indented([*lines, *body])]) + "\n"
 
-    def _block(self, body: Iterable[ast.stmt], nested: bool = True) -> Iterator[str]:
-        for node in body:
-            yield from self._statement(node)
-            if nested and isinstance(node, _LEAVING):
-                yield self._over(self._roles(node), ast.unparse(node))
+    def _block(self, body: Sequence[ast.stmt], tail: bool) -> Iterator[str]:
+        """`tail` says that nothing of the function comes after these statements, so that a return there says nothing."""
+        for position, node in enumerate(body):
+            yield from self._statement(node, tail and position == len(body) - 1)
+            if isinstance(node, _LEAVING) and not (tail and isinstance(node, ast.Return)):
+                yield self._over(self._parties(node), _words(node))
 
-    def _statement(self, node: ast.stmt) -> Iterator[str]:
+    def _statement(self, node: ast.stmt, tail: bool) -> Iterator[str]:
         match node:
             case ast.If():
-                yield from self._if(node)
+                yield from self._if(node, tail)
             case ast.Match():
                 subject = _words(node.subject)
                 titles = [f"{subject} is {_words(case.pattern)}{_guard(case)}" for case in node.cases]
                 yield from self._messages(node.subject)
-                yield from self._alternatives(titles, [case.body for case in node.cases], [node.subject])
+                yield from self._alternatives(titles, [case.body for case in node.cases], node.subject, tail)
             case ast.While():
-                yield from self._loop(f"while {_words(node.test)}", node.test, node.body, node.orelse)
+                again = list(self._messages(node.test))
+                yield from self._loop(f"{self._where(node.test)}while {_words(node.test)}", again, node)
+                yield from self._block(node.orelse, tail)
             case ast.For():
                 yield from self._messages(node.iter)
-                title = f"for {_words(node.target)} in {_words(node.iter)}"
-                yield from self._loop(title, None, node.body, node.orelse)
+                title = f"{self._where(node.iter)}for {_words(node.target)} in {_words(node.iter)}"
+                yield from self._loop(title, [], node)
+                yield from self._block(node.orelse, tail)
             case ast.With():
                 for item in node.items:
                     yield from self._messages(item.context_expr)
-                yield from self._block(node.body)
+                yield from self._block(node.body, tail)
             case ast.Try():
                 yield from self._try(node)
             case ast.FunctionDef() | ast.ClassDef():
@@ -79,50 +83,38 @@ class _Drawing:
             case _:
                 yield from self._messages(node)
 
-    def _if(self, node: ast.If) -> Iterator[str]:
-        titles, bodies, tests = [_words(node.test)], [node.body], [node.test]
-        rest = node.orelse
-        while len(rest) == 1 and isinstance(rest[0], ast.If) and not self._communicates(rest[0].test):
+    def _if(self, node: ast.If, tail: bool) -> Iterator[str]:
+        titles, bodies, rest = [_words(node.test)], [node.body], node.orelse
+        while len(rest) == 1 and isinstance(rest[0], ast.If) and not any(self._messages(rest[0].test)):
             titles.append(_words(rest[0].test))
             bodies.append(rest[0].body)
-            tests.append(rest[0].test)
             rest = rest[0].orelse
         yield from self._messages(node.test)
-        yield from self._alternatives([*titles, "otherwise"], [*bodies, rest], tests)
+        yield from self._alternatives([*titles, "otherwise"], [*bodies, rest], node.test, tail)
 
     def _alternatives(
-        self, titles: Sequence[str], bodies: Sequence[list[ast.stmt]], guards: Sequence[ast.expr]
+        self, titles: Sequence[str], bodies: Sequence[list[ast.stmt]], guard: ast.expr, tail: bool
     ) -> Iterator[str]:
-        blocks = [list(self._block(each)) for each in bodies]
-        if not any(blocks):
-            return
-        where = self._where(guards[0])
+        blocks = [list(self._block(each, tail)) for each in bodies]
         while blocks and not blocks[-1]:
             blocks.pop()
-        for position, (title, block) in enumerate(zip(titles, blocks)):
-            word = "else" if position else "alt" if len(blocks) > 1 else "opt"
-            yield f"{word} {where}{_escaped(title)}"
+        words = ["opt" if len(blocks) == 1 else "alt", *["else"] * len(blocks)]
+        for word, title, block in zip(words, titles, blocks):
+            yield f"{word} {'' if word == 'else' else self._where(guard)}{_escaped(title)}"
             yield from _indented(block)
-        yield "end"
-
-    def _loop(self, title: str, test: ast.expr | None, body: list[ast.stmt], orelse: list[ast.stmt]) -> Iterator[str]:
-        block = [*(self._messages(test) if test is not None else ()), *self._block(body)]
-        if block:
-            where = self._where(test) if test is not None else ""
-            yield f"loop {where}{_escaped(title)}"
-            yield from _indented(block)
+        if blocks:
             yield "end"
-        yield from self._block(orelse)
+
+    def _loop(self, title: str, again: list[str], node: ast.While | ast.For) -> Iterator[str]:
+        """`again` is what is communicated before each turn."""
+        yield from _framed("loop", title, [*again, *self._block(node.body, tail=False)])
 
     def _try(self, node: ast.Try) -> Iterator[str]:
-        yield from self._block([*node.body, *node.orelse])
+        yield from self._block([*node.body, *node.orelse], tail=False)
         for handler in node.handlers:
-            block = list(self._block(handler.body))
-            if block:
-                yield f"opt {_escaped('except ' + _words(handler.type) if handler.type else 'except')}"
-                yield from _indented(block)
-                yield "end"
-        yield from self._block(node.finalbody)
+            caught = f"except {_words(handler.type)}" if handler.type else "except"
+            yield from _framed("opt", caught, list(self._block(handler.body, tail=False)))
+        yield from self._block(node.finalbody, tail=False)
 
     def _messages(self, node: ast.AST) -> Iterator[str]:
         """The communications in a statement or expression, in the order of evaluation."""
@@ -134,25 +126,22 @@ class _Drawing:
             text = _escaped(_words(self._unplaced(fact.value)))
             yield f"{_id(fact.sender)}{arrow}{_id(fact.receiver)}: {text}"
         elif isinstance(fact, Invocation) and isinstance(node, ast.Call) and len(set(fact.roles.values())) > 1:
-            yield self._over(list(fact.roles.values()), ast.unparse(node))
+            yield self._over(list(fact.roles.values()), _words(node))
 
     def _unplaced(self, node: ast.expr) -> ast.expr:
         fact = self.facts.calls.get(node)
         return fact.value if isinstance(fact, Placed) else node
 
-    def _communicates(self, node: ast.expr) -> bool:
-        return any(True for _ in self._messages(node))
-
-    def _roles(self, node: ast.stmt) -> list[str]:
-        """Who takes part in what leaves a block: those that hold the result, else everybody."""
+    def _parties(self, node: ast.stmt) -> Sequence[str]:
+        """Who leaves a block by a statement: those that hold its value, else everybody."""
         value = getattr(node, "value", None)
-        found = self.facts.types.get(value) if value is not None else None
-        return list((found and found.roles) or self.function.roles)
+        found = self.facts.types.get(value) if isinstance(value, ast.expr) else None
+        return (found and found.roles) or self.function.roles
 
     def _over(self, roles: Sequence[str], text: str) -> str:
         order = [role for role in self.function.roles if role in roles]
         ends = dict.fromkeys((order[0], order[-1])) if order else dict.fromkeys(self.function.roles)
-        return f"Note over {','.join(map(_id, ends))}: {_escaped(_short(text))}"
+        return f"Note over {','.join(map(_id, ends))}: {_escaped(text)}"
 
     def _where(self, guard: ast.expr) -> str:
         found = self.facts.types.get(guard)
@@ -182,17 +171,19 @@ def _guard(case: ast.match_case) -> str:
 
 
 def _words(node: ast.AST) -> str:
-    return _short(ast.unparse(node))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
+    """Code on one line, shortened."""
+    line = " ".join(ast.unparse(node).split())
     return line if len(line) <= _LENGTH else f"{line[: _LENGTH - 3]}..."
 
 
 def _escaped(text: str) -> str:
     """Without characters that Mermaid or the HTML around it reads as its own."""
     return _MARKS.sub(lambda found: f"#{ord(found.group())};", text)
+
+
+def _framed(word: str, title: str, block: list[str]) -> list[str]:
+    """A block of the diagram; nothing where nothing is in it."""
+    return [f"{word} {_escaped(title)}", *_indented(block), "end"] if block else []
 
 
 def _indented(lines: Iterable[str]) -> list[str]:
