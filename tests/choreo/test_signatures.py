@@ -51,3 +51,28 @@ def pick(ab: Channel[object, A, B], back: Channel[object, B, A], a: At[int, A]) 
     text, _ = program(body, "B")
     assert text.count("received_: int = ") == 1
     assert text.count("received_ = ") == 1
+
+
+def test_labels_of_two_enums_have_two_names() -> None:
+    body = """
+class More(Enum):
+    YES = 1
+    NO = 2
+
+def ask(ab: Channel[object, A, B], a: At[int, A], other: At[int, B]) -> At[int, B]:
+    if a > 0:
+        ab.select(Way.LEFT @ A())
+    else:
+        ab.select(Way.RIGHT @ A())
+        if a < -5:
+            ab.select(More.YES @ A())
+        else:
+            ab.select(More.NO @ A())
+    return 0
+"""
+    text, _ = program(body, "B")
+    assert "case other_way:" in text
+    assert "case other_more:" in text
+    renamed, _ = program(body.replace("other:", "rest:"), "B")
+    assert "case other:" in renamed
+    assert "case other_more:" in renamed

@@ -114,7 +114,8 @@ class _Program:
             body: Sequence[ast.stmt] = [ast.Raise(ast.Name("NotImplementedError"), None)]
         else:
             once = _DeclaredOnce()
-            body = [once.visit(_refusing(deepcopy(each))) for each in self.checked.bodies[function, role]]
+            whole = _refusing(deepcopy(self.checked.bodies[function, role]), {each.arg for each in kept})
+            body = [once.visit(each) for each in whole]
         return ast.FunctionDef(name, arguments, list(body) or [ast.Pass()], decorators, returns)
 
     def _local(self, projected: list[ast.stmt]) -> list[ast.stmt]:
@@ -166,13 +167,21 @@ def _unplaced(node: ast.expr) -> ast.expr:
     return node.left if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) else node
 
 
-def _refusing(node: ast.stmt) -> ast.stmt:
-    """With a last case in each choice, for a label that the protocol does not have here."""
-    for each in ast.walk(node):
+def _refusing(body: list[ast.stmt], taken: set[str]) -> list[ast.stmt]:
+    """With a last case in each choice, for a label that the protocol does not have here.
+
+    Each enum has its own name for that label: type checkers give a name one type in all of a function.
+    """
+    nodes = [each for node in body for each in ast.walk(node)]
+    taken = taken | {each.id for each in nodes if isinstance(each, ast.Name)}
+    names: dict[str, str] = {}
+    for each in nodes:
         if isinstance(each, ast.Match) and is_choice(each):
-            call = ast.Call(ast.Name("unexpected"), [ast.Name("other")], [])
-            each.cases.append(ast.match_case(ast.MatchAs(None, "other"), None, [ast.Raise(call, None)]))
-    return node
+            enum = ast.unparse(each.subject.args[0]).replace(".", "_")  # type: ignore[attr-defined]
+            name = names.setdefault(enum, f"other_{enum.lower()}" if names or "other" in taken else "other")
+            call = ast.Call(ast.Name("unexpected"), [ast.Name(name)], [])
+            each.cases.append(ast.match_case(ast.MatchAs(None, name), None, [ast.Raise(call, None)]))
+    return body
 
 
 class _DeclaredOnce(ast.NodeTransformer):
