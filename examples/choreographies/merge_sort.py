@@ -1,4 +1,4 @@
-"""Merge sort by three parties: each half is sorted by the next two, who take turns in the role of the first."""
+"""Merge sort by three parties: two sort a half each, taking turns in the role of the first, and merge head by head."""
 
 from enum import Enum
 
@@ -19,11 +19,19 @@ class Work(Enum):
     DONE = "done"
 
 
-def merged(left: list[int], right: list[int]) -> list[int]:
-    result: list[int] = []
-    while left and right:
-        result.append(left.pop(0) if left[0] <= right[0] else right.pop(0))
-    return result + left + right
+class Left(Enum):
+    SOME = "some"
+    NONE = "none"
+
+
+class Right(Enum):
+    SOME = "some"
+    NONE = "none"
+
+
+class Smaller(Enum):
+    LEFT = "left"
+    RIGHT = "right"
 
 
 class MergeSort(Ch3[A, B, C]):
@@ -41,8 +49,30 @@ class MergeSort(Ch3[A, B, C]):
             at_c: At[list[int], C] = self.ca.com(items[middle:])
             left: At[list[int], B] = MergeSort[B, C, A](self.bc, self.ca, self.ab).sort(at_b)
             right: At[list[int], C] = MergeSort[C, A, B](self.ca, self.ab, self.bc).sort(at_c)
-            return merged(self.ab.com(left), self.ca.com(right))
+            return self.merge(left, right)
         else:
             self.ab.select(Work.DONE @ A())
             self.ca.select(Work.DONE @ A())
             return items
+
+    def merge(self, left: At[list[int], B], right: At[list[int], C]) -> At[list[int], A]:
+        if not left:
+            self.ab.select(Left.NONE @ B())
+            self.bc.select(Left.NONE @ B())
+            return self.ca.com(right)
+        self.ab.select(Left.SOME @ B())
+        self.bc.select(Left.SOME @ B())
+        if not right:
+            self.ca.select(Right.NONE @ C())
+            self.bc.select(Right.NONE @ C())
+            return self.ab.com(left)
+        self.ca.select(Right.SOME @ C())
+        self.bc.select(Right.SOME @ C())
+        head: At[int, C] = self.bc.com(left[0])
+        if head <= right[0]:
+            self.ca.select(Smaller.LEFT @ C())
+            self.bc.select(Smaller.LEFT @ C())
+            return [self.ab.com(left[0]), *self.merge(left[1:], right)]
+        self.ca.select(Smaller.RIGHT @ C())
+        self.bc.select(Smaller.RIGHT @ C())
+        return [self.ca.com(right[0]), *self.merge(left, right[1:])]

@@ -1,9 +1,12 @@
 """A parameter server and three workers: each computes a gradient on its own data, the server takes the step."""
 
-from distml.choreo import At, Channel, Role
+from distml.choreo import At, Ch2, Channel, Role
 
 
 class Server(Role): ...
+
+
+class Worker(Role): ...
 
 
 class First(Role): ...
@@ -20,6 +23,18 @@ def gradient(slope: float, points: list[tuple[float, float]]) -> float:
     return sum(2 * x * (slope * x - y) for x, y in points) / len(points)
 
 
+class Learner(Ch2[Server, Worker]):
+    """What the server has with one worker, whoever that is."""
+
+    def __init__(self, ch: Channel[float, Server, Worker], data: At[list[tuple[float, float]], Worker]) -> None:
+        self.ch = ch
+        self.data = data
+
+    def step(self, slope: At[float, Server]) -> At[float, Server]:
+        current: At[float, Worker] = self.ch.com(slope)
+        return self.ch.com(gradient(current, self.data))
+
+
 def train(
     first: Channel[float, Server, First],
     second: Channel[float, Server, Second],
@@ -30,13 +45,10 @@ def train(
     data_second: At[list[tuple[float, float]], Second],
     data_third: At[list[tuple[float, float]], Third],
 ) -> At[float, Server]:
+    one: At[Learner, Server, First] = Learner[Server, First](first, data_first)
+    two: At[Learner, Server, Second] = Learner[Server, Second](second, data_second)
+    three: At[Learner, Server, Third] = Learner[Server, Third](third, data_third)
     slope: At[float, Server] = 0.0
     for _ in range(steps):
-        slope_first: At[float, First] = first.com(slope)
-        slope_second: At[float, Second] = second.com(slope)
-        slope_third: At[float, Third] = third.com(slope)
-        total: At[float, Server] = first.com(gradient(slope_first, data_first))
-        total += second.com(gradient(slope_second, data_second))
-        total += third.com(gradient(slope_third, data_third))
-        slope -= rate * total / 3
+        slope -= rate * (one.step(slope) + two.step(slope) + three.step(slope)) / 3
     return slope
