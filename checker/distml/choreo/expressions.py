@@ -146,14 +146,21 @@ class Expressions(Calls):
             declared = self.scope.declared[node.id]
             self.facts.say("CHO109", node, f"`{node.id}` is used at {names(declared.roles)} before it is set there")
             return declared
+        if node.id in self.module.functions:
+            self.facts.say("CHO402", node, "a choreography is called where it is named, and is no value")
         return EVERYWHERE
 
     def _attribute(self, node: ast.Attribute) -> Located:
         base = self.check(node.value)
         if base.kind is Kind.OBJECT:
             found = self.module.field_of(base, node.attr)
+            if found is None and self.module.method_of(base, node.attr) is not None:
+                self.facts.say(
+                    "CHO402", node, "a method of a choreography is called where it is named, and is no value"
+                )
             return found or Located(Kind.DATA, base.roles)
         if base.kind is Kind.CHANNEL:
+            self.facts.say("CHO208", node, "what a channel can do is called where it is named, and is no value")
             return EVERYWHERE
         return Located(Kind.DATA, base.roles, loose=base.loose)
 
@@ -171,6 +178,11 @@ class Expressions(Calls):
         self.facts.calls[node] = Placed(node.left)
         self.wanted(node.left, Located(Kind.DATA, (role,)), "CHO101", "a value placed with `@`")
         return Located(Kind.DATA, (role,))
+
+    def _compare(self, node: ast.Compare) -> Located:
+        if self.local_only(node.comparators[1:], "an operand that may not be reached"):
+            return Located(Kind.DATA, self.scope.everyone)
+        return self.meet(node, (node.left, *node.comparators))
 
     def _boolop(self, node: ast.BoolOp) -> Located:
         if self.local_only(node.values[1:], "an operand that may not be reached"):

@@ -11,7 +11,7 @@ from distml.choreo.model import Module
 from distml.choreo.read import last
 
 PURE = frozenset(
-    "abs all any ascii bin bool bytes chr dict divmod enumerate float format frozenset hash hex int isinstance issubclass "
+    "abs all any ascii bin bool bytes chr dict divmod enumerate float format frozenset hex int isinstance issubclass "
     "len list max min oct ord pow range repr reversed round set slice sorted str sum tuple type zip "
     "ValueError TypeError KeyError RuntimeError Exception AssertionError".split()
 )

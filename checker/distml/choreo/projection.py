@@ -14,6 +14,7 @@ from distml.choreo.facts import Facts, Transfer
 from distml.choreo.merge import MergeError, merge
 from distml.choreo.model import Function, Kind, Located, Module
 from distml.choreo.parties import Parties
+from distml.choreo.read import takes_everything
 
 Body = list[ast.stmt]
 ABRUPT = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -121,7 +122,7 @@ class Behavior(Values):
         before: Body = []
         if not self.here(node.test):
             self.value(node.test, before, wanted=False)
-            return self._told_loop(node, before)
+            return self._told_loop(node, before, out)
         test = self._all([node.test], before)[0]
         body, orelse = self.block(node.body), self.block(node.orelse)
         if not before:
@@ -129,9 +130,12 @@ class Behavior(Values):
         leave = ast.If(ast.UnaryOp(ast.Not(), test), [*orelse, ast.Break()], [])
         return ast.While(ast.Constant(True), [*before, leave, *body], [])
 
-    def _told_loop(self, node: ast.While | ast.For, before: Body) -> ast.stmt:
-        """A loop whose end this party learns by a label."""
+    def _told_loop(self, node: ast.While | ast.For, before: Body, out: Body) -> ast.stmt | None:
+        """A loop whose end this party learns by a label, or of whose turns it has none."""
         turn, end = self.block(node.body), [*self.block(node.orelse), ast.Break()]
+        if not turn and not before:
+            out += end[:-1]
+            return None
         if end[0] is not end[-1] and isinstance(end[0], ast.Match):
             end = [_leaving(end[0])]
         return ast.While(ast.Constant(True), [*before, *self._merge(node, turn, end)], [])
@@ -142,7 +146,7 @@ class Behavior(Values):
             return None
         if not self.here(node.iter):
             self.value(node.iter, out, wanted=False)
-            return self._told_loop(node, [])
+            return self._told_loop(node, [], out)
         items = self._all([node.iter], out)[0]
         return ast.For(node.target, items, self.block(node.body) or [ast.Pass()], self.block(node.orelse), lineno=0)
 
@@ -168,11 +172,11 @@ class Behavior(Values):
         return ast.Try(body, handlers, orelse, final)
 
     def _assign(self, node: ast.Assign, out: Body, tail: bool) -> ast.stmt | None:
-        if not self.here(node.targets[0]):
+        targets = [self._target(target) for target in node.targets if self.here(target)]
+        if not targets:
             self.value(node.value, out, wanted=False)
             return None
-        value = self._all([node.value], out)[0]
-        return ast.Assign([self._target(target) for target in node.targets], value, lineno=0)
+        return ast.Assign(targets, self._all([node.value], out)[0], lineno=0)
 
     def _target(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Subscript | ast.Attribute):
@@ -269,7 +273,7 @@ def _branches(node: ast.If | ast.Match) -> list[list[ast.stmt]]:
     if isinstance(node, ast.If):
         return [node.body, node.orelse]
     bodies = [case.body for case in node.cases]
-    if not any(isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None for case in node.cases):
+    if not any(takes_everything(case) for case in node.cases):
         bodies.append([])
     return bodies
 

@@ -161,6 +161,11 @@ def _unquoted(node: ast.expr | None) -> ast.expr | None:
     return node
 
 
+def takes_everything(case: ast.match_case) -> bool:
+    """Whether nothing passes by this case."""
+    return isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+
+
 def parts_of(node: ast.Subscript) -> list[ast.expr]:
     """What stands between the brackets."""
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

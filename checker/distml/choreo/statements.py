@@ -13,8 +13,9 @@ from distml.choreo.expressions import Expressions, Scope
 from distml.choreo.facts import Facts, Invocation, Transfer, names
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.parties import Parties
-from distml.choreo.read import last, located, roles_in
+from distml.choreo.read import last, located, roles_in, takes_everything
 
+SETS = ("set", "frozenset")
 ABRUPT = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
@@ -24,6 +25,7 @@ def check_function(function: Function, module: Module, facts: Facts) -> None:
     if not function.is_abstract:
         checker = _Statements(function, module, facts)
         checker.block(function.node.body)
+        checker.selects()
 
 
 def _signature(function: Function, facts: Facts) -> None:
@@ -45,6 +47,15 @@ class _Statements:
             self.scope.types[each.name] = each.type
         self.scope.declared = dict(self.scope.types)
         self.told: list[set[str]] = []
+
+    def selects(self) -> None:
+        """Report selects inside of other expressions: what a party is told is no value."""
+        nodes = list(ast.walk(self.function.node))
+        alone = {id(each.value) for each in nodes if isinstance(each, ast.Expr)}
+        for each in nodes:
+            fact = self.facts.calls.get(each) if isinstance(each, ast.expr) else None
+            if isinstance(fact, Transfer) and fact.is_select and id(each) not in alone:
+                self.facts.say("CHO208", each, "`select` is a statement of its own: a label is no value")
 
     @property
     def expressions(self) -> Expressions:
@@ -107,7 +118,7 @@ class _Statements:
                 hint = "annotate the variable, or place the call: `call() @ Role()`"
                 self.facts.say("CHO108", node, "this call is at no role: nothing says who runs it", hint)
         for target in node.targets:
-            self._bind(target, found)
+            (self._bind if len(node.targets) == 1 else self._bind_part)(target, found)
 
     def _declared(self, target: ast.expr) -> Located | None:
         if isinstance(target, ast.Name):
@@ -127,7 +138,7 @@ class _Statements:
             self.scope.unset.pop(target.id, None)
         elif isinstance(target, ast.Tuple | ast.List):
             for each in target.elts:
-                self._bind(each, value._replace(also=frozenset()))
+                self._bind_part(each, value._replace(also=frozenset()))
         elif isinstance(target, ast.Starred):
             self._bind(target.value, value)
         elif isinstance(target, ast.Attribute):
@@ -136,7 +147,18 @@ class _Statements:
                 own = dict(zip(base.roles or (), self.module.classes[base.name].roles))
                 self.module.classes[base.name].fields[target.attr] = value.renamed(own)._replace(also=frozenset())
         elif isinstance(target, ast.Subscript):
-            self.expressions.check(target)
+            self._whole(target, target.value, self.expressions.check(target))
+
+    def _bind_part(self, target: ast.expr, value: Located) -> None:
+        """One of several targets: it keeps its role."""
+        declared = self._declared(target)
+        if declared is not None and value.place is None:
+            value = declared
+        elif declared is not None and declared.place is not None and not declared.place <= (value.place or set()):
+            message = f"`{ast.unparse(target)}` is needed at {names(declared.roles)}, this value is at "
+            self.facts.say("CHO101", target, message + names(value.roles), "assign it in a statement of its own")
+            value = declared
+        self._bind(target, value)
 
     def _annassign(self, node: ast.AnnAssign) -> None:
         declared = located(node.annotation, self.module, self.function.roles)
@@ -156,6 +178,8 @@ class _Statements:
 
     def _augassign(self, node: ast.AugAssign) -> None:
         held = self.expressions.check(node.target)
+        if isinstance(node.target, ast.Subscript):
+            self._whole(node, node.target.value, held)
         found = self.expressions.wanted(node.value, held, "CHO101", f"`{ast.unparse(node.target)}`")
         self.facts.types[node.target] = held if held.roles is not None else found
 
@@ -174,11 +198,17 @@ class _Statements:
         return False
 
     def _assert(self, node: ast.Assert) -> None:
+        if node.msg is not None:
+            self.expressions.local_only([node.msg], "a message that may not be needed")
         self.expressions.meet(node.test, [each for each in (node.test, node.msg) if each is not None])
 
     def _delete(self, node: ast.Delete) -> None:
         for target in node.targets:
-            self.expressions.check(target)
+            found = self.expressions.check(target)
+            if isinstance(target, ast.Name):
+                self.scope.types.pop(target.id, None)
+            elif isinstance(target, ast.Subscript):
+                self._whole(target, target.value, found)
 
     def _if(self, node: ast.If) -> bool:
         return self._paths(self._guard(node.test), [node.body, node.orelse])
@@ -197,9 +227,10 @@ class _Statements:
                 if isinstance(name, str):
                     self.scope.types[name] = subject
             if case.guard is not None:
-                self.expressions.check(case.guard)
+                self.expressions.local_only([case.guard], "a condition that may not be reached")
+                self.expressions.wanted(case.guard, subject, "CHO104", "the condition of this case")
         bodies = [case.body for case in node.cases]
-        if not any(isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None for case in node.cases):
+        if not any(takes_everything(case) for case in node.cases):
             bodies.append([])
         return self._paths(subject, bodies)
 
@@ -239,6 +270,9 @@ class _Statements:
 
     def _for(self, node: ast.For) -> None:
         items = self._guard(node.iter)
+        if items.roles is not None and len(items.roles) > 1 and _is_set(node.iter, items):
+            message = f"{names(items.roles)} hold the same set, but each goes through it in an order of its own"
+            self.facts.say("CHO110", node.iter, message, "go through `sorted(...)` of it")
         before = self.scope
         self.scope = before.copy()
         self._bind(node.target, items._replace(kind=Kind.DATA))
@@ -336,6 +370,12 @@ class _Statements:
 
 def _calls(node: ast.stmt) -> list[ast.expr]:
     return [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+
+
+def _is_set(node: ast.expr, value: Located) -> bool:
+    hint = value.data.value if isinstance(value.data, ast.Subscript) else value.data
+    made = isinstance(node, ast.Set | ast.SetComp) or (isinstance(node, ast.Call) and last(node.func) in SETS)
+    return made or (isinstance(node, ast.Name | ast.Attribute) and last(hint) in SETS)
 
 
 def _caught(handler: ast.ExceptHandler) -> str:
