@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -24,6 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("distml")
     group.addoption("--update-cases", action="store_true", help="write the expectations of tests/cases anew")
     group.addoption("--update-docs", action="store_true", help="write docs/rules and docs/ops anew")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let what mypy learns of the standard library be shared, by this run alone: it takes longer than the tests."""
+    folder = TemporaryDirectory(prefix="distml-mypy-")
+    config.add_cleanup(folder.cleanup)
+    os.environ["MYPY_CACHE_DIR"] = folder.name
 
 
 def present(tool: str) -> bool:

@@ -10,11 +10,12 @@ import pytest
 
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Related, Span
 from distml.engine import fingerprint, store
-from distml.engine.cache import Cache, default_folder
+from distml.engine.cache import Cache
 from distml.engine.config import Config
 from distml.engine.results import FileResult, LostPlace, Report, decode, encode
 from distml.engine.run import run
 from distml.source.file import SourceFile
+from distml.source.folders import default_folder
 from distml.source.project import Project
 
 from engine.fakes import Checked, fake

@@ -28,8 +28,17 @@ class Checked(NamedTuple):
 
 
 def check_source(source: SourceFile) -> tuple[Diagnostic, ...]:
-    """The CHO findings of a file. Raises `UnreadableError` where it cannot be parsed."""
-    return diagnostics(source, check_tree(source.tree))
+    """The CHO findings of a file, on its data types where nothing else is wrong.
+
+    Raises `UnreadableError` where it cannot be parsed.
+    """
+    from distml.choreo.datatypes import check_types
+
+    checked = check_tree(source.tree)
+    found = diagnostics(source, checked)
+    if found or not (checked.module.classes or checked.module.functions):
+        return found
+    return check_types(source)
 
 
 def diagnostics(source: SourceFile, checked: Checked) -> tuple[Diagnostic, ...]:

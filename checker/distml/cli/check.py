@@ -95,7 +95,8 @@ def show(report: Report, options: Namespace) -> int:
 def _cache(config: Config, options: Namespace) -> Cache | None:
     if options.no_cache:
         return None
-    from distml.engine.cache import Cache, default_folder
+    from distml.engine.cache import Cache
+    from distml.source.folders import default_folder
 
     return Cache(default_folder(), config)
 

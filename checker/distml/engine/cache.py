@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from distml.source.project import Project
 
 
-def default_folder() -> str:
-    """`$DISTML_CACHE_DIR`, else `distml` in `$XDG_CACHE_HOME`, else in `~/.cache`."""
-    given = os.environ.get("DISTML_CACHE_DIR")
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return given or os.path.join(base, "distml")
-
-
 class Cache:
     """Results under `folder` for one run with one configuration."""
 

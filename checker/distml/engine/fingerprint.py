@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from hashlib import blake2b
+from importlib.util import find_spec
 
 from distml.diagnostics.version import VERSION
 from distml.engine.config import Config
@@ -14,9 +15,12 @@ FORMAT = "2"
 
 
 def run_fingerprint(config: Config, folder: str) -> str:
-    """What a result depends on besides files: distml, Python, settings that change results, the working folder."""
+    """What a result depends on besides files: distml, Python, settings that change results, the working folder.
+
+    And whether there is a mypy, which tells the data types of choreographies.
+    """
     settings = (*config.src, str(config.max_file_size), folder)
-    parts = (FORMAT, VERSION, sys.version, *own_files(), *settings)
+    parts = (FORMAT, VERSION, sys.version, *own_files(), *settings, str(find_spec("mypy") is not None))
     return digest("\0".join(parts).encode("utf-8", "surrogateescape"))
 
 

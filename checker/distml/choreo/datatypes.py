@@ -1,0 +1,91 @@
+"""The data types of a choreography, by mypy: to it `At[T, R]` is `T`, so roles do not matter.
+
+Mypy is optional: without it there are no findings. It runs in this process and only reads: the file, the stubs of the
+standard library that it brings, and `distml.choreo`. Other modules are not looked for, so that the time is bounded;
+what comes from them is unknown, and unknown is never an error. What it learns of the standard library it remembers
+in distml's cache folder, or in `$MYPY_CACHE_DIR`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from distml.diagnostics.model import Diagnostic, Span
+from distml.source.file import SourceFile
+from distml.source.folders import default_folder
+
+if TYPE_CHECKING:
+    from mypy.options import Options
+
+_FOUND = re.compile(r":(\d+):(\d+):(\d+):(\d+): error: (.*?)(?:  \[([\w-]+)\])?$")
+# Not about data: names that parties declare each for itself, interfaces whose bodies are `...`, classes used with roles.
+_OTHER_MATTERS = ("no-redef", "empty-body", "type-arg", "import-not-found", "import-untyped")
+_NAME = "__main__"  # nothing imports it, so that no module of the standard library is replaced
+
+
+def installed() -> bool:
+    """Whether there is a mypy to ask."""
+    return find_spec("mypy") is not None
+
+
+def check_types(source: SourceFile) -> tuple[Diagnostic, ...]:
+    """CHO501 for each error of mypy in the file; none where mypy is absent or cannot read the file."""
+    if not installed():
+        return ()
+    from mypy.build import build
+    from mypy.errors import CompileError
+    from mypy.modulefinder import BuildSource
+
+    language = os.path.dirname(os.path.abspath(__file__))
+    sources = [
+        BuildSource(source.path, _NAME, source.text),
+        BuildSource(os.path.join(language, "__init__.py"), "distml.choreo", followed=True),
+        BuildSource(os.path.join(language, "language.py"), "distml.choreo.language", followed=True),
+        BuildSource(os.path.join(language, "runtime", "errors.py"), "distml.choreo.runtime.errors", followed=True),
+    ]
+    try:
+        errors = build(sources, _options()).errors
+    except CompileError:  # what mypy cannot even parse is for the other rules to say
+        return ()
+    return tuple(_diagnostics(source, errors))
+
+
+def _options() -> Options:
+    from mypy.options import Options
+
+    options = Options()
+    options.python_executable = None
+    options.follow_imports = "skip"
+    options.ignore_missing_imports = True
+    options.disable_error_code = list(_OTHER_MATTERS)
+    options.process_error_codes(error_callback=lambda _: None)
+    options.show_column_numbers = options.show_error_end = True
+    options.cache_dir = _cache()
+    options.sqlite_cache = False  # several workers write at once
+    options.raise_exceptions = True
+    return options
+
+
+def _cache() -> str:
+    """A folder of ours beneath mypy's own, where the environment names one, else beneath distml's."""
+    own = os.environ.get("MYPY_CACHE_DIR")
+    folder = os.path.join(own, "distml") if own else os.path.join(default_folder(), "mypy")
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError:
+        return os.devnull
+    return folder
+
+
+def _diagnostics(source: SourceFile, errors: list[str]) -> Iterator[Diagnostic]:
+    """Mypy counts columns from 1, the end included."""
+    for text in errors:
+        found = _FOUND.search(text)
+        if found is not None and text[: found.start()].endswith(os.path.basename(source.path)):
+            line, column, end_line, end_column = map(int, found.groups()[:4])
+            span = Span(source.path, line, column, end_line, end_column + 1)
+            yield Diagnostic("CHO501", f"{found[5]} [{found[6]}]" if found[6] else found[5], span)
