@@ -143,10 +143,13 @@ def in_bounds(call: Call, index: Value, size: Dim, axis: int, shape: Shape) -> N
     at = call.dim(index) if isinstance(index, Const | Num) else None
     if at is None:
         return
+    over, under = (at - size).low, (-at - size).low
+    outside = (over is not None and over >= 0) or (under is not None and under > 0)
+    if not outside and not call.world.watched:
+        return
     text = f"index {at} is out of bounds for axis {axis} of {call.show(shape)}, which has size {size}"
     call.state(both(less(at, size), at_least(at + size, 0)), "SHP302", text)
-    over, under = (at - size).low, (-at - size).low
-    if (over is not None and over >= 0) or (under is not None and under > 0):
+    if outside:
         call.fail("SHP302", text, *call.notes(at, size))
 
 
