@@ -20,9 +20,10 @@ from distml.choreo.runtime.codec import Limits
 from distml.choreo.runtime.ends import ChannelEnd
 from distml.choreo.runtime.errors import Malformed
 from distml.choreo.runtime.parties import Channel, Function, Wire, in_threads, joined, prepared
-from distml.choreo.runtime.party import Link, Party
+from distml.choreo.runtime.party import Party
 
 _LENGTH = struct.Struct(">I")
+_LINGER = 1.0  # seconds that a closed connection is still read from
 _AHEAD = 64  # frames that may wait unread before the peer is slowed down
 
 
@@ -36,6 +37,7 @@ class LoopLink(asyncio.Protocol):
         self._inbox: SimpleQueue[bytes | Malformed | None] = SimpleQueue()
         self._writable = Event()
         self._over = False
+        self._lost = False
         self._paused = False
         self._transport: asyncio.Transport
 
@@ -46,7 +48,7 @@ class LoopLink(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """The peer is gone, or this side has closed."""
-        self._over = True
+        self._over = self._lost = True
         self._inbox.put(None)
         self._writable.set()
 
@@ -60,6 +62,8 @@ class LoopLink(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Cut what arrives into frames; a length over the limit ends the connection."""
+        if self._over:
+            return
         self._buffer += data
         while len(self._buffer) >= _LENGTH.size:
             length: int = _LENGTH.unpack_from(self._buffer)[0]
@@ -116,7 +120,24 @@ class LoopLink(asyncio.Protocol):
         self._inbox.put(None)
         self._writable.set()
         with suppress(EOFError):
-            self._on_loop(self._transport.close)
+            self._on_loop(self._leave)
+
+    def _leave(self) -> None:
+        """Send to the end, and read on until the peer closes too: closing over unread bytes would lose the last word."""
+        if self._lost:
+            return
+        if self._paused:
+            self._transport.resume_reading()
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+            self._loop.call_later(_LINGER, self.abort)
+        else:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """End the connection at once. Called by the loop, when nobody reads any more."""
+        if not self._lost:
+            self._transport.abort()
 
 
 async def link_over(connection: socket.socket, limits: Limits) -> LoopLink:
@@ -151,12 +172,12 @@ async def gather_parties(
         )
     finally:
         for one in [link for ends in links.values() for link in ends.values()]:
-            one.close()
+            one.abort()
         await asyncio.sleep(0)  # the loop closes the connections
 
 
-async def _links(routes: Iterable[Channel], limits: Limits) -> dict[str, dict[tuple[str, str], Link]]:
-    links: dict[str, dict[tuple[str, str], Link]] = {}
+async def _links(routes: Iterable[Channel], limits: Limits) -> dict[str, dict[tuple[str, str], LoopLink]]:
+    links: dict[str, dict[tuple[str, str], LoopLink]] = {}
     for route in routes:
         first, second = socket.socketpair()
         links.setdefault(route.first, {})[route.second, route.name] = await link_over(first, limits)
