@@ -107,3 +107,11 @@ def test_files_after_the_first_are_fast() -> None:
     for number in range(3):
         findings(WRONG.replace("def f", f"def f{number}"))
     assert time.process_time() - begin < 3 * 0.3
+
+
+def test_a_failure_of_mypy_is_contained(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise AssertionError("mypy is broken")
+
+    monkeypatch.setattr("mypy.build.build", broken)
+    assert found(WRONG) == []

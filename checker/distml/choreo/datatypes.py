@@ -37,7 +37,6 @@ def check_types(source: SourceFile) -> tuple[Diagnostic, ...]:
     if not installed():
         return ()
     from mypy.build import build
-    from mypy.errors import CompileError
     from mypy.modulefinder import BuildSource
 
     language = os.path.dirname(os.path.abspath(__file__))
@@ -49,7 +48,7 @@ def check_types(source: SourceFile) -> tuple[Diagnostic, ...]:
     ]
     try:
         errors = build(sources, _options()).errors
-    except CompileError:  # what mypy cannot even parse is for the other rules to say
+    except Exception:  # what mypy cannot parse, or fails on, must not cost the other findings
         return ()
     return tuple(_diagnostics(source, errors))
 
