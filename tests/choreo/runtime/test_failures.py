@@ -101,13 +101,14 @@ def test_a_peer_that_has_finished_is_an_error(transport: str) -> None:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_party_that_only_sends_notices_that_its_peer_failed(transport: str) -> None:
+def test_a_party_that_only_sends_notices_that_its_peer_failed(transport: str, caplog: pytest.LogCaptureFixture) -> None:
     def endless(ends: p.Ends) -> None:
         while True:
             ends["B"].com(b"x" * 1000)
 
     failure = failing({"A": endless, "B": p.play_failing}, transport=transport)
     assert str(failure) == str(failure.errors["A"]) == "B: KeyError: 'no such book'"
+    assert caplog.messages == []  # where the event loop would complain
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -90,7 +90,12 @@ class LoopLink(asyncio.Protocol):
             raise TimeoutError
         if self._over:
             raise EOFError("the connection was closed")
-        self._on_loop(self._transport.write, _LENGTH.pack(len(frame)) + frame)
+        self._on_loop(self._write, _LENGTH.pack(len(frame)) + frame)
+
+    def _write(self, data: bytes) -> None:
+        """Send what another thread handed over, unless the connection was lost meanwhile."""
+        if not self._lost:
+            self._transport.write(data)
 
     def receive(self, deadline: float | None) -> bytes:
         """The next frame."""
