@@ -368,11 +368,11 @@ class AgreementNotKept(Rule):
 
     ## What it finds
     Calls of code that is not known to depend on its arguments alone, where the result is to be the same at several
-    roles.
+    roles, and loops over a set that several roles hold.
 
     ## Why it matters
-    Guards and loops rely on agreement: a random number, the time or a file may differ from party to party, and they
-    part ways.
+    Guards and loops rely on agreement: a random number, the time, a file or the order of a set may differ from party
+    to party, and they part ways.
 
     ## Example
     ```py

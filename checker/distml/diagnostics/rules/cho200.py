@@ -378,8 +378,8 @@ class MalformedSelect(Rule):
     """A channel is used in another way than `com(value)` or `select(Label.NAME @ Role())`.
 
     ## What it finds
-    Selects of something other than a member of an Enum that is written out, calls with another number of arguments,
-    unknown methods of channels.
+    Selects of something other than a member of an Enum that is written out, or inside of another expression; calls
+    with another number of arguments; unknown methods of channels, and methods that are not called.
 
     ## Why it matters
     The label decides the program of the receiver, so it must be known before anything runs.

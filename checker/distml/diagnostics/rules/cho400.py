@@ -52,7 +52,8 @@ class NotInAChoreography(Rule):
     """A statement or expression that has no meaning in a choreography.
 
     ## What it finds
-    `async`, `await`, `yield`, `global`, `nonlocal` and classes inside choreographies.
+    `async`, `await`, `yield`, `global`, `nonlocal` and classes inside choreographies; choreographies and their methods
+    as values.
 
     ## Why it matters
     There is no rule for what each party would do of it.
@@ -89,8 +90,8 @@ class CommunicationInLocalCode(Rule):
     """Communication in code that runs an unknown number of times.
 
     ## What it finds
-    `com`, `select` and calls of choreographies in lambdas, comprehensions, local functions, conditional expressions
-    and operands after `and` and `or`.
+    `com`, `select` and calls of choreographies in lambdas, comprehensions, local functions, conditional expressions,
+    operands after `and` and `or`, later parts of a comparison, guards of cases and messages of assertions.
 
     ## Why it matters
     The other party does not know whether and how often it happens. Write it as a statement: an `if` or a `for`.
