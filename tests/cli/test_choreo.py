@@ -104,6 +104,44 @@ def test_a_class_is_made_and_its_method_called(budget: int, bought: bool, capsys
     assert capsys.readouterr().out == f"Client: {bought}\nServer: None\n"
 
 
+def test_static_methods_and_parties_that_do_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "idle.py").write_text(
+        """
+from distml.choreo import At, Ch3, Channel, Role
+class Ann(Role): ...
+class Bob(Role): ...
+class Cid(Role): ...
+class Talk(Ch3[Ann, Bob, Cid]):
+    def __init__(self, ch: Channel[int, Ann, Bob], other: Channel[int, Bob, Cid], base: At[int, Bob]) -> None:
+        self.ch = ch
+        self.other = other
+        self.base: At[int, Bob] = base
+    @property
+    def start(self) -> At[int, Bob]:
+        return self.base
+    @staticmethod
+    def twice(ch: Channel[int, Ann, Bob], n: At[int, Ann]) -> At[int, Bob]:
+        return ch.com(n) * 2
+    def add(self, n: At[int, Ann]) -> At[int, Bob]:
+        return self.ch.com(n) + self.start
+"""
+    )
+    assert main(["run", "idle.py", "--call", "Talk.twice", "--arg", "Ann.n=4"]) == 0
+    assert capsys.readouterr().out == "Ann: None\nBob: 8\nCid: None\n"
+    assert main(["run", "idle.py", "--call", "Talk.add", "--arg", "Ann.n=4", "--arg", "Bob.base=3"]) == 0
+    assert capsys.readouterr().out == "Ann: None\nBob: 7\nCid: None\n"
+    assert main(["run", "idle.py"]) == 2
+    assert "there are Talk.twice (Ann, Bob, Cid), Talk.add (Ann, Bob, Cid)" in capsys.readouterr().err
+
+
+def test_checking_and_projecting_execute_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "shop.py").write_text(SHOP.replace("from greetings", "open('ran', 'w')\nfrom greetings"))
+    assert main(["check", "shop.py"]) == 0
+    assert main(["project", "shop.py"]) == 0
+    assert main(["project", "shop.py", "--diagram"]) == 0
+    assert not (folder / "ran").exists()
+
+
 def test_a_party_that_fails_is_named_first_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "shop.py", "--call", "Asking.ask", "--arg", "Client.title='Persuasion'"]) == 1
     said = capsys.readouterr()

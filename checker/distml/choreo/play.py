@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 from distml.choreo.check import Checked
 from distml.choreo.model import Definition, Function, Kind, Located, Module, Parameter
 from distml.choreo.project import Projection
+from distml.choreo.read import last
 from distml.choreo.runtime import PartiesFailed, PartyError, run_parties
 from distml.choreo.runtime.parties import Ends
 from distml.choreo.runtime.parties import Function as Act
@@ -91,14 +92,22 @@ def _scenes(module: Module) -> Iterator[Scene]:
         built = () if made is None else (_call(*made),)
         for method in definition.methods.values():
             name = method.node.name
-            if not name.startswith("_") and not method.is_abstract:
-                call = _call(method, {role: role for role in definition.roles})
-                yield Scene(f"{definition.name}.{name}", definition.roles, definition, (*built, call))
+            marks = {last(each) for each in method.node.decorator_list}
+            if name.startswith("_") or method.is_abstract or marks & {"property", "cached_property"}:
+                continue
+            call = _call(method, {role: role for role in definition.roles})
+            before = () if _is_static(method) else built
+            yield Scene(f"{definition.name}.{name}", definition.roles, definition, (*before, call))
 
 
 def _call(function: Function, roles: Mapping[str, str]) -> Call:
-    parameters = (each._replace(type=each.type.renamed(roles)) for each in function.parameters[1:])
+    bound = function.parameters if _is_static(function) else function.parameters[1:]
+    parameters = (each._replace(type=each.type.renamed(roles)) for each in bound)
     return Call(function, tuple(parameters), {actual: formal for formal, actual in roles.items()})
+
+
+def _is_static(function: Function) -> bool:
+    return any(last(each) == "staticmethod" for each in function.node.decorator_list)
 
 
 def _ordered(found: Scene, roles: Sequence[str] | None) -> Scene:
@@ -156,13 +165,15 @@ def _act(checked: Checked, chosen: Scene, role: str, program: ModuleType, argume
         return values
 
     def act(ends: Ends) -> Any:
-        *built, last = chosen.calls
+        *built, wanted = chosen.calls
         if chosen.definition is None:
-            return getattr(program, f"{chosen.name}_{role}")(**given(last, ends))
-        made = getattr(program, f"{chosen.definition.name}_{role}")(**(given(built[0], ends) if built else {}))
+            return getattr(program, f"{chosen.name}_{role}")(**given(wanted, ends))
+        made = getattr(program, f"{chosen.definition.name}_{role}")
+        if not _is_static(wanted.function):
+            made = made(**(given(built[0], ends) if built else {}))
         # A party that does nothing in a method has none.
-        method = getattr(made, last.function.node.name, None)
-        return None if method is None else method(**given(last, ends))
+        method = getattr(made, wanted.function.node.name, None)
+        return None if method is None else method(**given(wanted, ends))
 
     return act
 

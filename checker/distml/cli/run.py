@@ -74,7 +74,11 @@ def _tell(failure: PartiesFailed) -> None:
     order = sorted(failure.errors, key=lambda role: role != failure.role)
     for role in order:
         error = failure.errors[role]
-        frames = [each for each in traceback.extract_tb(error.__traceback__) if "distml-" in each.filename]
+        frames = [
+            each
+            for each in traceback.extract_tb(error.__traceback__)
+            if Path(each.filename).parent.name.startswith("distml-")
+        ]
         place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
         text = "".join(traceback.format_exception_only(error)).strip().rpartition("\n")[2]
         sys.stderr.write(f"{role} failed{place}: {text}\n")
