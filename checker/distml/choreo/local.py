@@ -21,6 +21,10 @@ PURE_METHODS = frozenset(
     "bit_length hex digest hexdigest union intersection difference".split()
 )
 
+CHANGING = frozenset(
+    "append appendleft add extend insert pop popleft popitem remove clear sort reverse update setdefault discard".split()
+)
+
 
 def is_pure(call: ast.Call, module: Module, seen: frozenset[str] = frozenset()) -> bool:
     """Whether a call is known to depend on nothing but its arguments."""
@@ -33,6 +37,40 @@ def is_pure(call: ast.Call, module: Module, seen: frozenset[str] = frozenset()) 
         if isinstance(node, ast.ClassDef) and node.name == name:
             return not any(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in node.body)
         if isinstance(node, ast.FunctionDef) and node.name == name:
+            if changed(node) - {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}:
+                return False
             inner = (each for each in ast.walk(node) if isinstance(each, ast.Call))
             return all(is_pure(each, module, seen | {name}) for each in inner)
     return False
+
+
+def changed(function: ast.FunctionDef) -> set[str]:
+    """The names whose values a local function changes in place: its parameters, or what was there before it."""
+    own, found, outer = set(), set(), set()
+    for each in ast.walk(function):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            own.add(each.id)
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in CHANGING:
+            found.add(_root(each.func.value))
+        elif isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
+            found.add(_root(each.value))
+        elif isinstance(each, ast.Global | ast.Nonlocal):
+            outer.update(each.names)
+    return (found - own - {""}) | outer
+
+
+def changed_arguments(call: ast.Call, module: Module) -> list[ast.expr]:
+    """The variables that a call hands to a local function of the file which changes them in place."""
+    for node in module.local:
+        if isinstance(node, ast.FunctionDef) and node.name == last(call.func) and isinstance(call.func, ast.Name):
+            inside = changed(node)
+            given = [(each.arg, value) for each, value in zip([*node.args.posonlyargs, *node.args.args], call.args)]
+            given += [(each.arg or "", each.value) for each in call.keywords]
+            return [value for name, value in given if name in inside and isinstance(value, ast.Name | ast.Attribute)]
+    return []
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return last(node) if isinstance(node, ast.Name) else ""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from distml.choreo.expressions import Expressions, Scope
 from distml.choreo.facts import Facts, Invocation, Transfer, names
+from distml.choreo.local import changed_arguments
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.parties import Parties
 from distml.choreo.read import last, located, roles_in, takes_everything
@@ -92,6 +93,9 @@ class _Statements:
             )
         elif isinstance(node.value, ast.Call) and fact is None and isinstance(node.value.func, ast.Attribute):
             self._whole(node, node.value.func.value, found)
+        elif isinstance(node.value, ast.Call) and fact is None:
+            for each in changed_arguments(node.value, self.module):
+                self._whole(node, each, found)
 
     def _tell(self, node: ast.stmt, fact: Transfer) -> None:
         if self.told:
@@ -275,6 +279,13 @@ class _Statements:
             self.facts.say("CHO110", node.iter, message, "go through `sorted(...)` of it")
         before = self.scope
         self.scope = before.copy()
+        for each in ast.walk(node.target):
+            held = before.types.get(each.id) if isinstance(each, ast.Name) else None
+            if held is not None and held.place and items.place is not None and held.place - items.place:
+                message = (
+                    f"`{ast.unparse(each)}` is needed at {names(held.roles)}, this value is at {names(items.roles)}"
+                )
+                self.facts.say("CHO101", each, message, "give the variable of the loop a name of its own")
         self._bind(node.target, items._replace(kind=Kind.DATA))
         inner = self.scope
         self._paths(items, [node.body, node.orelse])
