@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from distml.choreo.expressions import Expressions, Scope
 from distml.choreo.facts import Facts, Invocation, Transfer, names
-from distml.choreo.local import changed_arguments
+from distml.choreo.local import changed_by
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.parties import Parties
 from distml.choreo.read import last, located, roles_in, takes_everything
@@ -94,7 +94,7 @@ class _Statements:
         elif isinstance(node.value, ast.Call) and fact is None and isinstance(node.value.func, ast.Attribute):
             self._whole(node, node.value.func.value, found)
         elif isinstance(node.value, ast.Call) and fact is None:
-            for each in changed_arguments(node.value, self.module):
+            for each in changed_by(node.value, self.module):
                 self._whole(node, each, found)
 
     def _tell(self, node: ast.stmt, fact: Transfer) -> None:
@@ -305,6 +305,8 @@ class _Statements:
         ends = self.block(node.body)
         if hidden and self._acts(node.body):
             self.facts.say("CHO401", node, "`suppress` hides a failure from the parties that wait for this one")
+        elif hidden:
+            self._alone(node, node.body, [])
         return ends
 
     def _try(self, node: ast.Try) -> bool:
@@ -333,17 +335,16 @@ class _Statements:
                 "catch around local code only, and communicate the outcome; or catch `ChoreographyError`",
             )
         elif node.handlers and not handled and not any(self._acts(handler.body) for handler in node.handlers):
-            self._alone(node)
+            self._alone(node, [*node.body, *node.orelse], [each for part in node.handlers for each in part.body])
         return self.block(node.finalbody) and bool(ends)
 
-    def _alone(self, node: ast.Try) -> None:
+    def _alone(self, node: ast.stmt, guarded: list[ast.stmt], handling: list[ast.stmt]) -> None:
         """What is caught must be caught by the same parties, and leave the others where they would be anyway."""
         parties = Parties(self.module, self.facts)
-        guarded = [*node.body, *node.orelse]
         every = self.function.roles
         places = [frozenset(r for r in every if parties.involved([each], r, returns=False)) for each in guarded]
+        places = [place | self._raising(each) for place, each in zip(places, guarded)]
         places = [place for place in places if place]
-        handling = [each for handler in node.handlers for each in handler.body]
         reacting = frozenset(role for role in every if parties.involved(handling, role, returns=False))
         acting = places[0] if places else frozenset()
         if len(set(places)) > 1 or reacting - acting:
@@ -354,13 +355,21 @@ class _Statements:
                 "the others do not know of it",
                 "catch around the code of one party, and communicate the outcome",
             )
-        elif len(every) > 1 and acting != frozenset(every):
+        elif acting and acting != frozenset(every):
             for each in (leaf for part in (*guarded, *handling) for leaf in ast.walk(part)):
                 if isinstance(each, ast.Return | ast.Break | ast.Continue):
                     others = names(frozenset(every) - acting)
                     self.facts.say(
                         "CHO401", each, f"{others} cannot know that {names(acting)} goes on elsewhere from here"
                     )
+
+    def _raising(self, node: ast.stmt) -> frozenset[str]:
+        """The parties that decide in a statement whether something is raised."""
+        found: set[str] = set()
+        for each in ast.walk(node):
+            if isinstance(each, ast.If | ast.While) and any(isinstance(part, ast.Raise) for part in ast.walk(each)):
+                found |= self.facts.types[each.test].place or set() if each.test in self.facts.types else set()
+        return frozenset(found)
 
     def _functiondef(self, node: ast.FunctionDef) -> None:
         inner = self.scope.copy()
