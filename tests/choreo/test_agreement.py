@@ -35,11 +35,20 @@ TAIL = """
 REFUSED = {
     "put(board, n)": "CHO111",
     "put_first(number=n, board=board)": "CHO111",
+    "mine: At[int, A] = board.pop()": "CHO111",
+    "mine: At[int, A] = 1 + board.pop()": "CHO111",
+    "mine: At[int, A] = n + board.pop()": "CHO111",
+    "many.append(board.pop())": "CHO111",
     "if remember(k) > 1:\n        board.append(k)": "CHO110",
     "for k in many:\n        many = many[1:]": "CHO101",
 }
 KEPT = [
     "put(board, k)",
+    "both: At[int, A, B] = board.pop()",
+    "k = board.pop() + k",
+    "board.append(board.pop())",
+    "k = ch.com(many.pop())",
+    "k = ch.com(n + many.pop())",
     "put(many, n)",
     "put(many, k)",
     "mine: At[int, A] = remember(n)",
@@ -48,6 +57,17 @@ KEPT = [
     "for each in board:\n        k += each",
     "for each in many:\n        put(many, each)\n    for each in board:\n        k += each",
 ]
+
+
+def test_what_is_sent_is_not_changed_at_the_sender_alone() -> None:
+    body = """
+class C(Role): ...
+def tell(ac: Channel[object, A, C], board: At[list[int], A, B]) -> At[int, C]:
+    return ac.com(board.pop())
+"""
+    assert [each.code for each in project_source(HEAD[: HEAD.index("def run")] + body, "program.py").findings] == [
+        "CHO111"
+    ]
 
 
 def codes(line: str) -> list[str]:

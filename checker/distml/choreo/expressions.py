@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterable
 
 from distml.choreo.calls import Calls
-from distml.choreo.facts import Facts, Placed, names
-from distml.choreo.local import is_pure
+from distml.choreo.facts import Facts, Invocation, Placed, Transfer, names
+from distml.choreo.local import changed_by, is_pure
 from distml.choreo.model import EVERYWHERE, Kind, Located, Module
 from distml.choreo.read import last
 
@@ -90,6 +90,7 @@ class Expressions(Calls):
         known = self.facts.types.get(node)
         if known is None or known.kind is not Kind.DATA or place is None:
             return
+        self.unchanged(node, place)
         roles = tuple(sorted(place))
         if known.loose:
             self.facts.types[node] = known._replace(roles=roles, loose=False)
@@ -103,6 +104,7 @@ class Expressions(Calls):
 
     def meet(self, node: ast.expr, operands: Iterable[ast.expr]) -> Located:
         """Where all operands are."""
+        operands = list(operands)
         place: Place = None
         loose = False
         first: ast.expr | None = None
@@ -129,8 +131,23 @@ class Expressions(Calls):
         if loose and place is not None:
             for operand in operands:
                 self.settle(operand, place)
+        for operand in operands if place is not None else ():
+            self.unchanged(operand, place)
         roles = None if place is None else tuple(sorted(place))
         return Located(Kind.DATA, roles, loose=loose and place is None)
+
+    def unchanged(self, node: ast.expr, place: Place) -> None:
+        """Report a call that changes what others hold too, where its value is used at these roles alone."""
+        if isinstance(node, ast.Call):
+            if isinstance(self.facts.calls.get(node), Transfer | Invocation):
+                return
+            for target in changed_by(node, self.module):
+                held = self.facts.types.get(target)
+                if held is not None and held.kind is Kind.DATA and (held.place or frozenset()) - (place or frozenset()):
+                    message = f"this is held by {names(held.roles)}, but changed at {names(place)} alone"
+                    self.facts.say("CHO111", node, message, "assign the result where all of them hold it, then use it")
+        for each in _operands(node):
+            self.unchanged(each, place)
 
     def _constant(self, node: ast.Constant) -> Located:
         return EVERYWHERE

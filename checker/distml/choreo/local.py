@@ -59,10 +59,12 @@ def changed(function: ast.FunctionDef) -> set[str]:
     return (found - own - {""}) | outer
 
 
-def changed_arguments(call: ast.Call, module: Module) -> list[ast.expr]:
-    """The variables that a call hands to a local function of the file which changes them in place."""
+def changed_by(call: ast.Call, module: Module) -> list[ast.expr]:
+    """What a call changes in place: its object, or variables handed to a local function of the file that changes them."""
+    if isinstance(call.func, ast.Attribute):
+        return [call.func.value] if call.func.attr in CHANGING else []
     for node in module.local:
-        if isinstance(node, ast.FunctionDef) and node.name == last(call.func) and isinstance(call.func, ast.Name):
+        if isinstance(node, ast.FunctionDef) and node.name == last(call.func):
             inside = changed(node)
             given = [(each.arg, value) for each, value in zip([*node.args.posonlyargs, *node.args.args], call.args)]
             given += [(each.arg or "", each.value) for each in call.keywords]
