@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from distml.choreo.facts import Facts, Problem
 from distml.choreo.merge import waits_for_label
-from distml.choreo.model import Function, Module
+from distml.choreo.model import Definition, Function, Module
 from distml.choreo.parties import Parties
 from distml.choreo.projection import Behavior, ChoiceError
-from distml.choreo.read import read
+from distml.choreo.read import BASES, last, read
 from distml.choreo.statements import check_function
 from distml.diagnostics.model import Diagnostic, Related
 from distml.source.file import SourceFile
@@ -52,6 +52,7 @@ def check_tree(tree: ast.Module) -> Checked:
     functions = [*module.functions.values()]
     functions += [method for each in module.classes.values() for method in each.methods.values()]
     for definition in module.classes.values():
+        _header(definition, facts)
         _overrides(module, definition.name, facts)
     for function in functions:
         check_function(function, module, facts)
@@ -111,6 +112,17 @@ def _shown(body: list[ast.stmt], limit: int = 6) -> list[str]:
     lines = [line for each in body for line in ast.unparse(ast.fix_missing_locations(each)).splitlines()]
     lines = lines or ["(nothing)"]
     return lines if len(lines) <= limit else [*lines[: limit - 1], "..."]
+
+
+def _header(definition: Definition, facts: Facts) -> None:
+    """What the bases of a class say of its roles."""
+    for base in definition.node.bases:
+        if isinstance(base, ast.Subscript) and last(base.value) in BASES:
+            count, given = last(base.value)[2:], len(definition.roles)
+            if count and int(count) != given:
+                facts.say("CHO107", base, f"Ch{count} has {count} roles, {given} are given")
+            for role in {role for role in definition.roles if definition.roles.count(role) > 1}:
+                facts.say("CHO105", base, f"{role} is named twice")
 
 
 def _overrides(module: Module, name: str, facts: Facts) -> None:

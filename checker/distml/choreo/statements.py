@@ -14,7 +14,7 @@ from distml.choreo.facts import Facts, Invocation, Transfer, names
 from distml.choreo.local import changed_by
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.parties import Parties
-from distml.choreo.read import last, located, roles_in, takes_everything
+from distml.choreo.read import CHANNELS, last, located, roles_in, takes_everything
 
 SETS = ("set", "frozenset")
 ABRUPT = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -32,12 +32,17 @@ def check_function(function: Function, module: Module, facts: Facts) -> None:
 def _signature(function: Function, facts: Facts) -> None:
     hints = [each.node.annotation for each in function.parameters] + [function.node.returns]
     for hint in hints:
-        used = list(roles_in(hint))
-        for role in dict.fromkeys(used):
+        _named_twice(hint, facts)
+        for role in dict.fromkeys(roles_in(hint)):
             if role not in function.roles and hint is not None:
                 facts.say("CHO106", hint, f"{role} takes no part in this choreography between {names(function.roles)}")
-            if used.count(role) > 1 and hint is not None and isinstance(hint, ast.Subscript):
-                facts.say("CHO105", hint, f"{role} is named twice")
+
+
+def _named_twice(hint: ast.expr | None, facts: Facts) -> None:
+    if isinstance(hint, ast.Subscript) and last(hint.value) in ("At", *CHANNELS):
+        used = list(roles_in(hint))
+        for role in {role for role in used if used.count(role) > 1}:
+            facts.say("CHO105", hint, f"{role} is named twice")
 
 
 class _Statements:
@@ -169,6 +174,7 @@ class _Statements:
         if not any(roles_in(node.annotation)) and declared.kind is Kind.DATA and node.value is not None:
             found = self.expressions.check(node.value)
             declared = found._replace(data=node.annotation) if not found.loose else declared
+        _named_twice(node.annotation, self.facts)
         for role in roles_in(node.annotation):
             if role not in self.function.roles:
                 self.facts.say("CHO106", node.annotation, f"{role} takes no part in this choreography")
