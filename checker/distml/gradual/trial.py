@@ -119,7 +119,7 @@ class Bench:
         program.begin(self.target.state)
         symbols = {given.name: self._shape(given, plan) for given in self.inputs if given.is_tensor}
         assumed = TRUE if self.where is None else self.where(symbols)
-        watcher = vm.watcher = Watcher(vm, assumed, plan.excused, min(1.0, self.seconds), least=self.least)
+        watcher = vm.watcher = Watcher(vm, assumed, plan.excused, min(1.0, self.seconds))
         watcher.assume()
         failure, complete, reason = None, True, ""
         try:

@@ -75,7 +75,7 @@ class Watcher:
     """What a machine tells while it runs.
 
     `assumed` holds on every path; `excused` are demands, by place and code, that are left out.
-    A `lenient` one goes on behind what fails, with an unknown result. Sizes are at least `least`.
+    A `lenient` one goes on behind what fails, with an unknown result.
     """
 
     def __init__(
@@ -85,14 +85,12 @@ class Watcher:
         excused: frozenset[tuple[str, int, int, str]] = frozenset(),
         seconds: float = 1.0,
         lenient: bool = False,
-        least: int = 1,
     ) -> None:
         self.vm = vm
         self.assumed = assumed
         self.excused = excused
         self.seconds = seconds
         self.lenient = lenient
-        self.least = least
         self.visits: list[Visit] = []
         self.ruled_out: list[Demand] = []
         self.arrays: set[Opaque] = set()

@@ -94,7 +94,7 @@ class TracedBench(Bench):
         symbols = {given.name: self._shape(given, fixed) for given in self.inputs if given.is_tensor}
         possible = all(ranks.get(name, rank) == rank for name, rank in plan.ranks)
         assumed = (TRUE if self.where is None else self.where(symbols)) if possible else FALSE
-        watcher = PathWatcher(vm, assumed, plan.excused, min(1.0, self.seconds), least=self.least)
+        watcher = PathWatcher(vm, assumed, plan.excused, min(1.0, self.seconds))
         vm.watcher = self.tracer.watcher = watcher
         watcher.assume()
         known = all(shape.rank is not None for shape in symbols.values())
