@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.gradual.targets import TargetError, deep_recursion
+from distml.gradual.targets import TargetError
 from distml.interp.calls import Arguments, call_value
+from distml.interp.check import deep_recursion
 from distml.interp.hints import hint_of, qualified_name
 from distml.interp.machine import OutOfSteps, OutOfTime
 from distml.interp.watch import Watcher
@@ -42,7 +43,6 @@ class Input(NamedTuple):
     lib: str
     passed: bool
     keyword: bool
-    annotated: bool = False
 
     def value(self, vm: Machine) -> Value:
         """What to pass for one that is no tensor: something unknown."""
@@ -82,7 +82,7 @@ def find_inputs(program: Program, target: Target, wanted: Collection[str] = ()) 
         if name in wanted and not is_tensor:
             raise TargetError(f"{name} of {target.name} is no tensor: the function never uses it as one")
         keyword = p.keyword_only or _after_gap(parameters, p, chosen)
-        found.append(Input(name, is_tensor, lib or "torch", name in chosen, keyword, hinted[name] is not None))
+        found.append(Input(name, is_tensor, lib or "torch", name in chosen, keyword))
     return tuple(found)
 
 

@@ -50,12 +50,11 @@ class Question(NamedTuple):
 
 def benches(question: Question) -> Iterator[Bench]:
     """A bench for every target of a question. Raises `QuestionError` where it cannot be asked."""
+    asked = wanted(question)
     try:
-        if question.where is not None:
-            check_where(question.where)
         program = _program(question)
         for target in program.targets(question.name):
-            bench = _bench(program, target, question)
+            bench = _bench(program, target, question, asked)
             if bench is not None:
                 yield bench
     except UnreadableError as error:
@@ -63,6 +62,15 @@ def benches(question: Question) -> Iterator[Bench]:
         raise QuestionError(f"{found.span.path}:{found.span.line}: {found.message}") from None
     except TargetError as error:
         raise QuestionError(str(error)) from None
+
+
+def wanted(question: Question) -> set[str]:
+    """The inputs that the user's constraint speaks of. Raises `QuestionError` where it cannot be read."""
+    if question.where is None:
+        return set()
+    try:
+        check_where(question.where)
+        return inputs_of(question.where)
     except WhereError as error:
         raise QuestionError(f"--where: {error}") from None
 
@@ -76,9 +84,8 @@ def _program(question: Question) -> Program:
     return Program(project.open(question.path), project, time.process_time() + question.seconds)
 
 
-def _bench(program: Program, target: Target, question: Question) -> Bench | None:
+def _bench(program: Program, target: Target, question: Question, asked: set[str]) -> Bench | None:
     """The bench of a target; of all the targets of a file, those without a tensor are passed over."""
-    asked = inputs_of(question.where) if question.where else set()
     try:
         inputs = find_inputs(program, target, asked)
     except TargetError:

@@ -7,12 +7,10 @@ that builds a model (`resnet50()`) stands for the `forward` of what it returns.
 from __future__ import annotations
 
 import ast
-import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.calls import Arguments, call_value
-from distml.interp.check import RECURSION_LIMIT, run_module
+from distml.interp.check import deep_recursion, run_module
 from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd, Session
 from distml.interp.symbolic import constructed
 from distml.values import Bound, Class, Function, InstanceRecord, Ref, Value
@@ -76,12 +74,9 @@ class Program:
         vm = self.vm
         assert vm.main is not None
         vm.state = state.fork()
-        vm.frame = vm.main.frame
-        vm.stack = [vm.frame]
-        vm.handlers, vm.loops, vm.reads = [], [], None
-        vm.import_depth, vm.brief = 0, False
+        vm.return_to(vm.main)
+        vm.brief = False
         vm.entered.clear()
-        vm.resolving.clear()
         vm.step_limit = vm.steps + MAX_STEPS
 
     def targets(self, wanted: str | None = None) -> list[Target]:
@@ -192,14 +187,3 @@ class Program:
 def _builds(node: ast.AST) -> bool:
     """Whether a function may return a model: it returns the result of a call or a name, and takes no tensor."""
     return any(isinstance(part, ast.Return) and isinstance(part.value, ast.Call | ast.Name) for part in ast.walk(node))
-
-
-@contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Room for the interpreter's own nesting, which is bounded well below."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

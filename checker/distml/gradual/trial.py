@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from distml.gradual.elements import element_type
 from distml.gradual.naming import usual_names
-from distml.gradual.targets import deep_recursion
 from distml.interp.calls import Arguments, call_value
+from distml.interp.check import deep_recursion
 from distml.interp.machine import OutOfSteps, OutOfTime
 from distml.interp.trace import RunOver
 from distml.interp.watch import Visit, Watcher, demands_in
@@ -56,16 +56,15 @@ class Trial:
     """How one run went.
 
     `failure` is the demand that cannot be met; where several contradict each other, `core` holds
-    them all. `symbols` are the sizes the inputs had at the start, `shapes` what was learned of
-    them. `complete` is False where the limits on work ended the run. `refused` says that it cannot
-    succeed: a demand cannot be met, or the user's assumption leaves no input.
+    them all. `shapes` are what was learned of the inputs. `complete` is False where the limits on
+    work ended the run. `refused` says that it cannot succeed: a demand cannot be met, or the user's
+    assumption leaves no input.
     """
 
     plan: Plan
     failure: Demand | None
     core: tuple[Demand, ...]
     constraints: tuple[Constraint, ...]
-    symbols: dict[str, Shape]
     shapes: dict[str, Shape]
     model: dict[Symbol, int]
     visits: tuple[Visit, ...] = ()
@@ -170,7 +169,6 @@ class Bench:
             failure,
             core,
             constraints,
-            symbols,
             shapes,
             model,
             tuple(watcher.visits),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -16,6 +17,7 @@ from distml.values import Const
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Iterator
 
     from distml.source.file import SourceFile
     from distml.source.project import Project
@@ -38,22 +40,31 @@ def check_file(source: SourceFile, project: Project, deadline: float | None = No
     Raises `UnreadableError` when the file cannot be parsed.
     """
     tree = source.tree
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
     vm = Machine(project, deadline, _session(project))
     try:
-        _run(vm, source, tree)
+        with deep_recursion():
+            _run(vm, source, tree)
     except OutOfTime:
         start = Span(source.path, 1, 1, 1, 1)
         vm.findings[("SRC105", source.path, 1, 1)] = Diagnostic(
             "SRC105", "the time limit was reached before the whole file was checked", start
         )
     finally:
-        sys.setrecursionlimit(before)
         if source.location not in vm.modules:
             source.forget_tree()
     found = sorted(vm.findings.values(), key=lambda d: (d.span.path, d.span.line, d.span.column, d.code))
     return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()))
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Room for the interpreter's own nesting, which is bounded well below."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 MAX_SHARED_MODULES = 200

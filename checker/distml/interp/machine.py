@@ -446,11 +446,15 @@ class Machine:
     def abandon(self, reason: str, node: ast.AST) -> None:
         """Give up what is being followed, and go on in the module itself."""
         if self.main is not None:
-            self.frame = self.main.frame
-            self.stack, self.loops, self.handlers = [self.frame], [], []
-            self.reads, self.import_depth = None, 0
-            self.resolving.clear()
+            self.return_to(self.main)
         self.lose(reason, node)
+
+    def return_to(self, module: ModuleInfo) -> None:
+        """Follow nothing any more but the module itself."""
+        self.frame = module.frame
+        self.stack, self.loops, self.handlers = [self.frame], [], []
+        self.reads, self.import_depth = None, 0
+        self.resolving.clear()
 
     # --- what ops ask of the interpreter: filled in by the modules that know ----------
 

@@ -100,11 +100,11 @@ class Watcher:
 
     # --- demands ------------------------------------------------------------------------
 
-    def demand(self, formula: Formula, code: str, text: str, learned: bool = False) -> None:
+    def demand(self, formula: Formula, code: str, text: str) -> None:
         """Keep what must hold from here on."""
         if formula in (TRUE, FALSE) or self._contained() or any(s.dynamic for s in symbols(formula)):
             return
-        self._keep(Demand(self._by_cases(formula), self.vm.state.guard, self._place(), code, text, learned))
+        self._keep(Demand(self._by_cases(formula), self.vm.state.guard, self._place(), code, text))
 
     def called(self, name: str, arguments: Sequence[Value]) -> None:
         """An op is called: kept for each tensor given to it whose type of elements is not known."""
@@ -181,7 +181,7 @@ class Watcher:
         return bool(self.vm.import_depth) or any(h.catches_shapes and not h.speculative for h in self.vm.handlers)
 
     def assume(self) -> None:
-        """Put what is assumed into the facts, as far as it is equations and lower bounds of single sizes."""
+        """Put the equations of what is assumed into the facts."""
         for part in self.assumed.parts if isinstance(self.assumed, Both) else (self.assumed,):
             if isinstance(part, Compare) and part.kind == "==":
                 self.vm.facts.equate(part.difference, Dim.of(0))

@@ -169,6 +169,12 @@ def test_an_input_that_is_not_there_is_one_line(module: Path) -> None:
         asked(module, program, where="y.shape[0] > 3")
 
 
+def test_a_constraint_that_cannot_be_read_is_one_line(module: Path) -> None:
+    program = "class Net(nn.Module):\n    def forward(self, x):\n        return x\n"
+    with pytest.raises(QuestionError, match="--where: column 1: `/` gives no integer"):
+        asked(module, program, where="x.shape[0] / 2 > 1")
+
+
 def test_the_command_says_that_it_runs_code(module: Path, capsys: pytest.CaptureFixture[str]) -> None:
     module.write_text(HEAD + "class Net(nn.Module):\n    def forward(self, x):\n        return x.view(4)\n")
     assert main(["migrate", "--trace", "net:Net", "--format", "json"]) == 0

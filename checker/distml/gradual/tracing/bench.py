@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from distml.gradual.inputs import Input
-from distml.gradual.questions import QuestionError, where_of
-from distml.gradual.targets import Program, Target, deep_recursion
+from distml.gradual.questions import QuestionError, wanted, where_of
+from distml.gradual.targets import Program, Target
 from distml.gradual.tracing.dispatch import (
     Dispatch,
     layers_answered,
@@ -23,11 +23,11 @@ from distml.gradual.tracing.runs import MAX_OPEN_RUNS, MAX_RUNS, Runs
 from distml.gradual.tracing.tracer import Tracer
 from distml.gradual.tracing.watching import PathWatcher
 from distml.gradual.trial import Bench, Plan, Trial
+from distml.interp.check import deep_recursion
 from distml.interp.machine import Machine, Session
 from distml.interp.state import State
 from distml.shapes import Shape
 from distml.solver.formula import FALSE, TRUE
-from distml.solver.where import WhereError, inputs_of
 from distml.source.project import Project
 from distml.values import Function, Tensor
 
@@ -128,10 +128,7 @@ class TracedBench(Bench):
 
 def bench_of(model: Model, question: Question) -> TracedBench:
     """The bench of a model. Raises `QuestionError` where it cannot be asked about."""
+    asked = wanted(question)
     program = TracedProgram(model, time.process_time() + question.seconds)
-    try:
-        wanted = inputs_of(question.where) if question.where else set()
-    except WhereError as error:
-        raise QuestionError(f"--where: {error}") from None
-    parameters = model.parameters(wanted)
+    parameters = model.parameters(asked)
     return TracedBench(model, program, parameters, where_of(question, program.vm.facts), question.least)
