@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.choreo.facts import Facts, Invocation, Transfer, names
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
-from distml.choreo.read import last, parts_of
+from distml.choreo.read import is_static, last, parts_of
 
 if TYPE_CHECKING:
     from distml.choreo.expressions import Scope
@@ -130,8 +130,7 @@ class Calls:
         if found is None:
             return self._local(node)
         called, roles = found
-        static = any(last(each) == "staticmethod" for each in called.node.decorator_list)
-        return self._invoke(node, "", called, roles, skip=0 if static else 1)
+        return self._invoke(node, "", called, roles, skip=0 if is_static(called.node) else 1)
 
     def _static(self, node: ast.Call, function: ast.Attribute, name: str) -> Located:
         definition = self.module.classes[name]

@@ -13,7 +13,7 @@ from distml.choreo.check import Checked
 from distml.choreo.merge import is_choice
 from distml.choreo.model import Definition, Function
 from distml.choreo.projection import type_of
-from distml.choreo.read import BASES, last
+from distml.choreo.read import BASES, is_static, last
 
 RUNTIME = ("ChannelEnd", "ChoreographyError", "ReceiveEnd", "SendEnd", "unexpected")
 
@@ -91,9 +91,7 @@ class _Program:
 
     def _function(self, function: Function, role: str, name: str) -> ast.FunctionDef:
         source = function.node.args
-        bound = function.owner is not None and not any(
-            last(each) == "staticmethod" for each in function.node.decorator_list
-        )
+        bound = function.owner is not None and not is_static(function.node)
         kept: list[ast.arg] = []
         for position, each in enumerate(function.parameters):
             if position == 0 and bound:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from distml.choreo.check import Checked
 from distml.choreo.model import Definition, Function, Kind, Located, Module, Parameter
 from distml.choreo.project import Projection
-from distml.choreo.read import last
+from distml.choreo.read import is_static, last
 from distml.choreo.runtime import PartiesFailed, PartyError, run_parties
 from distml.choreo.runtime.parties import Ends
 from distml.choreo.runtime.parties import Function as Act
@@ -96,18 +96,14 @@ def _scenes(module: Module) -> Iterator[Scene]:
             if name.startswith("_") or method.is_abstract or marks & {"property", "cached_property"}:
                 continue
             call = _call(method, {role: role for role in definition.roles})
-            before = () if _is_static(method) else built
+            before = () if is_static(method.node) else built
             yield Scene(f"{definition.name}.{name}", definition.roles, definition, (*before, call))
 
 
 def _call(function: Function, roles: Mapping[str, str]) -> Call:
-    bound = function.parameters if _is_static(function) else function.parameters[1:]
+    bound = function.parameters if is_static(function.node) else function.parameters[1:]
     parameters = (each._replace(type=each.type.renamed(roles)) for each in bound)
     return Call(function, tuple(parameters), {actual: formal for formal, actual in roles.items()})
-
-
-def _is_static(function: Function) -> bool:
-    return any(last(each) == "staticmethod" for each in function.node.decorator_list)
 
 
 def _ordered(found: Scene, roles: Sequence[str] | None) -> Scene:
@@ -169,7 +165,7 @@ def _act(checked: Checked, chosen: Scene, role: str, program: ModuleType, argume
         if chosen.definition is None:
             return getattr(program, f"{chosen.name}_{role}")(**given(wanted, ends))
         made = getattr(program, f"{chosen.definition.name}_{role}")
-        if not _is_static(wanted.function):
+        if not is_static(wanted.function.node):
             made = made(**(given(built[0], ends) if built else {}))
         # A party that does nothing in a method has none.
         method = getattr(made, wanted.function.node.name, None)

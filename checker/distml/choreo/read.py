@@ -44,8 +44,7 @@ def signature(node: ast.FunctionDef, roles: tuple[str, ...], module: Module, own
         Parameter(arg.arg, located(arg.annotation, module, roles), arg, given.get(arg))
         for arg in (*every, *node.args.kwonlyargs)
     ]
-    static = any(last(each) == "staticmethod" for each in node.decorator_list)
-    if owner is not None and parameters and not static:
+    if owner is not None and parameters and not is_static(node):
         itself = parameters[0]
         parameters[0] = itself._replace(type=Located(Kind.OBJECT, owner.roles, owner.name))
     empty = node.returns is None or (isinstance(node.returns, ast.Constant) and node.returns.value is None)
@@ -169,6 +168,11 @@ def takes_everything(case: ast.match_case) -> bool:
 def parts_of(node: ast.Subscript) -> list[ast.expr]:
     """What stands between the brackets."""
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def is_static(node: ast.FunctionDef) -> bool:
+    """Whether a method has no receiver."""
+    return any(last(each) == "staticmethod" for each in node.decorator_list)
 
 
 def last(node: ast.AST | None) -> str:
