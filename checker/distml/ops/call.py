@@ -383,11 +383,10 @@ class Call:
         dim, by = self.facts.dim(dim), self.facts.dim(by)
         if by.constant == 0:
             return
-        text = _filled(message, dim=dim, by=by)
         if self.world.watched:
-            self.world.demand(divisible(dim, by), code, text)
+            self.world.demand(divisible(dim, by), code, _filled(message, dim=dim, by=by))
         if (dim % by).is_nonzero:
-            self.fail(code, text, *self.notes(dim, by))
+            self.fail(code, _filled(message, dim=dim, by=by), *self.notes(dim, by))
 
     def require_positive(self, dim: Dim, code: str, message: str, least: int = 1) -> None:
         """Require a computed size to be at least `least`; `message` may say `{dim}`."""
