@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from distml.report.progress import Progress
 
 SUMMARY = "Find tensor-shape errors in files and folders."
-FORMATS = ("text", "concise", "json", "sarif", "github")
+FORMATS = ("text", "concise", "json", "sarif", "github", "markdown")
 
 
 def configure(parser: ArgumentParser) -> None:

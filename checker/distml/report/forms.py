@@ -16,6 +16,7 @@ FORMS = {
     "json": "distml.report.as_json",
     "sarif": "distml.report.sarif",
     "github": "distml.report.github",
+    "markdown": "distml.report.markdown",
 }
 
 
