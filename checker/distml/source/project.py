@@ -12,8 +12,9 @@ import sys
 from collections.abc import Iterable, Mapping
 
 from distml.source.file import SourceFile
+from distml.source.files import Disk, Files
 from distml.source.libraries import TENSOR_LIBRARIES
-from distml.source.reading import DEFAULT_MAX_FILE_SIZE, UnreadableError, read_bytes
+from distml.source.reading import DEFAULT_MAX_FILE_SIZE, UnreadableError
 from distml.source.roots import Layout, layout
 
 
@@ -21,8 +22,8 @@ class Project:
     """Opens files and resolves imports.
 
     `sources` are additional source roots; `overlay` holds contents that replace those on disk, by real path (an editor's
-    unsaved buffer). `shown` says how messages show files, by real path; others are shown relative to `folder` where they
-    lie below it.
+    unsaved buffer), `files` stands in for the disk. `shown` says how messages show files, by real path; others are shown
+    relative to `folder` where they lie below it.
     """
 
     def __init__(
@@ -33,11 +34,12 @@ class Project:
         max_file_size: int = DEFAULT_MAX_FILE_SIZE,
         overlay: Mapping[str, bytes] | None = None,
         shown: Mapping[str, str] | None = None,
+        files: Files | None = None,
     ) -> None:
-        self.folder = os.path.realpath(folder or os.getcwd())
-        self._sources = tuple(os.path.realpath(os.path.join(self.folder, source)) for source in sources)
+        self._disk: Files = files or Disk(overlay or {})
+        self.folder = self._disk.real(folder or os.getcwd())
+        self._sources = tuple(self._real(source) for source in sources)
         self._limit = max_file_size
-        self._overlay = dict(overlay or {})
         self._names = dict(shown or {})
         self._files: dict[str, SourceFile | None] = {}
         self._layouts: dict[str, tuple[Layout, frozenset[str]]] = {}
@@ -49,7 +51,7 @@ class Project:
 
     def open(self, path: str) -> SourceFile:
         """The file to check at `path`, shown as given. Raises `UnreadableError` where it is not readable text."""
-        location = os.path.realpath(os.path.join(self.folder, path))
+        location = self._real(path)
         known = self._files.get(location)
         if known is None or known.path != path:
             self._probing = self._probed.setdefault(location, set())
@@ -59,7 +61,7 @@ class Project:
 
     def shown_as(self, path: str) -> SourceFile | None:
         """The file opened or imported so far that messages show as `path`."""
-        return self._files.get(os.path.realpath(os.path.join(self.folder, path)))
+        return self._files.get(self._real(path))
 
     def resolve(self, importer: SourceFile, module: str, level: int = 0) -> SourceFile | None:
         """The file that `import module` (or `from ..module import`, with `level` dots) means in `importer`.
@@ -92,6 +94,9 @@ class Project:
                 found[location] = self._frozen(location)
                 waiting.extend(self._uses.get(location, ()))
         return found
+
+    def _real(self, path: str) -> str:
+        return self._disk.real(os.path.join(self.folder, path))
 
     def _frozen(self, location: str) -> frozenset[str]:
         """The paths looked at for one file; the same object until there are more."""
@@ -144,7 +149,7 @@ class Project:
         return None
 
     def _imported(self, path: str) -> SourceFile | None:
-        location = os.path.realpath(path)
+        location = self._disk.real(path)
         if location not in self._files:
             try:
                 self._files[location] = self._load(location, self._shown(location))
@@ -154,11 +159,9 @@ class Project:
 
     def _load(self, location: str, shown: str) -> SourceFile:
         folder, name = os.path.split(location)
-        if location not in self._overlay and os.path.isdir(location):
+        if self._disk.is_folder(location):
             return SourceFile(shown, location, b"", module=self._layout(location).package or name, is_package=True)
-        data = self._overlay.get(location)
-        if data is None:
-            data = read_bytes(location, shown, self._limit)
+        data = self._disk.read(location, shown, self._limit)
         stem = name.removesuffix(".py").removesuffix(".pyi")
         package = self._layout(folder).package
         is_package = stem == "__init__"
@@ -183,23 +186,16 @@ class Project:
 
     def _exists(self, path: str) -> bool:
         self._probing.add(path)
-        return os.path.exists(path)
+        return self._disk.exists(path)
 
     def _is_file(self, path: str) -> bool:
         self._probing.add(path)
-        return path in self._overlay or os.path.isfile(path)
+        return self._disk.is_file(path)
 
     def _holds_modules(self, folder: str) -> bool:
         """Whether a folder is a namespace package: it holds a module or a package, not only data."""
         self._probing.add(folder)
-        try:
-            with os.scandir(folder) as entries:
-                return any(
-                    entry.name.endswith(".py") or os.path.isfile(os.path.join(entry.path, "__init__.py"))
-                    for entry in entries
-                )
-        except OSError:
-            return False
+        return self._disk.holds_modules(folder)
 
 
 def _folder(source: SourceFile) -> str:
