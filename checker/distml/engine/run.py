@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
@@ -15,26 +15,42 @@ from distml.engine.results import Checker, FileResult, Report
 from distml.engine.selection import selector
 
 if TYPE_CHECKING:
-    from distml.engine.cache import Cache
+    from distml.source.file import SourceFile
+    from distml.source.project import Project
 
 Progress = Callable[[int, int], None]
 UNUSED = "SRC301"
 FILES_A_WORKER = 4  # fewer are not worth another process
 
 
+class Memory(Protocol):
+    """What remembers the results of files, such as `distml.engine.cache.Cache`."""
+
+    def get(self, path: str) -> FileResult | None:
+        """The remembered result for `path` if it still holds."""
+
+    def put(self, path: str, result: FileResult) -> None:
+        """Remember a result."""
+
+    def trace(self, source: SourceFile, project: Project) -> tuple[str, ...]:
+        """Names of what the result for `source` depends on; asked where the file is checked, maybe in another process."""
+
+
 def run(
     paths: Iterable[str],
     config: Config,
     *,
-    cache: Cache | None = None,
+    cache: Memory | None = None,
     checker: Checker | None = None,
     overlay: dict[str, bytes] | None = None,
     progress: Progress | None = None,
+    project: Project | None = None,
 ) -> Report:
     """Check the files under `paths`.
 
     `overlay` replaces contents on disk, by real path. `checker` stands in for the interpreter. `progress` is told the
-    number of files done and of all. Raises `ConfigError` for a selection of rules that do not exist.
+    number of files done and of all. `project` stands in for the one on disk. Raises `ConfigError` for a selection of rules
+    that do not exist.
     """
     started = time.monotonic()
     wanted = selector(config)
@@ -42,7 +58,11 @@ def run(
     results = _remembered(found.files, cache)
     cached = len(results)
     missing = [path for path in found.files if path not in results]
-    with closing(_check(missing, found.shown, config, checker, overlay, cache)) as checks:
+
+    def files() -> Project:
+        return project or _on_disk(found.shown, config, overlay)
+
+    with closing(_check(missing, config, checker, cache, files)) as checks:
         for done, (path, result) in enumerate(checks, cached + 1):
             results[path] = result
             if cache is not None:
@@ -82,28 +102,32 @@ def _merged(paths: Sequence[str], results: Sequence[FileResult]) -> Iterator[Dia
                 yield finding
 
 
-def _remembered(paths: Sequence[str], cache: Cache | None) -> dict[str, FileResult]:
+def _on_disk(shown: Mapping[str, str], config: Config, overlay: dict[str, bytes] | None) -> Project:
+    from distml.source.project import Project
+
+    sources = [os.path.join(os.path.abspath(config.folder), source) for source in config.src]
+    return Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay, shown=shown)
+
+
+def _remembered(paths: Sequence[str], cache: Memory | None) -> dict[str, FileResult]:
     found = {path: cache.get(path) for path in paths} if cache is not None else {}
     return {path: result for path, result in found.items() if result is not None}
 
 
 def _check(
     paths: Sequence[str],
-    shown: Mapping[str, str],
     config: Config,
     checker: Checker | None,
-    overlay: dict[str, bytes] | None,
-    cache: Cache | None,
+    cache: Memory | None,
+    files: Callable[[], Project],
 ) -> Generator[tuple[str, FileResult], None, None]:
     """Check the files that have to be, in this process or in workers."""
     if not paths:
         return
     from distml.engine.one import check_one, preload
     from distml.engine.workers import can_fork, check_all
-    from distml.source.project import Project
 
-    sources = [os.path.join(os.path.abspath(config.folder), source) for source in config.src]
-    project = Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay, shown=shown)
+    project = files()
 
     def check(path: str) -> FileResult:
         return check_one(path, project, config, checker, cache.trace if cache is not None else None)

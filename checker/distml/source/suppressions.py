@@ -49,6 +49,11 @@ def ignores_file(source: SourceFile) -> bool:
     return any(found["verb"] == "ignore-file" for _, _, found in _comments(source))
 
 
+def spoken_for(source: SourceFile) -> list[tuple[int, tuple[str, ...]]]:
+    """The lines that comments speak for, each with the codes it names (none: all)."""
+    return [(each.line, each.codes) for each in _suppressions(source)]
+
+
 def apply(source: SourceFile, findings: Iterable[Diagnostic]) -> Applied:
     """What the comments of a file do to findings in it."""
     suppressions = _suppressions(source)
