@@ -10,8 +10,8 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from distml.rewrites.bindings import binds
 from distml.rewrites.refused import Refused
+from distml.source.bindings import binds
 
 Import = ast.Import | ast.ImportFrom
 

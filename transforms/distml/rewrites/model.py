@@ -60,12 +60,13 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change: where it was made in the original, what it is, and why."""
+    """A change: where it was made in the original, what it is, why, and the rule that asked for it."""
 
     line: int
     column: int
     what: str
     reason: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)

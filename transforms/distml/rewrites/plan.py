@@ -11,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from distml.rewrites.bindings import bound_names
 from distml.rewrites.effects import effect
 from distml.rewrites.model import Decision, Refusal, Verdict
 from distml.rewrites.refused import Refused
 from distml.rewrites.scopes import Scopes
 from distml.rewrites.tree import Places
+from distml.source.bindings import bound_names
 
 Place = tuple[int, int]
 Range = tuple[Place, Place]

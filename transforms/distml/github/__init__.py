@@ -1,0 +1,5 @@
+"""GitHub's REST API, as far as distml calls it: pull requests, their labels, comments and files.
+
+`rest` sends requests and waits where it is told to, `pulls` knows the calls. The token comes from the environment and is
+in no message. Knows nothing of checking or rewriting.
+"""

@@ -1,0 +1,81 @@
+"""The calls about pull requests. https://docs.github.com/rest/pulls/pulls"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from distml.github.rest import Api
+
+
+class PullRequest(NamedTuple):
+    """A pull request as far as it matters here; `body` is empty where GitHub has none."""
+
+    number: int
+    title: str
+    body: str
+    state: str
+    merged: bool
+    labels: tuple[str, ...]
+
+
+class Comment(NamedTuple):
+    """A comment on a pull request."""
+
+    id: int
+    body: str
+
+
+class Repository:
+    """The pull requests of `owner/name`."""
+
+    def __init__(self, api: Api, owner: str, name: str) -> None:
+        self._api, self._owner = api, owner
+        self._home = ("repos", owner, name)
+
+    def pulls(self, branch: str, base: str, state: str) -> list[PullRequest]:
+        """Those from `branch` of this repository into `base`, newest first. `state`: open, closed or all."""
+        found = self._api.pages(*self._home, "pulls", state=state, head=f"{self._owner}:{branch}", base=base)
+        return sorted(map(_pull, found), key=lambda each: -each.number)
+
+    def create(self, title: str, body: str, branch: str, base: str, draft: bool) -> PullRequest:
+        """Open one. Raises `UnknownOutcomeError` where it may have been opened all the same."""
+        given = {"title": title, "body": body, "head": branch, "base": base, "draft": draft}
+        return _pull(self._api.post(*self._home, "pulls", body=given))
+
+    def update(self, number: int, **changes: str) -> PullRequest:
+        """Change its `title`, `body` or `state`."""
+        return _pull(self._api.patch(*self._home, "pulls", number, body=changes))
+
+    def label(self, number: int, labels: Sequence[str]) -> None:
+        """Add labels; those it has stay."""
+        self._api.post(*self._home, "issues", number, "labels", body={"labels": list(labels)})
+
+    def comments(self, number: int) -> Iterator[Comment]:
+        """The comments on it, oldest first."""
+        for each in self._api.pages(*self._home, "issues", number, "comments"):
+            yield Comment(int(each["id"]), each.get("body") or "")
+
+    def comment(self, number: int, body: str) -> None:
+        """Add a comment."""
+        self._api.post(*self._home, "issues", number, "comments", body={"body": body})
+
+    def edit_comment(self, comment: int, body: str) -> None:
+        """Replace the text of a comment."""
+        self._api.patch(*self._home, "issues", "comments", comment, body={"body": body})
+
+    def files(self, number: int) -> list[str]:
+        """The files that it changes and does not remove."""
+        found = self._api.pages(*self._home, "pulls", number, "files")
+        return [each["filename"] for each in found if each.get("status") != "removed"]
+
+
+def _pull(found: Any) -> PullRequest:
+    return PullRequest(
+        int(found["number"]),
+        found.get("title") or "",
+        found.get("body") or "",
+        found.get("state") or "",
+        bool(found.get("merged_at")),
+        tuple(label["name"] for label in found.get("labels") or () if isinstance(label, dict) and label.get("name")),
+    )

@@ -1,0 +1,51 @@
+"""Code written as text with `{}` where an expression of the file is to stand."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+_HOLE = "distml_hole_"
+_LOOSE = (
+    cst.BinaryOperation,
+    cst.BooleanOperation,
+    cst.Comparison,
+    cst.UnaryOperation,
+    cst.IfExp,
+    cst.Lambda,
+    cst.Await,
+)
+_ALWAYS = (cst.NamedExpr, cst.Yield, cst.Tuple, cst.GeneratorExp)
+
+
+def filled(template: str, node: cst.BaseExpression | None, config: cst.PartialParserConfig) -> cst.BaseExpression:
+    """The expression `template` with `node` for each `{}`, in parentheses where it needs them."""
+    if template == "{}" and node is not None:
+        return node
+    tree = cst.parse_expression(template.replace("{}", _HOLE), config)
+    if node is None:
+        return tree
+    found = tree.visit(_Fill(node))
+    assert isinstance(found, cst.BaseExpression)
+    return found
+
+
+class _Fill(cst.CSTTransformer):
+    def __init__(self, node: cst.BaseExpression) -> None:
+        super().__init__()
+        self._node = node
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
+        """An argument needs no parentheses of its own."""
+        value = original_node.value
+        if isinstance(value, cst.Name) and value.value == _HOLE and not isinstance(self._node, _ALWAYS):
+            return updated_node.with_changes(value=self._node.deep_clone())
+        return updated_node
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        """Anywhere else an operator does."""
+        if original_node.value != _HOLE:
+            return updated_node
+        node = self._node.deep_clone()
+        if isinstance(node, (*_LOOSE, *_ALWAYS)) and not node.lpar:
+            node = node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        return node

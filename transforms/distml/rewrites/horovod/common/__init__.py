@@ -1,0 +1,1 @@
+"""What every training program needs, whatever its loop: start-up, output, downloads."""

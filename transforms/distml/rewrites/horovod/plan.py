@@ -1,0 +1,126 @@
+"""What is to be done to a program: its training loops, the changes to each file, warnings and refusals."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from distml.diagnostics.model import Span
+from distml.rewrites.horovod.options import Options
+from distml.rewrites.patch import Note, Patch
+from distml.training.program import Program
+from distml.training.unit import Unit
+
+Start = Literal["tensorflow", "keras", "session", "torch"]
+"""What a loop needs at start-up: TensorFlow 2, Keras, TensorFlow 1 (whose sessions choose the GPU), PyTorch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """One training loop: the rule that reports it, where it stands, and how people would call it."""
+
+    code: str
+    node: ast.expr | ast.stmt
+    what: str
+    start: Start
+    optimizers: tuple[ast.AST, ...] = ()
+    """The expressions that make what is stepped in this loop."""
+
+
+@dataclass(frozen=True, eq=False)
+class Remark:
+    """A warning or a refusal: its rule, the place, what is so, and what to do about it."""
+
+    code: str
+    node: ast.expr | ast.stmt
+    message: str
+    instead: str = ""
+
+
+class Refuse(Exception):
+    """Ends the planning of one loop; nothing of the program is changed then."""
+
+    def __init__(self, code: str, node: ast.expr | ast.stmt, message: str, instead: str = "") -> None:
+        super().__init__(message)
+        self.remark = Remark(code, node, message, instead)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """How a file spells which rank it is and how many there are."""
+
+    module: str
+    rank: str
+    size: str
+    local_rank: str
+
+    @property
+    def first(self) -> str:
+        """The condition that holds on rank 0 only."""
+        return f"{self.rank} == 0"
+
+
+@dataclass
+class Plan:
+    """Collects what flows ask for. `editable` are the locations of files that may be changed."""
+
+    program: Program
+    options: Options
+    editable: frozenset[str]
+    loops: list[Loop] = field(default_factory=list)
+    warnings: list[Remark] = field(default_factory=list)
+    refusals: list[Remark] = field(default_factory=list)
+    patches: dict[str, Patch] = field(default_factory=dict)
+    worlds: dict[str, World] = field(default_factory=dict)
+
+    def patch(self, node: ast.AST) -> Patch:
+        """The changes to the file that `node` stands in. Raises `Refuse` (HVD207) where it must not be changed."""
+        unit = self.program.unit(node)
+        location = unit.source.location
+        if location not in self.editable:
+            place = node if isinstance(node, ast.expr | ast.stmt) else unit.tree.body[0]
+            raise Refuse(
+                "HVD207",
+                place,
+                f"`{ast.unparse(place).splitlines()[0][:60]}` must change too, and {unit.source.path} is not among the paths",
+                f"give {unit.source.path} as well",
+            )
+        if location not in self.patches:
+            self.patches[location] = Patch(unit.source)
+        return self.patches[location]
+
+    def warn(self, code: str, node: ast.expr | ast.stmt, message: str, instead: str = "") -> None:
+        """Say that something may not be as it was, or that a person should look."""
+        if not any(each.code == code and each.node is node for each in self.warnings):
+            self.warnings.append(Remark(code, node, message, instead))
+
+    def world(self, node: ast.AST) -> World:
+        """How the file of `node` says rank and size; the import and start-up it needs are put into it."""
+        from distml.rewrites.horovod.common.setup import set_up
+
+        unit = self.program.unit(node)
+        if unit.source.location not in self.worlds:
+            self.worlds[unit.source.location] = set_up(self, unit)
+        return self.worlds[unit.source.location]
+
+    def span(self, node: ast.expr | ast.stmt) -> Span:
+        """Where a node stands."""
+        return self.program.span(node)
+
+    def units(self) -> list[Unit]:
+        """The modules that may be changed."""
+        return [unit for location, unit in self.program.units.items() if location in self.editable]
+
+
+class Flow(Protocol):
+    """A kind of training loop."""
+
+    def find(self, program: Program) -> list[Loop]:
+        """The loops of this kind; cheap, changes nothing."""
+
+    def plan(self, loop: Loop, plan: Plan) -> None:
+        """Ask for the changes that make one loop distributed. Raises `Refuse`."""
+
+
+__all__ = ["Flow", "Loop", "Note", "Plan", "Refuse", "Remark", "Start", "World"]

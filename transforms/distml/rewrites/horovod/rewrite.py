@@ -1,0 +1,70 @@
+"""A program from single-process to distributed: find its loops, plan each, and give the new text of its files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from distml.rewrites.horovod.common import already, outputs
+from distml.rewrites.horovod.flows import flows
+from distml.rewrites.horovod.options import Options
+from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse
+from distml.rewrites.model import Rewritten
+from distml.source.project import Project
+from distml.training.program import Program
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found, and the files as they would be, by location; none where anything was refused."""
+
+    plan: Plan
+    files: dict[str, Rewritten]
+
+
+def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan:
+    """The changes that make `program` distributed, or the refusals."""
+    plan = Plan(program, options, frozenset(editable))
+    found: list[tuple[Flow, Loop]] = [(flow, loop) for flow in flows() for loop in flow.find(program)]
+    plan.loops += [loop for _, loop in found]
+    if not found:
+        return plan
+    plan.refusals += already.distributed(program, options)
+    if plan.refusals:
+        return plan
+    for flow, loop in found:
+        try:
+            flow.plan(loop, plan)
+        except Refuse as error:
+            plan.refusals.append(error.remark)
+    if not plan.refusals:
+        try:
+            outputs.on_rank_zero(plan)
+        except Refuse as error:
+            plan.refusals.append(error.remark)
+    return plan
+
+
+def rewrite(program: Program, options: Options, editable: Iterable[str], texts: dict[str, str]) -> Outcome:
+    """Plan, and make the changes; `texts` are the files as they are on disk, by location.
+
+    Raises `Unreadable` where LibCST cannot read a file that is to be changed.
+    """
+    plan = plan_of(program, options, editable)
+    if plan.refusals:
+        return Outcome(plan, {})
+    files = {location: patch.rewritten(texts[location]) for location, patch in plan.patches.items()}
+    for rewritten in files.values():
+        ast.parse(rewritten.source)
+    return Outcome(plan, files)
+
+
+def rewrite_text(path: str, options: Options = Options()) -> Outcome:  # noqa: B008 - frozen
+    """Rewrite one script with the modules it imports left as they are."""
+    from distml.rewrites.writing import read_file
+
+    project = Project()
+    source = project.open(path)
+    program = Program([source], project)
+    return rewrite(program, options, [source.location], {source.location: read_file(path)})

@@ -1,0 +1,153 @@
+"""Changes to a file, said in terms of Python's own syntax tree and made by LibCST.
+
+A planner reads `ast` and asks for changes by node; nothing happens until `rewritten`, which parses the file with LibCST,
+finds each node by its place, and makes all changes in one go. What is not changed stays to the byte.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from distml.rewrites.model import Edit, Rewritten
+from distml.source.bindings import bound_names
+from distml.source.file import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a change is, why it is made, and the rule that asks for it."""
+
+    what: str
+    reason: str
+    rule: str = ""
+
+
+@dataclass
+class Around:
+    """What happens to a statement."""
+
+    before: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+    guard: str | None = None
+    removed: bool = False
+
+
+@dataclass
+class Requests:
+    """All that was asked for, by node."""
+
+    expressions: dict[ast.expr, list[str]] = field(default_factory=lambda: defaultdict(list))
+    keywords: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    arguments: dict[ast.Call, list[str]] = field(default_factory=lambda: defaultdict(list))
+    dropped: dict[ast.Call, set[str]] = field(default_factory=lambda: defaultdict(set))
+    statements: dict[ast.stmt, Around] = field(default_factory=lambda: defaultdict(Around))
+    begins: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
+    ends: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
+    parameters: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+class Patch:
+    """Collects the changes to one file.
+
+    Code is given as text: statements may have several lines, at no indentation; in expressions `{}` stands for the
+    expression that is changed, with the changes inside it.
+    """
+
+    def __init__(self, source: SourceFile) -> None:
+        self.source = source
+        self.requests = Requests()
+        self._edits: dict[Edit, None] = {}
+        self._names: set[str] | None = None
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What was asked for so far, in the order of the file."""
+        return tuple(sorted(self._edits, key=lambda edit: (edit.line, edit.column)))
+
+    def wrap(self, node: ast.expr, template: str, note: Note) -> None:
+        """Put `template` in the place of an expression. What is asked twice is done once."""
+        if template not in self.requests.expressions[node]:
+            self.requests.expressions[node].append(template)
+        self._note(node, note)
+
+    def keyword(self, call: ast.Call, name: str, code: str, note: Note) -> None:
+        """Give `call` the argument `name=code`; one that it has by that name is replaced, and stands for `{}`."""
+        self.requests.keywords[call][name] = code
+        self._note(call, note)
+
+    def argument(self, call: ast.Call, code: str, note: Note) -> None:
+        """Give `call` one more argument behind the others, such as `x` or `name=x`."""
+        if code not in self.requests.arguments[call]:
+            self.requests.arguments[call].append(code)
+        self._note(call, note)
+
+    def drop(self, call: ast.Call, name: str, note: Note) -> None:
+        """Take the argument that is given as `name=` from a call."""
+        self.requests.dropped[call].add(name)
+        self._note(call, note)
+
+    def before(self, statement: ast.stmt, code: str, note: Note) -> None:
+        """Put statements in front of one."""
+        if code not in self.requests.statements[statement].before:
+            self.requests.statements[statement].before.append(code)
+        self._note(statement, note)
+
+    def after(self, statement: ast.stmt, code: str, note: Note) -> None:
+        """Put statements behind one."""
+        if code not in self.requests.statements[statement].after:
+            self.requests.statements[statement].after.append(code)
+        self._note(statement, note)
+
+    def guard(self, statement: ast.stmt, condition: str, note: Note) -> None:
+        """Put a statement under `if condition:`. Neighbors under the same condition share one `if`."""
+        self.requests.statements[statement].guard = condition
+        self._note(statement, note)
+
+    def remove(self, statement: ast.stmt, note: Note) -> None:
+        """Take a statement away; comments in front of it stay."""
+        self.requests.statements[statement].removed = True
+        self._note(statement, note)
+
+    def begin(self, owner: ast.stmt, code: str, note: Note) -> None:
+        """Put statements at the start of the body of a function (behind its docstring), loop, `with`, `if`, ..."""
+        if code not in self.requests.begins[owner]:
+            self.requests.begins[owner].append(code)
+        self._note(owner, note)
+
+    def end(self, owner: ast.stmt, code: str, note: Note) -> None:
+        """Put statements at the end of the body of a function, loop, `with`, `if`, ..."""
+        if code not in self.requests.ends[owner]:
+            self.requests.ends[owner].append(code)
+        self._note(owner, note)
+
+    def parameter(self, function: ast.FunctionDef | ast.AsyncFunctionDef, code: str, note: Note) -> None:
+        """Give a function one more parameter, such as `first` or `first=False`, as its last that takes a position."""
+        if code not in self.requests.parameters[function]:
+            self.requests.parameters[function].append(code)
+        self._note(function, note)
+
+    def free(self, name: str) -> str:
+        """`name`, or that with a number, that means nothing in the file yet; it is taken from then on."""
+        if self._names is None:
+            read = {node.id for node in ast.walk(self.source.tree) if isinstance(node, ast.Name)}
+            self._names = read | bound_names(self.source.tree)
+        found = next(each for each in (name, *(f"{name}_{n}" for n in range(2, 1000))) if each not in self._names)
+        self._names.add(found)
+        return found
+
+    def rewritten(self, before: str) -> Rewritten:
+        """The file with all changes; `before` is its text with byte order mark and line ends as they are.
+
+        Raises `Unreadable` where LibCST cannot read the file or would not keep its layout.
+        """
+        if not self._edits:
+            return Rewritten(before, before)
+        from distml.rewrites.patching import apply
+
+        return Rewritten(before, apply(before, self.source, self.requests), self.edits)
+
+    def _note(self, node: ast.expr | ast.stmt, note: Note) -> None:
+        span = self.source.span(node)
+        self._edits[Edit(span.line, span.column - 1, note.what, note.reason, note.rule)] = None

@@ -1,0 +1,281 @@
+"""Makes the changes of a `Patch` with LibCST."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TypeVar
+
+import libcst as cst
+from libcst.metadata import PositionProvider
+
+from distml.rewrites.blocks import Piece, join
+from distml.rewrites.holes import filled
+from distml.rewrites.patch import Around, Requests
+from distml.rewrites.tree import BOM, parse
+from distml.source.file import SourceFile
+
+Place = tuple[int, int]
+Key = TypeVar("Key", bound=ast.AST)
+Value = TypeVar("Value")
+_STATEMENTS = (cst.BaseSmallStatement, cst.BaseCompoundStatement)
+
+
+class LostPlace(Exception):
+    """A node of `ast` has no counterpart: a change cannot be made."""
+
+
+def apply(before: str, source: SourceFile, requests: Requests) -> str:
+    """The text of a file with what was asked for. Raises `Unreadable`, and `LostPlace` where a node is not found."""
+    mark = BOM if before.startswith(BOM) else ""
+    wrapper = parse(before.removeprefix(BOM))
+    places = _Places(source, wrapper.resolve(PositionProvider))  # type: ignore[arg-type]
+    changer = _Changer(requests, places, wrapper.module)
+    return mark + wrapper.module.visit(changer).code
+
+
+class _Places:
+    """LibCST's nodes by where they stand."""
+
+    def __init__(self, source: SourceFile, positions: dict[cst.CSTNode, object]) -> None:
+        self._source = source
+        self._expressions: dict[tuple[Place, Place], cst.BaseExpression] = {}
+        self._statements: dict[Place, cst.CSTNode] = {}
+        for node, position in positions.items():
+            start = (position.start.line, position.start.column)  # type: ignore[attr-defined]
+            if isinstance(node, cst.BaseExpression):
+                end = (position.end.line, position.end.column)  # type: ignore[attr-defined]
+                self._expressions[start, end] = node
+            elif isinstance(node, _STATEMENTS):
+                self._statements[start] = node
+
+    def find(self, node: ast.expr | ast.stmt) -> cst.CSTNode:
+        """The counterpart of a node."""
+        span = self._source.span(node)
+        start, end = (span.line, span.column - 1), (span.end_line, span.end_column - 1)
+        if isinstance(node, ast.stmt):
+            found: cst.CSTNode | None = self._statements.get(start)
+        else:
+            found = self._expressions.get((start, end))
+            if found is None and isinstance(node, ast.Tuple | ast.GeneratorExp):
+                found = self._within(start, end)
+        if found is None:
+            raise LostPlace(f"line {span.line}: `{ast.unparse(node)[:40]}` is not found again")
+        return found
+
+    def _within(self, start: Place, end: Place) -> cst.CSTNode | None:
+        """The largest tuple or generator between parentheses that `ast` counts to it and LibCST does not."""
+        inside = [
+            (inner, node)
+            for inner, node in self._expressions.items()
+            if start < inner[0] and inner[1] < end and isinstance(node, cst.Tuple | cst.GeneratorExp)
+        ]
+        return min(inside, key=lambda each: each[0])[1] if inside else None
+
+    def translated(self, requests: dict[Key, Value]) -> dict[cst.CSTNode, Value]:
+        """Requests by LibCST's nodes."""
+        return {self.find(node): value for node, value in requests.items()}  # type: ignore[arg-type]
+
+
+class _Changer(cst.CSTTransformer):
+    def __init__(self, requests: Requests, places: _Places, module: cst.Module) -> None:
+        super().__init__()
+        self._config = module.config_for_parsing
+        self._expressions = places.translated(requests.expressions)
+        self._keywords = places.translated(requests.keywords)
+        self._arguments = places.translated(requests.arguments)
+        self._dropped = places.translated(requests.dropped)
+        self._statements = places.translated(requests.statements)
+        self._begins = places.translated(requests.begins)
+        self._ends = places.translated(requests.ends)
+        self._parameters = places.translated(requests.parameters)
+        self._bodies: dict[cst.CSTNode, cst.CSTNode] = {
+            owner.body: owner
+            for owner in {**self._begins, **self._ends}  # type: ignore[attr-defined]
+        }
+
+    def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
+        """Make the changes to one node, those inside it being made."""
+        updated = super().on_leave(original_node, updated_node)  # type: ignore[type-var]
+        if isinstance(updated, cst.Call):
+            updated = self._call(original_node, updated)
+        if original_node in self._parameters:
+            assert isinstance(updated, cst.FunctionDef)
+            updated = self._with_parameters(updated, self._parameters[original_node])
+        for template in self._expressions.get(original_node, ()):
+            assert isinstance(updated, cst.BaseExpression)
+            updated = filled(template, updated, self._config)
+        if isinstance(original_node, cst.Module | cst.IndentedBlock):
+            updated = self._block(original_node, updated)
+        elif isinstance(original_node, cst.SimpleStatementSuite):
+            updated = self._suite(original_node, updated)
+        return updated  # type: ignore[return-value]
+
+    def _call(self, original: cst.CSTNode, call: cst.Call) -> cst.Call:
+        keywords = dict(self._keywords.get(original, {}))
+        dropped = self._dropped.get(original, set())
+        arguments: list[cst.Arg] = []
+        for argument in call.args:
+            name = argument.keyword.value if argument.keyword else ""
+            if name in keywords:
+                argument = argument.with_changes(value=filled(keywords.pop(name), argument.value, self._config))
+            if name not in dropped or not name:
+                arguments.append(argument)
+        new = [f"{name}={code}" for name, code in keywords.items()]
+        added = [self._argument(code) for code in [*self._arguments.get(original, ()), *new]]
+        if len(arguments) < len(call.args) or added:
+            call = call.with_changes(args=_listed(arguments, added))
+        return call
+
+    def _argument(self, code: str) -> cst.Arg:
+        call = cst.parse_expression(f"f({code})", self._config)
+        assert isinstance(call, cst.Call)
+        return call.args[0]
+
+    def _with_parameters(self, function: cst.FunctionDef, code: Sequence[str]) -> cst.FunctionDef:
+        made = cst.parse_statement(f"def f({', '.join(code)}): pass", self._config)
+        assert isinstance(made, cst.FunctionDef)
+        new = list(made.params.params)
+        params = function.params
+        if not params.star_kwarg and not params.kwonly_params and isinstance(params.star_arg, cst.MaybeSentinel):
+            old = [*params.params]
+            if old:
+                old[-1] = old[-1].with_changes(comma=cst.Comma(whitespace_after=_between(old)))
+            return function.with_changes(params=params.with_changes(params=[*old, *new]))
+        if isinstance(params.star_arg, cst.MaybeSentinel) and not params.kwonly_params:
+            old = [
+                each.with_changes(comma=cst.Comma(cst.SimpleWhitespace(""), cst.SimpleWhitespace(" "))) for each in new
+            ]
+            return function.with_changes(params=params.with_changes(params=[*params.params, *old]))
+        last = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in new]
+        kwonly = [*params.kwonly_params]
+        if kwonly:
+            kwonly[-1] = kwonly[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+        return function.with_changes(params=params.with_changes(kwonly_params=[*kwonly, *last]))
+
+    def _suite(self, original: cst.SimpleStatementSuite, suite: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(suite, cst.SimpleStatementSuite)
+        if original not in self._bodies and not any(small in self._statements for small in original.body):
+            return suite
+        line = cst.SimpleStatementLine(suite.body, trailing_whitespace=suite.trailing_whitespace)
+        shown = cst.SimpleStatementLine(original.body)
+        return self._filled(original, cst.IndentedBlock([line]), [shown])
+
+    def _block(self, original: cst.Module | cst.IndentedBlock, block: cst.CSTNode) -> cst.CSTNode:
+        touched = original in self._bodies or any(self._touched(statement) for statement in original.body)
+        return self._filled(original, block, original.body) if touched else block
+
+    def _touched(self, statement: cst.CSTNode) -> bool:
+        smalls = statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,)
+        return any(small in self._statements for small in smalls)
+
+    def _filled(self, original: cst.CSTNode, block: cst.CSTNode, before: Sequence[cst.CSTNode]) -> cst.CSTNode:
+        pieces: list[Piece] = []
+        for old, new in zip(before, block.body, strict=True):  # type: ignore[attr-defined]
+            pieces += self._pieces(old, new)
+        owner = self._bodies.get(original)
+        if owner is not None:
+            at = 1 if _is_docstring(before[0]) and isinstance(owner, cst.FunctionDef | cst.ClassDef) else 0
+            pieces[at:at] = [Piece(self._parsed(code)) for code in self._begins.get(owner, ())]
+            pieces += [Piece(self._parsed(code)) for code in self._ends.get(owner, ())]
+        body, left = join(pieces)
+        body = _merged(body)
+        if not body and isinstance(block, cst.IndentedBlock):
+            body = [cst.SimpleStatementLine([cst.Pass()])]
+        return block.with_changes(body=body, footer=[*left, *block.footer])  # type: ignore[attr-defined]
+
+    def _pieces(self, old: cst.CSTNode, new: cst.CSTNode) -> list[Piece]:
+        if not self._touched(old):
+            return [Piece([new])]  # type: ignore[list-item]
+        if not isinstance(old, cst.SimpleStatementLine):
+            return [self._piece(self._statements[old], new)]  # type: ignore[arg-type]
+        assert isinstance(new, cst.SimpleStatementLine)
+        pieces: list[Piece] = []
+        for number, (was, small) in enumerate(zip(old.body, new.body, strict=True)):
+            line = cst.SimpleStatementLine([small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
+            if number == 0:
+                line = line.with_changes(leading_lines=new.leading_lines)
+            if number == len(old.body) - 1:
+                line = line.with_changes(trailing_whitespace=new.trailing_whitespace)
+            pieces.append(self._piece(self._statements.get(was, Around()), line))
+        return pieces
+
+    def _piece(self, around: Around, statement: cst.BaseStatement) -> Piece:
+        lines: Sequence[cst.EmptyLine] = getattr(statement, "leading_lines", ())
+        after = [each for code in around.after for each in self._parsed(code)]
+        before = [each for code in around.before for each in self._parsed(code)]
+        first = next((number for number, line in enumerate(lines) if line.comment), len(lines))
+        if around.removed:
+            kept = lines if first < len(lines) else ()
+            return Piece(_led(lines[:first], [*before, *after]), [] if before or after else list(kept))
+        if around.guard is not None:
+            inner = statement.with_changes(leading_lines=())
+            test = cst.parse_expression(around.guard, self._config)
+            statement = _Guard(test=test, body=cst.IndentedBlock([inner]), leading_lines=lines)
+        if before:
+            statement = statement.with_changes(leading_lines=lines[first:])
+            before = _led(lines[:first], before)
+        return Piece([*before, statement, *after])
+
+    def _parsed(self, code: str) -> list[cst.BaseStatement]:
+        module = cst.parse_module(code.strip("\n") + "\n", self._config)
+        body = list(module.body)
+        return _led(module.header, body) if module.header else body  # type: ignore[arg-type,return-value]
+
+
+class _Guard(cst.If):
+    """An `if` that was put around a statement."""
+
+
+def _merged(body: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
+    """Neighbors under one condition under one `if`."""
+    found: list[cst.BaseStatement] = []
+    for statement in body:
+        last = found[-1] if found else None
+        if isinstance(statement, _Guard) and isinstance(last, _Guard) and last.test.deep_equals(statement.test):
+            (inner,) = statement.body.body
+            inner = inner.with_changes(leading_lines=statement.leading_lines)  # type: ignore[call-overload]
+            block = last.body.with_changes(body=[*last.body.body, inner])
+            found[-1] = last.with_changes(body=block)
+        else:
+            found.append(statement)
+    return found
+
+
+def _led(lines: Sequence[cst.EmptyLine], body: list[cst.BaseStatement]) -> list[cst.BaseStatement]:
+    if not body or not lines:
+        return body
+    first = body[0]
+    return [first.with_changes(leading_lines=[*lines, *getattr(first, "leading_lines", ())]), *body[1:]]
+
+
+def _listed(old: list[cst.Arg], new: list[cst.Arg]) -> list[cst.Arg]:
+    """Arguments with new ones behind, in front of `**`; commas and line breaks as the others have them."""
+    if not new:
+        return [*old[:-1], old[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)] if old else []
+    at = next((number for number, each in enumerate(old) if each.star == "**"), len(old))
+    space = _between(old)
+    if at < len(old):
+        made = [each.with_changes(comma=cst.Comma(whitespace_after=space)) for each in new]
+        return [*old[:at], *made, *old[at:]]
+    end = old[-1].comma if old else cst.MaybeSentinel.DEFAULT
+    made = [*[each.with_changes(comma=cst.Comma(whitespace_after=space)) for each in new[:-1]]]
+    made.append(new[-1].with_changes(comma=end))
+    if not old:
+        return made
+    return [*old[:-1], old[-1].with_changes(comma=cst.Comma(whitespace_after=space)), *made]
+
+
+def _between(old: Sequence[cst.Arg] | Sequence[cst.Param]) -> cst.BaseParenthesizableWhitespace:
+    """What stands behind the commas: a space, or the line break of the others without their comments."""
+    comma = old[-2].comma if len(old) > 1 else None
+    space = comma.whitespace_after if isinstance(comma, cst.Comma) else cst.SimpleWhitespace(" ")
+    if isinstance(space, cst.ParenthesizedWhitespace):
+        return space.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
+    return space
+
+
+def _is_docstring(statement: cst.CSTNode) -> bool:
+    if not isinstance(statement, cst.SimpleStatementLine) or not isinstance(statement.body[0], cst.Expr):
+        return False
+    return isinstance(statement.body[0].value, cst.SimpleString | cst.ConcatenatedString)

@@ -1,0 +1,1 @@
+"""What a training program is made of: which object can reach which expression, across its modules."""

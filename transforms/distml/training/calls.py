@@ -1,0 +1,270 @@
+"""What calls give: functions and classes of the program by their bodies, those of libraries by name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from distml.training.store import ANY, Store, items
+from distml.training.values import (
+    NOTHING,
+    Box,
+    BoxMethod,
+    Callable,
+    Class,
+    Constant,
+    Foreign,
+    Function,
+    Instance,
+    Module,
+    Values,
+)
+
+if TYPE_CHECKING:
+    from distml.training.unit import Unit
+
+SAME = frozenset(
+    {
+        *("tensorflow.function", "tensorflow.autograph.experimental.do_not_convert", "tensorflow.identity"),
+        *("torch.compile", "torch.jit.script", "torch.jit.optimize_for_inference"),
+        *("builtins.iter", "builtins.reversed", "builtins.sorted", "builtins.list", "builtins.tuple", "builtins.set"),
+        *("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm_notebook", "copy.copy", "copy.deepcopy"),
+        *("tqdm.contrib.tqdm", "rich.progress.track", "progressbar.progressbar", "fastprogress.progress_bar"),
+    }
+)
+"""Calls that give their first argument, as far as this analysis is concerned."""
+
+FLUENT = frozenset(
+    "to cuda cpu train eval half float double bfloat16 requires_grad_ share_memory apply "  # torch.nn.Module
+    "cache prefetch repeat shuffle with_options".split()
+)
+"""Methods that give their object, or one of its kind with the same path."""
+
+
+class Arguments(NamedTuple):
+    """What a call is given; `rest` is what comes by `*` or `**`."""
+
+    positional: list[Values]
+    named: dict[str, Values]
+    rest: Values
+
+
+class Calls:
+    """Evaluates calls. The rest of the evaluator is mixed in beside it."""
+
+    store: Store
+    values: dict[ast.AST, Values]
+
+    def evaluate(self, node: ast.expr | None, unit: Unit) -> Values:
+        """What an expression can stand for."""
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, values: Values, unit: Unit) -> None:
+        """Bind a target."""
+        raise NotImplementedError
+
+    def attribute(self, values: Values, name: str) -> Values:
+        """What an attribute can be."""
+        raise NotImplementedError
+
+    def lineage(self, owner: Class) -> list[Class | Foreign]:
+        """A class and what it inherits from."""
+        raise NotImplementedError
+
+    def exported(self, module: Module, name: str) -> Values:
+        """What a module of the program has under a name."""
+        raise NotImplementedError
+
+    def call(self, node: ast.Call, unit: Unit) -> Values:
+        """What a call can give; its arguments reach the parameters of what it can call."""
+        callees = self.evaluate(node.func, unit)
+        given = self._arguments(node, unit)
+        found: set[object] = set()
+        for callee in callees:
+            found |= self.apply(callee, given, node, unit)
+        if not callees:
+            found.add(Foreign("?()", node))
+        return frozenset(found)  # type: ignore[arg-type]
+
+    def _arguments(self, node: ast.Call, unit: Unit) -> Arguments:
+        positional: list[Values] = []
+        named: dict[str, Values] = {}
+        rest: set[object] = set()
+        for argument in node.args:
+            value = self.evaluate(argument, unit)
+            if isinstance(argument, ast.Starred) or rest:
+                rest |= items(value, self.store) if isinstance(argument, ast.Starred) else value
+            else:
+                positional.append(value)
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value, unit)
+            if keyword.arg is not None:
+                named[keyword.arg] = value
+                continue
+            for box in (each for each in value if isinstance(each, Box)):
+                for key in self.store.keys(box):
+                    if isinstance(key, str) and key != ANY:
+                        named[key] = named.get(key, NOTHING) | self.store.item(box, key)
+        return Arguments(positional, named, frozenset(rest))  # type: ignore[arg-type]
+
+    def apply(self, callee: object, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        """What calling one of the possible callees gives."""
+        if isinstance(callee, Callable):
+            return self._function(callee, given)
+        if isinstance(callee, Class):
+            return self._construct(callee, given, node)
+        if isinstance(callee, Instance):
+            return self._instance(callee, given, node)
+        if isinstance(callee, BoxMethod):
+            return self._box_method(callee, given, node)
+        if isinstance(callee, Foreign):
+            return self._foreign(callee, given, node, unit)
+        return frozenset({Foreign("?()", node)})
+
+    def _function(self, callee: Callable, given: Arguments) -> Values:
+        positional: list[Values] = [*([frozenset({callee.bound})] if callee.bound else []), *given.positional]
+        if callee.bound and not isinstance(callee.node, ast.Lambda):
+            if any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in callee.node.decorator_list):
+                positional = given.positional
+        self.bind(callee.node, Arguments(positional, given.named, given.rest))
+        return self.store.read("result", callee.node)
+
+    def bind(self, function: Function, given: Arguments) -> None:
+        """Let arguments reach parameters."""
+        args = function.args
+        names = [each.arg for each in (*args.posonlyargs, *args.args)]
+        for name, values in zip(names, given.positional, strict=False):
+            self.store.add(values, "name", function, name)
+        extra = given.positional[len(names) :]
+        if args.vararg is not None:
+            box = Box(args.vararg)
+            for values in (*extra, given.rest):
+                self.store.put(box, ANY, values)
+            self.store.add([box], "name", function, args.vararg.arg)
+        for name in names[len(given.positional) :]:
+            self.store.add(given.rest, "name", function, name)
+        known = {*names, *(each.arg for each in args.kwonlyargs)}
+        for name, values in given.named.items():
+            if name in known:
+                self.store.add(values, "name", function, name)
+            elif args.kwarg is not None:
+                self.store.put(Box(args.kwarg), name, values)
+        if args.kwarg is not None:
+            self.store.add([Box(args.kwarg)], "name", function, args.kwarg.arg)
+
+    def _construct(self, callee: Class, given: Arguments, node: ast.Call) -> Values:
+        made = Instance(callee)
+        for method in self.attribute(frozenset({made}), "__init__"):
+            if isinstance(method, Callable):
+                self._function(method, given)
+        if any(isinstance(each, ast.Name | ast.Attribute) for each in callee.node.decorator_list):
+            self._fields(callee, given)
+        return frozenset({made})
+
+    def _fields(self, callee: Class, given: Arguments) -> None:
+        """Arguments of a dataclass reach its fields."""
+        fields = [
+            s.target.id for s in callee.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
+        ]
+        for name, values in [*zip(fields, given.positional, strict=False), *given.named.items()]:
+            self.store.add(values, "attribute", callee.node, name)
+
+    def _instance(self, callee: Instance, given: Arguments, node: ast.Call) -> Values:
+        found: set[object] = set()
+        for name in ("__call__", "call", "forward"):
+            for method in self.attribute(frozenset({callee}), name):
+                if isinstance(method, Callable):
+                    found |= self._function(method, given)
+        found |= {Foreign(base.name + "()()", node) for base in self.lineage(callee.type) if isinstance(base, Foreign)}
+        return frozenset(found or {Foreign("?()", node)})  # type: ignore[arg-type]
+
+    def _box_method(self, callee: BoxMethod, given: Arguments, node: ast.Call) -> Values:
+        box, name = callee.box, callee.name
+        arguments = given.positional
+        if name in ("append", "add", "appendleft") and arguments:
+            self.store.put(box, ANY, arguments[0])
+        elif name == "insert" and len(arguments) == 2:
+            self.store.put(box, ANY, arguments[1])
+        elif name in ("extend", "update") and arguments:
+            self.pour(arguments[0], box, keyed=name == "update")
+        elif name in ("get", "pop", "setdefault", "popleft"):
+            keys = [v.value for v in (arguments[0] if arguments else NOTHING) if isinstance(v, Constant)]
+            found = {v for key in keys if isinstance(key, str | int) for v in self.store.item(box, key)}
+            return frozenset(found or self.store.item(box)) | (arguments[1] if len(arguments) > 1 else NOTHING)
+        elif name == "copy":
+            return frozenset({box})
+        elif name in ("values", "items", "keys"):
+            made = Box(node)
+            pair = Box(node.func)
+            self.store.put(pair, 1, self.store.item(box))
+            self.store.put(made, ANY, [pair] if name == "items" else self.store.item(box) if name == "values" else [])
+            return frozenset({made})
+        return NOTHING
+
+    def pour(self, values: Iterable[object], into: Box, keyed: bool = True) -> None:
+        """Put the items of boxes into another."""
+        for value in values:
+            if isinstance(value, Box) and value != into:
+                for key in self.store.keys(value):
+                    self.store.put(into, key if keyed else ANY, self.store.item(value, key))
+            elif isinstance(value, Foreign):
+                self.store.put(into, ANY, [value.step("[]")])
+
+    def _foreign(self, callee: Foreign, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        name = callee.name
+        first = given.positional[0] if given.positional else NOTHING
+        method = name.rpartition(".")[2]
+        if name in SAME:
+            return first or frozenset({callee.called(node)})
+        if method in FLUENT and name.rpartition(".")[0].endswith("()"):
+            return self._fluent(callee, node, unit)
+        if name == "builtins.zip":
+            return self._zip(given.positional, node)
+        if name == "builtins.enumerate":
+            pair = Box(node.func)
+            self.store.put(pair, 1, items(first, self.store))
+            self.store.put(Box(node), ANY, [pair])
+            return frozenset({Box(node)})
+        if name == "builtins.next":
+            return items(first, self.store)
+        if name == "builtins.getattr" and len(given.positional) > 1:
+            names = [v.value for v in given.positional[1] if isinstance(v, Constant) and isinstance(v.value, str)]
+            found = frozenset(v for each in names for v in self.attribute(first, each))
+            return found or frozenset({callee.called(node)})
+        if name == "builtins.dict":
+            box = Box(node)
+            self.pour(first, box)
+            for key, values in given.named.items():
+                self.store.put(box, key, values)
+            return frozenset({box})
+        if name == "builtins.super":
+            return self._super(node, unit)
+        if name == "functools.partial":
+            return first
+        return frozenset({callee.called(node)})
+
+    def _fluent(self, callee: Foreign, node: ast.Call, unit: Unit) -> Values:
+        """The object of a method that gives it back: made by this call if it is no instance of the program."""
+        assert isinstance(node.func, ast.Attribute)
+        receivers = self.values.get(node.func.value, NOTHING)
+        own = frozenset(value for value in receivers if isinstance(value, Instance))
+        if own:
+            return own
+        return frozenset({Foreign(callee.name.rpartition(".")[0], node)})
+
+    def _zip(self, given: list[Values], node: ast.Call) -> Values:
+        box, row = Box(node), Box(node.func)
+        for number, values in enumerate(given):
+            self.store.put(row, number, items(values, self.store))
+        self.store.put(box, ANY, [row])
+        return frozenset({box})
+
+    def _super(self, node: ast.Call, unit: Unit) -> Values:
+        """The bases of the class around a call of `super`, as instances."""
+        for above in unit.lexical.ancestors(node):
+            if isinstance(above, ast.ClassDef):
+                bases = self.lineage(Class(above))[1:]
+                own = {Instance(base) for base in bases if isinstance(base, Class)}
+                return frozenset({*own, *(Foreign(b.name + "()", above) for b in bases if isinstance(b, Foreign))})
+        return NOTHING

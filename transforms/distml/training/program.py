@@ -1,0 +1,193 @@
+"""A program as a whole: its modules, and what every expression in them can stand for.
+
+A points-to analysis in the manner of Andersen: it does not follow the order of statements, tells attributes apart by
+class and name, and does not tell the callers of a function apart. It is made for the questions that a rewriter of
+training code has: which optimizer is stepped here, where was it made, which tape computed these gradients, which
+data set does this loop go through. It never runs anything, and takes no longer for programs that are wrong.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from distml.diagnostics.model import Span
+from distml.source.file import SourceFile
+from distml.source.project import Project
+from distml.source.reading import UnreadableError
+from distml.training.statements import Statements, library
+from distml.training.store import Store
+from distml.training.unit import Unit
+from distml.training.values import NOTHING, Box, Callable, Foreign, Instance, Module, Values, canonical
+
+PASSES = 12
+MOST_MODULES = 200
+
+
+class Program(Statements):
+    """What is known of the modules that `roots` import, themselves included."""
+
+    def __init__(self, roots: Iterable[SourceFile], project: Project) -> None:
+        """Raises `UnreadableError` where one of `roots` does not parse; what they import is left out instead."""
+        self.project = project
+        self.store = Store()
+        self.values: dict[ast.AST, Values] = {}
+        self.units: dict[str, Unit] = {}
+        self.roots = [self._unit(source) for source in roots]
+        self._of: dict[ast.AST, Unit] = {}
+        self._settle()
+        self.guessing = True
+        self._settle()
+        self._index()
+
+    def _unit(self, source: SourceFile) -> Unit:
+        if source.location not in self.units:
+            self.units[source.location] = Unit(source)
+        return self.units[source.location]
+
+    def _settle(self) -> None:
+        for _ in range(PASSES):
+            self.store.grew = False
+            known = len(self.units)
+            for unit in list(self.units.values()):
+                self.block(unit.tree.body, unit)
+            if not self.store.grew and known == len(self.units):
+                return
+
+    def module_of(self, unit: Unit, name: str, level: int = 0) -> Values:
+        """The module of the program that an import in `unit` means, else that of a library."""
+        found = self.project.resolve(unit.source, name, level)
+        if found is not None and (found.location in self.units or self._takes(found)):
+            return frozenset({Module(found)})
+        return NOTHING if level and found is None else frozenset({library(name)})
+
+    def _takes(self, source: SourceFile) -> bool:
+        if len(self.units) >= MOST_MODULES:
+            return False
+        try:
+            self._unit(source)
+        except UnreadableError:
+            return False
+        return True
+
+    def exported(self, module: Module, name: str) -> Values:
+        """What a module of the program has under a name: a variable, or a module inside it."""
+        unit = self.units.get(module.source.location)
+        if unit is None:
+            return NOTHING
+        found = self.store.read("name", unit.tree, name)
+        if found:
+            return found
+        inner = self.project.submodule(module.source, name)
+        if inner is not None and (inner.location in self.units or self._takes(inner)):
+            return frozenset({Module(inner)})
+        return frozenset(v for each in unit.starred if each != module for v in self.member(each, name))
+
+    # Questions
+
+    def _index(self) -> None:
+        self._calls: dict[ast.AST, list[ast.Call]] = defaultdict(list)
+        self.calls: list[ast.Call] = []
+        for unit in self.units.values():
+            for node in ast.walk(unit.tree):
+                self._of[node] = unit
+                if isinstance(node, ast.Call):
+                    self.calls.append(node)
+                    for value in self.of(node.func):
+                        if isinstance(value, Callable):
+                            self._calls[value.node].append(node)
+
+    def unit(self, node: ast.AST) -> Unit:
+        """The module a node stands in."""
+        return self._of[node]
+
+    def span(self, node: ast.expr | ast.stmt) -> Span:
+        """Where a node stands, for messages."""
+        return self.unit(node).source.span(node)
+
+    def of(self, node: ast.AST | None) -> Values:
+        """What an expression can stand for; nothing where nobody knows."""
+        return self.values.get(node, NOTHING) if node is not None else NOTHING
+
+    def names(self, node: ast.AST | None) -> frozenset[str]:
+        """The library paths an expression can stand for, such as `torch.optim.Adam()`.
+
+        An instance of a class of the program has those of the library classes it is derived from: `keras.Model()`.
+        """
+        found = {value.name for value in self.of(node) if isinstance(value, Foreign)}
+        for value in self.of(node):
+            if isinstance(value, Instance):
+                found |= {base.name + "()" for base in self.lineage(value.type) if isinstance(base, Foreign)}
+        return frozenset(found)
+
+    def calling(self, function: ast.AST) -> list[ast.Call]:
+        """The calls that can reach a function of the program."""
+        return self._calls.get(function, [])
+
+    def calls_of(self, *names: str, method: bool = False) -> Iterator[ast.Call]:
+        """The calls of something with one of these paths; with `method`, of any path that ends in `.name`."""
+        wanted = {canonical(name) for name in names}
+        for call in self.calls:
+            for name in self.names(call.func):
+                if name in wanted or (method and name.rpartition(".")[2] in wanted):
+                    yield call
+                    break
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node around a node."""
+        return self.unit(node).lexical.parents.get(node)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, innermost first."""
+        return self.unit(node).lexical.ancestors(node)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The statement a node is part of, itself if it is one."""
+        while not isinstance(node, ast.stmt):
+            above = self.parent(node)
+            assert above is not None
+            node = above
+        return node
+
+    def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The innermost function around a node; None at the level of a module or class."""
+        for above in self.ancestors(node):
+            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+                return above
+        return None
+
+    def sources(self, node: ast.AST) -> set[ast.AST]:
+        """The expressions whose values `node` is computed from, through variables, calls, containers and arithmetic.
+
+        What functions of the program compute counts by what they return. `node` itself is among them.
+        """
+        found: set[ast.AST] = set()
+        waiting: list[ast.AST] = [node]
+        while waiting:
+            current = waiting.pop()
+            if current in found:
+                continue
+            found.add(current)
+            for value in self.of(current):
+                if isinstance(value, Foreign) and value.node is not None:
+                    waiting.append(value.node)
+                elif isinstance(value, Box):
+                    waiting.append(value.node)
+                    waiting += [v.node for v in self.store.item(value) if isinstance(v, Foreign | Box) and v.node]
+            waiting += self._operands(current)
+        return found
+
+    def _operands(self, node: ast.AST) -> list[ast.AST]:
+        if isinstance(node, ast.Call):
+            inside: list[ast.AST] = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if isinstance(node.func, ast.Attribute):
+                inside.append(node.func.value)
+            return inside
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            return [node.elt, *(each.iter for each in node.generators)]
+        if isinstance(node, ast.Lambda):
+            return [node.body]
+        if isinstance(node, ast.expr):
+            return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        return [node.value] if isinstance(node, ast.AugAssign) else []

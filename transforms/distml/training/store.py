@@ -1,0 +1,62 @@
+"""What each variable, attribute, item, parameter and result can hold; it only ever grows."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+
+from distml.training.values import NOTHING, Box, Foreign, Value, Values
+
+MOST = 12
+"""Values a place holds at most: what comes after them is not kept."""
+
+ANY = "*"
+"""The key of items that are reached by an unknown index."""
+
+
+class Store:
+    """Places by key, and whether anything was added since the last look."""
+
+    def __init__(self) -> None:
+        self._held: dict[Hashable, set[Value]] = defaultdict(set)
+        self._keys: dict[ast.AST, set[str | int]] = defaultdict(set)
+        self.grew = False
+
+    def read(self, *key: Hashable) -> Values:
+        """What the place with this key can hold."""
+        return frozenset(self._held[key]) if key in self._held else NOTHING
+
+    def add(self, values: Iterable[Value], *key: Hashable) -> None:
+        """The place with this key can hold `values` too."""
+        held = self._held[key]
+        for value in values:
+            if value not in held and len(held) < MOST:
+                held.add(value)
+                self.grew = True
+
+    def put(self, box: Box, key: str | int, values: Iterable[Value]) -> None:
+        """An item of a box."""
+        self._keys[box.node].add(key)
+        self.add(values, "item", box.node, key)
+
+    def item(self, box: Box, key: str | int = ANY) -> Values:
+        """What an item of a box can be: that with this key and those of unknown key, or any."""
+        keys = self._keys.get(box.node, set())
+        wanted = keys if key == ANY else {key, ANY} & keys
+        return frozenset(value for each in wanted for value in self.read("item", box.node, each))
+
+    def keys(self, box: Box) -> frozenset[str | int]:
+        """The keys of a box that are known."""
+        return frozenset(self._keys.get(box.node, ()))
+
+
+def items(values: Iterable[Value], store: Store) -> Values:
+    """What going through `values` gives."""
+    found: set[Value] = set()
+    for value in values:
+        if isinstance(value, Box):
+            found |= store.item(value)
+        elif isinstance(value, Foreign):
+            found.add(value.step("[]"))
+    return frozenset(found)

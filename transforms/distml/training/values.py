@@ -1,0 +1,134 @@
+"""What an expression can stand for: objects by the expression that makes them.
+
+The analysis does not know what libraries do. What comes from one is `Foreign`: a path of what was done to reach it, such
+as `torch.optim.Adam()` for the optimizer that a call makes, `torch.optim.Adam().param_groups[]` for an item of its
+groups. What the program itself defines is known: functions, classes and their instances, lists and tuples, constants.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from distml.source.file import SourceFile
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+DEEPEST = 8
+"""Steps in the path of a `Foreign`; what is reached by more is nameless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Something of a library, or made by one.
+
+    `name` is its path, `node` the expression that made the object the path is rooted in: None for what is imported and
+    not made. A name that begins with `?` is of something nobody knows.
+    """
+
+    name: str
+    node: ast.AST | None = None
+
+    def step(self, suffix: str) -> Foreign:
+        """What is reached by one more step: `.attribute` or `[]`."""
+        return Foreign(canonical(self.name + suffix), self.node) if self._short() else Foreign("?", self.node)
+
+    def called(self, call: ast.AST) -> Foreign:
+        """What a call of this makes."""
+        return Foreign(self.name + "()" if self._short() else "?()", call)
+
+    def _short(self) -> bool:
+        return self.name.count("()") + self.name.count("[]") < DEEPEST
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal: a string, a number, a truth value or None."""
+
+    value: str | int | float | bool | bytes | complex | None
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of the program."""
+
+    source: SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class of the program."""
+
+    node: ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An object of a class of the program. All of a class are one as far as their attributes go."""
+
+    type: Class
+
+
+@dataclass(frozen=True, slots=True)
+class Callable:
+    """A function of the program, bound to the object it was taken from if it is a method."""
+
+    node: Function
+    bound: Instance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A list, tuple, set or dict, by the expression that makes it. What lies in it is kept beside, by key."""
+
+    node: ast.AST
+
+
+@dataclass(frozen=True, slots=True)
+class BoxMethod:
+    """A method of a box, about to be called."""
+
+    box: Box
+    name: str
+
+
+Value = Foreign | Constant | Module | Class | Instance | Callable | Box | BoxMethod
+Values = frozenset[Value]
+NOTHING: Values = frozenset()
+
+_SAME = (
+    ("tensorflow.compat.v1.", "tensorflow."),
+    ("tensorflow.compat.v2.", "tensorflow."),
+    ("tensorflow.python.keras", "keras"),
+    ("tensorflow.keras", "keras"),
+    ("tensorflow.contrib.keras", "keras"),
+    ("tensorflow.optimizers.", "keras.optimizers."),
+    ("keras.api.", "keras."),
+    ("keras._v2.keras.", "keras."),
+    ("keras.optimizers.legacy.", "keras.optimizers."),
+    ("keras.optimizers.experimental.", "keras.optimizers."),
+    ("keras.models.Model", "keras.Model"),
+    ("keras.models.Sequential", "keras.Sequential"),
+    ("keras.engine.", "keras."),
+    ("keras.training.Model", "keras.Model"),
+    ("torch.nn.modules.module.Module", "torch.nn.Module"),
+)
+
+
+def canonical(name: str) -> str:
+    """One name for what libraries offer under several: `tensorflow.keras.X` and `keras.X`, `tensorflow.compat.v1.X`."""
+    if name.startswith(("tensorflow.", "keras.", "torch.")):
+        for start, instead in _SAME:
+            if name.startswith(start) and (start.endswith(".") or name[len(start) : len(start) + 1] in ("", ".", "(")):
+                name = instead + name[len(start) :]
+    return name
+
+
+def steps(name: str) -> Iterator[str]:
+    """The paths that lead to `name`, itself first: `a.b().c`, `a.b()`, `a.b`, `a`."""
+    while name:
+        yield name
+        if name.endswith(("()", "[]")):
+            name = name[:-2]
+        else:
+            name = name.rpartition(".")[0]
