@@ -27,15 +27,21 @@ _TAB = 4
 def render(report: Report, context: Context) -> Iterator[str]:
     """The findings, where tracking was lost if asked for, and the summary line."""
     style = Style(context.color)
-    for finding in report.diagnostics:
-        yield from _finding(finding, context, style)
-        yield ""
+    yield from findings(report, context)
     if context.verbose:
         for lost in report.lost:
             yield f"{place(lost.span.path, lost.span.line, lost.span.column)}: {style.dim('lost track')}: {safe(lost.reason)}"
         if report.lost:
             yield ""
     yield summary(report, style)
+
+
+def findings(report: Report, context: Context) -> Iterator[str]:
+    """Each finding with an empty line after it."""
+    style = Style(context.color)
+    for finding in report.diagnostics:
+        yield from _finding(finding, context, style)
+        yield ""
 
 
 def _finding(finding: Diagnostic, context: Context, style: Style) -> Iterator[str]:
