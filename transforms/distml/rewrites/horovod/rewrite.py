@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from distml.rewrites.horovod.common import already, outputs
+from distml.rewrites.horovod.common import already, devices, downloads, outputs
 from distml.rewrites.horovod.flows import flows
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse
@@ -28,10 +28,8 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
     plan = Plan(program, options, frozenset(editable))
     found: list[tuple[Flow, Loop]] = [(flow, loop) for flow in flows() for loop in flow.find(program)]
     plan.loops += [loop for _, loop in found]
-    if not found:
-        return plan
-    plan.refusals += already.distributed(program, options)
-    if plan.refusals:
+    plan.refusals += already.distributed(program) if found else list(already.trainers(program))[:1]
+    if not found or plan.refusals:
         return plan
     for flow, loop in found:
         try:
@@ -40,6 +38,8 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
             plan.refusals.append(error.remark)
     if not plan.refusals:
         try:
+            devices.visible(plan)
+            downloads.once(plan)
             outputs.on_rank_zero(plan)
         except Refuse as error:
             plan.refusals.append(error.remark)

@@ -2,11 +2,142 @@
 
 from __future__ import annotations
 
-from distml.rewrites.horovod.options import Options
+import ast
+from collections.abc import Iterator
+
 from distml.rewrites.horovod.plan import Remark
 from distml.training.program import Program
+from distml.training.values import Callable
+
+_BACK_ENDS = {
+    "horovod": "Horovod",
+    "byteps": "BytePS",
+    "deepspeed": "DeepSpeed",
+    "colossalai": "Colossal-AI",
+    "smdistributed": "SageMaker's distributed library",
+    "torch_xla": "PyTorch/XLA",
+    "fairscale": "FairScale",
+    "bagua": "Bagua",
+}
+_CALLS = {
+    "torch.distributed.init_process_group": "torch.distributed",
+    "torch.nn.parallel.DistributedDataParallel": "DistributedDataParallel",
+    "torch.utils.data.distributed.DistributedSampler": "DistributedSampler",
+    "torch.utils.data.DistributedSampler": "DistributedSampler",
+    "torch.distributed.fsdp.FullyShardedDataParallel": "FullyShardedDataParallel",
+    "tensorflow.train.ClusterSpec": "a TensorFlow cluster",
+    "tensorflow.train.replica_device_setter": "parameter servers",
+    "tensorflow.train.SyncReplicasOptimizer": "parameter servers",
+    "keras.utils.multi_gpu_model": "multi_gpu_model",
+    "torch.distributed.run": "torchrun",
+}
+_TRAINERS = {
+    "pytorch_lightning": "Lightning",
+    "lightning": "Lightning",
+    "lightning_fabric": "Lightning Fabric",
+    "accelerate": "Accelerate",
+    "fastai": "fastai",
+    "ignite": "Ignite",
+    "catalyst": "Catalyst",
+    "skorch": "skorch",
+    "composer": "Composer",
+    "mmcv": "MMCV",
+    "mmengine": "MMEngine",
+    "detectron2": "Detectron2",
+    "transformers": "the Trainer of Transformers",
+    "sentence_transformers": "Sentence Transformers",
+    "ultralytics": "Ultralytics",
+    "trl": "TRL",
+    "tensor2tensor": "Tensor2Tensor",
+    "paddle": "PaddlePaddle",
+    "mxnet": "MXNet",
+    "jax": "JAX",
+    "ray": "Ray",
+}
+_TRAINS = (
+    "Trainer",
+    "Accelerator",
+    "Learner",
+    "Fabric",
+    "Runner",
+    "Seq2SeqTrainer",
+    "SFTTrainer",
+    "NeuralNetClassifier",
+)
+_MODULES = ("LightningModule", "LightningDataModule")
+_SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.Process", "torch.multiprocessing.start_processes")
 
 
-def distributed(program: Program, options: Options) -> list[Remark]:
-    """Why nothing is to be changed, if so."""
-    return []
+def distributed(program: Program) -> list[Remark]:
+    """Why nothing of a program with training loops is to be changed, if so."""
+    return [*back_ends(program), *trainers(program), *_processes(program)][:1]
+
+
+def back_ends(program: Program) -> Iterator[Remark]:
+    """What makes a program distributed already."""
+    for node, name in _imports(program):
+        title = _BACK_ENDS.get(name.partition(".")[0])
+        if title is not None:
+            yield Remark("HVD201", node, f"the program is distributed already: it imports {title}")
+    for call in program.calls:
+        for name in program.names(call.func):
+            title = _CALLS.get(name)
+            if name.startswith("tensorflow.distribute.") and name.endswith("Strategy"):
+                title = f"tf.distribute ({name.rpartition('.')[2]})"
+            if title is not None and _reached(program, call):
+                yield Remark("HVD201", call, f"the program is distributed already: it uses {title}")
+
+
+def trainers(program: Program) -> Iterator[Remark]:
+    """What trains for the program and can distribute it itself."""
+    for call in program.calls:
+        for name in program.names(call.func):
+            title = _TRAINERS.get(name.partition(".")[0])
+            if title is not None and name.rpartition(".")[2] in _TRAINS:
+                yield _left_to(title, call)
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            for base in node.bases if isinstance(node, ast.ClassDef) else ():
+                for name in program.names(base):
+                    if name.rpartition(".")[2] in _MODULES and name.partition(".")[0] in _TRAINERS:
+                        assert isinstance(node, ast.ClassDef)
+                        yield _left_to(_TRAINERS[name.partition(".")[0]], base)
+
+
+def _left_to(title: str, node: ast.expr) -> Remark:
+    return Remark(
+        "HVD202",
+        node,
+        f"training is left to {title}, which takes care of several processes itself",
+        f"tell {title} how many devices to use; nothing has to be rewritten",
+    )
+
+
+def _processes(program: Program) -> Iterator[Remark]:
+    for call in program.calls:
+        if program.names(call.func) & set(_SPAWNS) and _reached(program, call):
+            yield Remark(
+                "HVD211",
+                call,
+                "the program starts training processes of its own",
+                "let it train in one process, and start that process once for each GPU",
+            )
+
+
+def _imports(program: Program) -> Iterator[tuple[ast.stmt, str]]:
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Import):
+                yield from ((node, alias.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                yield node, node.module or ""
+
+
+def _reached(program: Program, call: ast.Call) -> bool:
+    """Whether the function around a call is used: modules often hold more than the program at hand needs."""
+    function = program.function(call)
+    if function is None or program.unit(call) in program.roots:
+        return True
+    return bool(program.calling(function)) or any(
+        isinstance(value, Callable) and value.node is function for values in program.values.values() for value in values
+    )

@@ -1,9 +1,179 @@
-"""What a program prints and writes, done by rank 0 only."""
+"""What a program prints and writes, done by rank 0 only.
+
+Every rank would print every line, and write the same file at the same time. Statements that only produce output are put
+under rank 0; where their arguments do more than read, they stay as they are, since a rank that does not evaluate them
+would fall behind the others.
+"""
 
 from __future__ import annotations
 
-from distml.rewrites.horovod.plan import Plan
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.common.purity import reads_only
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.patch import Patch
+from distml.training.program import Program
+
+_PRINTS = re.compile(
+    r"builtins\.print|pprint\.pprint|tensorflow\.print|tqdm\.tqdm(\(\))?\.write"
+    r"|(absl\.)?logging(\.getLogger\(\))?\.(debug|info|log)|tensorflow\.logging\.(debug|info|log)"
+    r"|logging\.getLogger\(\)\.(debug|info|log)|sys\.stdout\.(write|flush)|sys\.stderr\.(write|flush)"
+    r"|loguru\.logger\.(debug|info)"
+)
+_SUMMARY = re.compile(
+    r"keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.summary|torchsummary\.summary|torchinfo\.summary"
+    r"|keras\.utils\.(vis_utils\.)?plot_model"
+)
+_FILES = re.compile(
+    r"torch\.save|numpy\.(save|savez|savez_compressed|savetxt)|json\.dump|pickle\.dump|dill\.dump|yaml\.(safe_)?dump"
+    r"|joblib\.dump|torchvision\.utils\.save_image|matplotlib\.(pyplot|pylab|figure)\.(savefig|show|imsave)|cv2\.(imwrite|imshow|waitKey)"
+    r"|imageio(\.v2|\.v3)?\.(imwrite|imsave|mimsave|mimwrite)|scipy\.misc\.(imsave|toimage)|skimage\.io\.imsave"
+    r"|keras\.(preprocessing\.image|utils)\.(save_img|array_to_img)|keras\.models\.save_model|tensorflow\.saved_model\.save"
+    r"|tensorflow\.io\.(write_file|write_graph)|tensorflow\.train\.write_graph|onnx\.save|torch\.onnx\.export|shutil\.(rmtree|copy\w*|move)"
+    r"|h5py\.File\(\)\.(create_dataset|close)|wandb\.(log|watch|save|finish)|mlflow\.log_\w+"
+    r"|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
+)
+_WRITERS = re.compile(
+    r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter\(\)\.(add_\w+|flush|close)"
+    r"|tensorflow\.summary\.FileWriter\(\)\.(add_\w+|flush|close)|tensorflow\.summary\.create_file_writer\(\)\.(flush|close)"
+    r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)"
+)
+_SAVES = frozenset(
+    {"save_weights", "savefig", "to_csv", "to_json", "to_pickle", "to_excel", "imsave", "save_pretrained"}
+)
+_SAVED = re.compile(
+    r"(keras\.(Model|Sequential)|tensorflow\.train\.(Checkpoint|CheckpointManager|Saver)|PIL\.Image\.(open|fromarray)"
+    r"|matplotlib\.animation\.\w+)\(\)(\.\w+\(\))*\.(save|write|export_meta_graph)"
+)
+_COLLECTIVE = re.compile(r"allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
 
 
 def on_rank_zero(plan: Plan) -> None:
-    """Put output statements of the program under rank 0."""
+    """Put output statements under rank 0 in every file that knows its rank."""
+    for location in list(plan.worlds):
+        unit = plan.program.units[location]
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                _statement(node, node.value, plan)
+            elif isinstance(node, ast.Call):
+                _made_quiet(node, plan)
+            elif isinstance(node, ast.With):
+                _written(node, plan)
+
+
+def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
+    kind = kind_of(call, plan.program)
+    if kind is None or not _free_to_move(node, call, plan):
+        return
+    guard(plan, node, kind)
+
+
+def kind_of(call: ast.Call, program: Program) -> str | None:
+    """What sort of output a call makes; None where it is not known to be output."""
+    for name in program.names(call.func):
+        if _PRINTS.fullmatch(name):
+            return "output"
+        if _SUMMARY.fullmatch(name):
+            return "summary"
+        if _FILES.fullmatch(name) or _SAVED.fullmatch(name) or _is_file_write(name):
+            return "file"
+        if _WRITERS.fullmatch(name):
+            return "log"
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return "file" if method in _SAVES else None
+
+
+def _is_file_write(name: str) -> bool:
+    return name in ("builtins.open().write", "builtins.open().writelines", "builtins.open().flush")
+
+
+_WHAT = {
+    "output": ("printed by rank 0", "every rank would print the same line"),
+    "summary": ("printed by rank 0", "every rank would print the same summary"),
+    "file": ("written by rank 0", "all ranks would write the same file at the same time"),
+    "log": ("logged by rank 0", "all ranks would log the same values"),
+}
+
+
+def guard(plan: Plan, statement: ast.stmt, kind: str = "file") -> None:
+    """Put a statement under rank 0; `kind` is output, summary, file or log."""
+    what, reason = _WHAT[kind]
+    plan.patch(statement).guard(statement, plan.world(statement).first, Note(what, reason, "rank-zero-output"))
+
+
+def _free_to_move(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
+    """Whether all ranks but one can leave a statement out."""
+    if any(not reads_only(part, plan.program) for part in (*call.args, *call.keywords)):
+        return False
+    return not _guarded(node, plan) and not _communicates(node, plan.patch(node))
+
+
+def _guarded(node: ast.stmt, plan: Plan) -> bool:
+    """Whether a statement around it is put under rank 0 already."""
+    guards = plan.patch(node).requests.statements
+    around = (each for each in plan.program.ancestors(node) if isinstance(each, ast.stmt))
+    return any(each in guards and guards[each].guard is not None for each in around)
+
+
+def _communicates(node: ast.stmt, patch: Patch) -> bool:
+    """Whether a change inside a statement has the ranks talk to each other."""
+    return any(_COLLECTIVE.search(code) for inner in ast.walk(node) for code in _asked(inner, patch))
+
+
+def _asked(node: ast.AST, patch: Patch) -> Iterator[str]:
+    requests = patch.requests
+    if isinstance(node, ast.expr) and node in requests.expressions:
+        yield from requests.expressions[node]
+    if isinstance(node, ast.Call):
+        yield from requests.keywords.get(node, {}).values()
+        yield from requests.arguments.get(node, ())
+
+
+def _written(node: ast.With, plan: Plan) -> None:
+    """A file that is opened for writing, and the statements that write it."""
+    opened = [item.context_expr for item in node.items]
+    if not all(isinstance(each, ast.Call) and _opens_to_write(each, plan.program) for each in opened):
+        return
+    inside = [each for each in ast.walk(node) if isinstance(each, ast.stmt) and each is not node]
+    if all(_only_writes(each, plan) for each in inside) and not _guarded(node, plan):
+        guard(plan, node)
+
+
+def _opens_to_write(call: ast.Call, program: Program) -> bool:
+    if "builtins.open" not in program.names(call.func):
+        return False
+    mode = call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "mode"), None)
+    return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and bool(set(mode.value) & set("wax"))
+
+
+def _only_writes(node: ast.stmt, plan: Plan) -> bool:
+    if isinstance(node, ast.For | ast.If):
+        return reads_only(node.iter if isinstance(node, ast.For) else node.test, plan.program)
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return isinstance(node, ast.Pass)
+    call = node.value
+    writes = kind_of(call, plan.program) is not None
+    return writes and _free_to_move(node, call, plan)
+
+
+def _made_quiet(call: ast.Call, plan: Plan) -> None:
+    """Progress bars of all ranks but one are switched off; folders may exist already."""
+    program = plan.program
+    names = program.names(call.func)
+    given = {keyword.arg for keyword in call.keywords}
+    if names & {"tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.tqdm"}:
+        if "disable" not in given and None not in given:
+            world = plan.world(call)
+            note = Note(
+                "progress shown by rank 0", "the bars of several ranks would overwrite each other", "rank-zero-output"
+            )
+            plan.patch(call).keyword(call, "disable", f"{world.rank} != 0", note)
+    elif names & {"os.makedirs", "os.mkdir"} and "exist_ok" not in given and len(call.args) == 1:
+        note = Note("made once", "the rank that comes second would find the folder there", "folder-race")
+        if "os.mkdir" in names and isinstance(call.func, ast.Attribute):
+            plan.patch(call).wrap(call.func, f"{ast.unparse(call.func.value)}.makedirs", note)
+        elif "os.mkdir" in names:
+            return
+        plan.patch(call).keyword(call, "exist_ok", "True", note)

@@ -1,0 +1,121 @@
+"""Data and weights that are downloaded on first use: by one process of each machine, while the others wait.
+
+Processes that find nothing all begin to download to the same place, and read what others have half written.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.plan import Note, Plan, Start, World
+from distml.training.program import Program
+
+_LOADS = re.compile(
+    r"keras\.datasets\.\w+\.load_data|keras\.utils\.(data_utils\.)?get_file|keras\.applications\.(\w+\.)?[A-Z]\w+"
+    r"|tensorflow_datasets\.(load|builder\(\)\.download_and_prepare)|torch\.hub\.(load|load_state_dict_from_url)"
+    r"|urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)|nltk\.download"
+    r"|tensorflow\.examples\.tutorials\.mnist\.input_data\.read_data_sets|sklearn\.datasets\.fetch_\w+"
+    r"|datasets\.load_dataset|transformers\.\w+\.from_pretrained|torchtext\.datasets\.\w+(\.splits)?"
+)
+_SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")
+_MODELS = re.compile(r"torchvision\.models\.(\w+\.)*[a-z]\w+")
+_NOTE = Note(
+    "one process of a machine downloads, the others wait",
+    "processes that download to one place at the same time read each other's half-written files",
+    "download-once",
+)
+
+
+def once(plan: Plan) -> None:
+    """Let local rank 0 run the statements that may download before all others do."""
+    start = _start(plan)
+    statements: list[ast.stmt] = []
+    for call in plan.program.calls:
+        if plan.program.unit(call).source.location in plan.editable and downloads(call, plan.program):
+            places = list(_places(plan.program.statement(call), plan.program, 3))
+            if not places or start == "session":
+                plan.warn(
+                    "HVD307", call, "every rank may download this at the same time", "run it once before training"
+                )
+                continue
+            statements += [each for each in places if each not in statements]
+    for first, last in _groups(statements, plan.program):
+        world = plan.world(first)
+        patch = plan.patch(first)
+        wait = _wait(start, world)
+        patch.before(first, f"if {world.local_rank} != 0:\n    {wait}", _NOTE)
+        patch.after(last, f"if {world.local_rank} == 0:\n    {wait}", _NOTE)
+
+
+def downloads(call: ast.Call, program: Program) -> bool:
+    """Whether a call may fetch something over the network."""
+    for name in program.names(call.func):
+        if _LOADS.fullmatch(name):
+            return not (name.startswith("keras.applications") and _says(call, "weights", None))
+        if _SETS.fullmatch(name):
+            return _says(call, "download", True)
+        if _MODELS.fullmatch(name):
+            return _says(call, "pretrained", True) or any(
+                k.arg == "weights" and not _is(k.value, None) for k in call.keywords
+            )
+    return False
+
+
+def _says(call: ast.Call, name: str, value: object) -> bool:
+    return any(keyword.arg == name and _is(keyword.value, value) for keyword in call.keywords)
+
+
+def _is(node: ast.expr, value: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
+
+
+def _start(plan: Plan) -> Start:
+    starts = {loop.start for loop in plan.loops}
+    order: tuple[Start, ...] = ("torch", "tensorflow", "keras", "session")
+    return next(each for each in order if each in starts)
+
+
+def _wait(start: Start, world: World) -> str:
+    if start == "torch":
+        return f"{world.module}.barrier()"
+    if start == "keras":
+        return f'{world.module}.allreduce(0, name="downloads")'
+    return f"{world.module}.broadcast_object(None)"
+
+
+def _places(statement: ast.stmt, program: Program, depth: int) -> Iterator[ast.stmt]:
+    """The simple statements that do what `statement` does: itself, or those that call the function it returns from."""
+    if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr):
+        yield statement
+    elif isinstance(statement, ast.Return) and depth:
+        function = program.function(statement)
+        for call in program.calling(function) if function else ():
+            yield from _places(program.statement(call), program, depth - 1)
+
+
+def _groups(statements: list[ast.stmt], program: Program) -> Iterator[tuple[ast.stmt, ast.stmt]]:
+    """Neighbors that download are one: the first and the last of each run."""
+    wanted = set(statements)
+    inner = {each for s in statements for each in program.ancestors(s) if each in wanted}
+    for statement in statements:
+        if any(above in wanted for above in program.ancestors(statement)) or statement in inner:
+            continue
+        block = _block(statement, program)
+        at = block.index(statement)
+        if at and block[at - 1] in wanted:
+            continue
+        last = at
+        while last + 1 < len(block) and block[last + 1] in wanted:
+            last += 1
+        yield statement, block[last]
+
+
+def _block(statement: ast.stmt, program: Program) -> list[ast.stmt]:
+    above = program.parent(statement)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(above, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return [statement]

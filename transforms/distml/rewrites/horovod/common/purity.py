@@ -1,0 +1,83 @@
+"""Whether evaluating the arguments of an output statement changes nothing that other ranks rely on.
+
+What is put under rank 0 is not evaluated on the others. That is only right for reading: formatting, arithmetic, looking
+at tensors. A call nobody knows may draw the next batch, update a metric, or hold a collective.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.training.program import Program
+from distml.training.values import Callable, Constant
+
+_BUILTINS = frozenset(
+    "abs all any ascii bin bool bytes chr dict divmod enumerate filter float format frozenset getattr hasattr hash hex id "
+    "int isinstance issubclass len list map max min oct ord pow range repr reversed round set slice sorted str sum tuple "
+    "type vars zip".split()
+)
+_METHODS = frozenset(
+    "item numpy cpu detach tolist mean sum std min max size dim ndim numel result format join strip lstrip rstrip split "
+    "upper lower title capitalize replace ljust rjust center zfill startswith endswith count index get keys values items "
+    "total_seconds strftime isoformat time perf_counter memory_allocated max_memory_allocated get_last_lr get_lr eval_str "
+    "argmax argmin astype reshape view squeeze unsqueeze flatten float int long double t transpose permute norm abs sqrt "
+    "exp log pow round clone contiguous as_list as_string decode encode state_dict named_parameters parameters children "
+    "count_params to_string avg average value get_shape read_value element_size group groups".split()
+)
+_MODULES = frozenset(
+    "numpy math time datetime os.path json pprint statistics operator string platform socket sys textwrap "
+    "tensorflow torch keras.backend torchvision".split()
+)
+_EFFECTS = frozenset(
+    "run evaluate predict fit train train_on_batch test_on_batch predict_on_batch step backward next update update_state "
+    "append extend pop popleft clear add remove insert restore load load_state_dict load_weights load_model backprop "
+    "seed manual_seed set_seed get_next next_batch apply_gradients minimize reset_states reset_state write read readline "
+    "eval input backward zero_grad sleep rand randn randint normal uniform random choice shuffle permutation "
+    "randperm multinomial categorical sample dropout bernoulli".split()
+)
+
+
+def reads_only(node: ast.AST, program: Program, depth: int = 3) -> bool:
+    """Whether evaluating an expression, or running what it calls, does nothing but read."""
+    if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
+        return False
+    if isinstance(node, ast.Call) and not _call(node, program, depth):
+        return False
+    return all(reads_only(child, program, depth) for child in ast.iter_child_nodes(node))
+
+
+def _call(node: ast.Call, program: Program, depth: int) -> bool:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    own = [value for value in program.of(node.func) if isinstance(value, Callable)]
+    if own:
+        return depth > 0 and all(_function(value, program, depth - 1) for value in own)
+    if name in _EFFECTS:
+        return False
+    names = program.names(node.func)
+    if isinstance(node.func, ast.Name):
+        return names <= {f"builtins.{each}" for each in _BUILTINS} | {n for n in names if _pure_library(n)} and bool(
+            names
+        )
+    text = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant | ast.JoinedStr)
+    known = any(isinstance(value, Constant) for value in program.of(getattr(node.func, "value", None)))
+    return text or known or name in _METHODS or (bool(names) and all(_pure_library(each) for each in names))
+
+
+def _pure_library(name: str) -> bool:
+    """Whether a path is a function of a library that computes and does no more; not a method of something made."""
+    module = name.rpartition(".")[0]
+    return "()" not in name and any(module == each or module.startswith(each + ".") for each in _MODULES)
+
+
+def _function(value: Callable, program: Program, depth: int) -> bool:
+    """Whether a function of the program computes and does no more."""
+    if isinstance(value.node, ast.Lambda):
+        return reads_only(value.node.body, program, depth)
+    for node in ast.walk(value.node):
+        if isinstance(node, ast.Global | ast.Nonlocal | ast.With | ast.Delete | ast.Yield | ast.Await):
+            return False
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if not all(isinstance(each, ast.Name | ast.Tuple) for each in targets):
+                return False
+    return all(reads_only(statement, program, depth) for statement in value.node.body)
