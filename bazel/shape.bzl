@@ -1,0 +1,207 @@
+"""`check`: an aspect that checks each Python target with distml. `distml_test`: the same as a test.
+
+    bazel build --aspects=@distml//bazel:shape.bzl%check //...
+
+Findings fail the build by a validation action; the reports are made whether there are findings or not, and are kept in
+the output groups `distml_json`, `distml_text`, `distml_patch`, `distml_sarif`, and `distml_report` for the first three.
+
+A target depends on the *essence* of the files below it (what they mean, without comments and layout) and on their text
+only where its report shows a place in them. So a comment edit reruns one target, and other edits what read the file.
+
+It names no provider of rules_python, and serves Bazel 4 to 8.
+"""
+
+load(":flags.bzl", "CodesInfo")
+
+DistmlInfo = provider(
+    doc = "What the checks of a target hand to those of the targets that depend on it.",
+    fields = {
+        "sources": "depset of File: its Python files and those below it",
+        "essences": "depset of File: the digests of what these files mean",
+        "roots": "depset of string: folders from which they are imported",
+        "text": "depset of File: the reports of it and of the targets below it, for people",
+        "json": "depset of File: the same as JSON",
+        "patch": "depset of File: the same, the fixes",
+        "sarif": "depset of File: the same as SARIF",
+        "gates": "depset of File: made only where there are no findings",
+    },
+)
+
+_REPORTS = ["text", "json", "patch", "sarif", "gates"]
+_WORKER = {"supports-workers": "1", "requires-worker-protocol": "json"}
+
+def _check_impl(target, ctx):
+    below = [dep[DistmlInfo] for dep in getattr(ctx.rule.attr, "deps", []) if DistmlInfo in dep]
+    sources = depset(transitive = [info.sources for info in below])
+    roots = depset(transitive = [info.roots for info in below])
+    own = _own_sources(ctx)
+    essences = depset(transitive = [info.essences for info in below])
+    made = {kind: [] for kind in _REPORTS}
+    if own:
+        own_roots = depset(_own_roots(target, ctx), transitive = [roots])
+        checked = [file for file in own if file.is_source]
+        if checked and not target.label.workspace_name and "no-distml" not in ctx.rule.attr.tags:
+            made = _check(target, ctx, checked, depset(own, transitive = [sources]), essences, own_roots)
+        essences = depset([_essence(target, ctx, own)], transitive = [essences])
+        sources = depset(own, transitive = [sources])
+        roots = own_roots
+    reports = {
+        kind: depset(made[kind], transitive = [getattr(info, kind) for info in below])
+        for kind in _REPORTS
+    }
+    return [
+        DistmlInfo(sources = sources, essences = essences, roots = roots, **reports),
+        OutputGroupInfo(
+            distml_text = reports["text"],
+            distml_json = reports["json"],
+            distml_patch = reports["patch"],
+            distml_sarif = reports["sarif"],
+            distml_report = depset(transitive = [reports[kind] for kind in ("text", "json", "patch")]),
+            _validation = reports["gates"],
+        ),
+    ]
+
+def _own_sources(ctx):
+    """The Python files of a target; none for rules that are not Python's, and for installed packages.
+
+    What is installed is unknown to distml, in Bazel as elsewhere: it knows the libraries themselves.
+    """
+    if not (hasattr(ctx.rule.attr, "imports") and hasattr(ctx.rule.files, "srcs")):
+        return []
+    return [
+        file
+        for file in ctx.rule.files.srcs
+        if file.extension == "py" and "/site-packages/" not in file.path and "/dist-packages/" not in file.path
+    ]
+
+def _own_roots(target, ctx):
+    """The folders that `imports` of a target adds to the path, and that of its repository: of sources and of outputs."""
+    repository = target.label.workspace_root
+    folders = [repository]
+    for entry in ctx.rule.attr.imports:
+        folder = _normal([repository, target.label.package, entry])
+        if folder != None:
+            folders.append(folder)
+    return folders + ["/".join([part for part in (ctx.bin_dir.path, folder) if part]) for folder in folders]
+
+def _normal(parts):
+    """A path from its parts without `.` and `..`; None where it leaves the execution root."""
+    found = []
+    for part in "/".join(parts).split("/"):
+        if part == ".." and not found:
+            return None
+        elif part == "..":
+            found.pop()
+        elif part not in ("", "."):
+            found.append(part)
+    return "/".join(found)
+
+def _request(ctx):
+    """The arguments of one request: always in a file, as a persistent worker is sent them."""
+    args = ctx.actions.args()
+    args.set_param_file_format("multiline")
+    args.use_param_file("@%s", use_always = True)
+    return args
+
+def _run(ctx, args, what, **more):
+    ctx.actions.run(
+        mnemonic = "Distml",
+        executable = ctx.executable._tool,
+        arguments = [args],
+        progress_message = what,
+        execution_requirements = _WORKER,
+        **more
+    )
+
+def _output(target, ctx, suffix):
+    return ctx.actions.declare_file("{}.distml.{}".format(target.label.name, suffix))
+
+def _essence(target, ctx, own):
+    essence = _output(target, ctx, "essence")
+    args = _request(ctx)
+    args.add("--essence", essence)
+    args.add_all("--check", own)
+    _run(ctx, args, "Reading {}".format(target.label), inputs = own, outputs = [essence])
+    return essence
+
+def _check(target, ctx, checked, sources, essences, roots):
+    text, json, patch = [_output(target, ctx, kind) for kind in ("txt", "json", "patch")]
+    results, unused = [_output(target, ctx, kind) for kind in ("results", "unused")]
+    args = _request(ctx)
+    args.add("--text", text)
+    args.add("--json", json)
+    args.add("--patch", patch)
+    args.add("--results", results)
+    args.add("--unused", unused)
+    args.add_all("--config", ctx.files._config)
+    args.add_all("--select", ctx.attr._select[CodesInfo].codes)
+    args.add_all("--ignore", ctx.attr._ignore[CodesInfo].codes)
+    args.add_all("--root", roots)
+    args.add_all("--check", checked)
+    args.add_all("--essences", essences)
+    args.add_all("--context", sources)
+    _run(
+        ctx,
+        args,
+        "Checking {}".format(target.label),
+        inputs = depset(ctx.files._config, transitive = [sources, essences]),
+        outputs = [text, json, patch, results, unused],
+        unused_inputs_list = unused,
+    )
+    return {
+        "text": [text],
+        "json": [json],
+        "patch": [patch],
+        "sarif": [_sarif(target, ctx, results)],
+        "gates": [_gate(target, ctx, text)],
+    }
+
+def _sarif(target, ctx, results):
+    """SARIF carries the help of all rules; it is made only where the output group is asked for."""
+    sarif = _output(target, ctx, "sarif")
+    args = _request(ctx)
+    args.add("--sarif", sarif)
+    args.add("--results", results)
+    _run(ctx, args, "Writing SARIF of {}".format(target.label), inputs = [results], outputs = [sarif])
+    return sarif
+
+def _gate(target, ctx, text):
+    """A second, tiny action that fails where there are findings, so that the one that reports them does not."""
+    gate = _output(target, ctx, "ok")
+    ctx.actions.run_shell(
+        mnemonic = "DistmlGate",
+        command = 'if [ -s "$1" ]; then cat "$1" >&2; exit 1; fi; : > "$2"',
+        arguments = [text.path, gate.path],
+        inputs = [text],
+        outputs = [gate],
+        progress_message = "Findings of {}".format(target.label),
+    )
+    return gate
+
+check = aspect(
+    doc = "Checks Python targets, and hands what they mean to the targets that depend on them.",
+    implementation = _check_impl,
+    attr_aspects = ["deps"],
+    attrs = {
+        "_config": attr.label(default = ":config", allow_files = True),
+        "_ignore": attr.label(default = ":ignore"),
+        "_select": attr.label(default = ":select"),
+        "_tool": attr.label(default = ":tool", executable = True, allow_files = True, cfg = "exec"),
+    },
+)
+
+def _test_impl(ctx):
+    reports = depset(transitive = [src[DistmlInfo].text for src in ctx.attr.srcs if DistmlInfo in src])
+    script = ctx.actions.declare_file(ctx.label.name + ".sh")
+    lines = ["#!/bin/sh", "code=0"]
+    for report in reports.to_list():
+        lines.append("if [ -s '{0}' ]; then cat '{0}'; code=1; fi".format(report.short_path))
+    ctx.actions.write(script, "\n".join(lines + ["exit $code", ""]), is_executable = True)
+    return [DefaultInfo(executable = script, runfiles = ctx.runfiles(transitive_files = reports))]
+
+distml_test = rule(
+    doc = "Passes where distml finds nothing in `srcs` and what they depend on; a failing one prints the findings.",
+    implementation = _test_impl,
+    attrs = {"srcs": attr.label_list(aspects = [check], mandatory = True, doc = "Python targets.")},
+    test = True,
+)
