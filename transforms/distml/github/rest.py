@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import re
 import time
 import urllib.error
 import urllib.request
@@ -25,6 +26,7 @@ TIMEOUT = 30.0
 PAGE = 100
 PAGES = 30
 LARGEST = 1 << 25
+_TOKEN = re.compile(r"[!-~]+")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -62,7 +64,10 @@ class Answer:
 
 
 class Api:
-    """GitHub's REST API at `base`, with a token or anonymously. Raises `ValueError` for an address without TLS."""
+    """GitHub's REST API at `base`, with a token or anonymously.
+
+    Raises `ValueError` for an address without TLS, and for a token that no header can hold.
+    """
 
     def __init__(
         self,
@@ -74,6 +79,8 @@ class Api:
         parts = urlsplit(base)
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
             raise ValueError(f"the address of the API must begin with https://, not {base!r}")
+        if token and not _TOKEN.fullmatch(token):
+            raise ValueError("the token has a space, a line end or another character that no token has")
         self._base = base.rstrip("/")
         self._token = token
         self._wait, self._clock = wait, clock
@@ -191,11 +198,11 @@ def _pause(answer: Answer, attempt: int, now: float) -> float:
         return float(asked)
     if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
         return max(1.0, float(reset) - now + 1.0)
-    return 60.0 * 2**attempt
+    return 60.0 * float(2**attempt)
 
 
 def _backoff(attempt: int) -> float:
-    return 2.0**attempt * random.uniform(0.5, 1.0)
+    return float(2**attempt) * random.uniform(0.5, 1.0)
 
 
 def _headers(message: Any) -> dict[str, str]:

@@ -1,0 +1,166 @@
+"""`distml autofix`: a pull request with what can be mended, kept up to date."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from distml.engine.config import ConfigError
+
+if TYPE_CHECKING:
+    from distml.autofix.git import Git
+    from distml.autofix.proposal import Proposal
+    from distml.autofix.publish import Outcome
+
+SUMMARY = "Open or update a pull request with safe fixes, and close it when nothing is left to fix."
+TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments of `distml autofix`."""
+    surroundings = os.environ
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="fix only what is below these paths of the repository")
+    parser.add_argument("--repo", metavar="OWNER/NAME", default=surroundings.get("GITHUB_REPOSITORY"), help="on GitHub")
+    parser.add_argument("--base", metavar="BRANCH", default="main", help="the branch to fix (default: main)")
+    parser.add_argument("--branch", default="distml/autofix", help="the branch for the fixes (default: distml/autofix)")
+    parser.add_argument("--remote", default="origin", help="the remote of this clone to push to (default: origin)")
+    parser.add_argument("--label", action="append", metavar="LABEL", help="for a new pull request; may be given again")
+    parser.add_argument("--no-draft", action="store_true", help="open pull requests ready for review")
+    parser.add_argument(
+        "--api-url",
+        metavar="URL",
+        default=surroundings.get("GITHUB_API_URL", "https://api.github.com"),
+        help="GitHub's API; for GitHub Enterprise https://HOST/api/v3",
+    )
+    steps = parser.add_mutually_exclusive_group()
+    steps.add_argument("--dry-run", action="store_true", help="print the patch and the description; change nothing")
+    steps.add_argument("--compute", metavar="FILE", help="only write the fixes into FILE; needs no token")
+    steps.add_argument("--apply", metavar="FILE", help="only publish the fixes that --compute wrote; runs no fixer")
+
+
+def run(options: Namespace) -> int:
+    """Do it; 0, or 2 where it cannot be done."""
+    from distml.autofix.branch import MovedError
+    from distml.autofix.git import GitError
+    from distml.autofix.proposal import ProposalError
+    from distml.autofix.publish import BusyError
+    from distml.github.rest import ApiError
+
+    try:
+        return _run(options)
+    except (ApiError, GitError, ProposalError, BusyError, MovedError, OSError) as error:
+        raise ConfigError(str(error)) from None
+
+
+def _run(options: Namespace) -> int:
+    git = _clone(options)
+    if options.apply is None:
+        proposal = _computed(git, options)
+    else:
+        from distml.autofix.proposal import decode
+
+        proposal = decode(Path(options.apply).read_text("utf-8"))
+    if options.dry_run:
+        _show(git, proposal, options.branch)
+    elif options.compute is not None:
+        from distml.autofix.proposal import encode
+
+        Path(options.compute).write_text(encode(proposal), "utf-8")
+        _say(f"{len(proposal.changes)} files to change, {len(proposal.left)} places left as they are")
+    else:
+        outcome = _published(git, proposal, options)
+        _say(f"{outcome.result}: {outcome.said}")
+    return 0
+
+
+def _clone(options: Namespace) -> Git:
+    """The clone in the working folder, after a look at the names given."""
+    from distml.autofix.git import Git, is_branch
+
+    if options.repo is None or not _REPOSITORY.fullmatch(options.repo):
+        raise ConfigError(f"--repo must be OWNER/NAME, not {options.repo!r}")
+    api = urlsplit(options.api_url)
+    server = "https://github.com" if api.hostname == "api.github.com" else f"{api.scheme}://{api.netloc}"
+    git = Git(os.curdir, "" if options.dry_run or options.compute else _token(), server)
+    for name, value in (("--base", options.base), ("--branch", options.branch)):
+        if not is_branch(git, value):
+            raise ConfigError(f"{name}: no branch can be called {value!r}")
+    if options.base == options.branch:
+        raise ConfigError(f"--base and --branch are both {options.base!r}: fixes need a branch of their own")
+    if options.remote.startswith("-"):
+        raise ConfigError(f"--remote: no remote can be called {options.remote!r}")
+    return git
+
+
+def _computed(git: Git, options: Namespace) -> Proposal:
+    from distml.autofix.branch import Remote
+    from distml.autofix.compute import compute
+    from distml.autofix.fixes import fix_findings
+
+    if options.dry_run or options.compute:
+        base = _known_base(git, options)
+    else:
+        base = Remote(git, options.remote, options.base, options.branch).look().base
+    return compute(git, base, [fix_findings], options.paths)
+
+
+def _known_base(git: Git, options: Namespace) -> str:
+    """The base as this clone knows it."""
+    from distml.autofix.git import GitError
+
+    for name in (f"refs/remotes/{options.remote}/{options.base}", f"refs/heads/{options.base}"):
+        try:
+            return git.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        except GitError:
+            continue
+    raise ConfigError(f"this clone knows no branch {options.base} of {options.remote}; fetch it first")
+
+
+def _published(git: Git, proposal: Proposal, options: Namespace) -> Outcome:
+    from distml.autofix.branch import Remote
+    from distml.autofix.git import leads_to
+    from distml.autofix.publish import Wanted, publish
+    from distml.github.pulls import Repository
+    from distml.github.rest import Api
+
+    if not leads_to(git, options.remote, options.repo):
+        raise ConfigError(f"the remote {options.remote} of this clone is not {options.repo}")
+    try:
+        api = Api(options.api_url, _token())
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    owner, _, name = options.repo.partition("/")
+    remote = Remote(git, options.remote, options.base, options.branch)
+    wanted = Wanted(draft=not options.no_draft, labels=options.label or (), warn=_warn)
+    return publish(proposal, remote, Repository(api, owner, name), wanted)
+
+
+def _show(git: Git, proposal: Proposal, branch: str) -> None:
+    from distml.autofix.describe import body
+    from distml.autofix.patch import patch
+
+    sys.stdout.flush()
+    sys.stdout.buffer.write(patch(git, proposal))
+    sys.stdout.buffer.flush()
+    sys.stdout.write(body(proposal, branch) + "\n" if proposal.changes else "nothing to fix\n")
+
+
+def _token() -> str:
+    token = next((value for name in TOKENS if (value := os.environ.get(name, "").strip())), "")
+    if not token:
+        raise ConfigError(f"no token: set {TOKENS[0]}, or try --dry-run")
+    return token
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+def _warn(text: str) -> None:
+    sys.stderr.write(f"distml: warning: {text}\n")
