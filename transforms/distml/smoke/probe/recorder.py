@@ -1,0 +1,137 @@
+"""Writes down what happens in one process, one JSON object a line, each written at once: a killed process keeps them."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any, Callable, Dict, List, Optional, Set
+
+from .digests import describe, rows
+from .plan import Plan
+
+SNAPSHOTS = 3
+"""Weights are described before each of the first steps, and at the end."""
+BATCHES = 64
+"""Batches whose samples are hashed; later ones are only counted."""
+
+
+class Stopped(BaseException):
+    """Enough steps were seen: ends the script, past its `except Exception`."""
+
+
+class Source:
+    """How weights are read and set in one framework: lists in a fixed order."""
+
+    def read(self) -> Optional[List[Any]]:
+        """Name and array of each weight, or None where they cannot be read now."""
+        raise NotImplementedError
+
+    def save(self, path: str) -> None:
+        """Write the weights, and what the optimizer holds, to `path`."""
+        raise NotImplementedError
+
+    def load(self, path: str) -> str:
+        """Set the weights from `path`; what did not fit, or nothing."""
+        raise NotImplementedError
+
+
+class Recorder:
+    """The notes of one process."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.steps = 0
+        self.batches = 0
+        self.told: Set[str] = set()
+        self.suppressed = 0
+        self.source: Optional[Source] = None
+        self.at_end: List[Callable[[], None]] = []
+        self._pid = os.getpid()
+        self._file = os.open(plan.file("jsonl"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    def note(self, event: str, **fields: Any) -> None:
+        """Write one event; a worker process that inherited the recorder writes nothing."""
+        if os.getpid() == self._pid:
+            line = json.dumps({"event": event, "time": time.monotonic(), "step": self.steps, **fields}, default=str)
+            os.write(self._file, (line + "\n").encode("utf-8", "backslashreplace"))
+
+    def collective(self, kind: str, name: str, shape: Any, dtype: Any) -> None:
+        """A collective operation that this process begins."""
+        self.note("collective", kind=kind, name=name, shape=shape, dtype=str(dtype))
+
+    def loss(self, value: float) -> None:
+        """A value whose gradient was taken."""
+        self.note("loss", value=value)
+
+    def batch(self, source: str, arrays: List[Any]) -> None:
+        """A batch that was read (`loader`, `feed`) or that a model was called on (`input`)."""
+        self.batches += 1
+        hashes = rows(arrays) if self.batches <= BATCHES else []
+        samples = len(arrays[0]) if arrays and getattr(arrays[0], "shape", ()) else 0
+        self.note("batch", source=source, samples=samples, rows=hashes)
+
+    def apart(self, what: str) -> None:
+        """The model holds `what`, which each process computes from its own share of a batch."""
+        if what not in self.told:
+            self.told.add(what)
+            self.note("apart", what=what)
+
+    def stepped(self) -> None:
+        """An optimizer has changed the weights."""
+        if not self.suppressed:
+            self.steps += 1
+            self.note("stepped")
+
+    def enough(self) -> bool:
+        """Whether the script has made as many steps as were asked for."""
+        return bool(self.plan.steps) and self.steps >= self.plan.steps
+
+    def boundary(self) -> None:
+        """Between two steps: look at the weights, start from given ones, or end the script."""
+        if self.suppressed:
+            return
+        if self.enough():
+            self.weights()
+            raise Stopped
+        self._load()
+        if self.steps < SNAPSHOTS:
+            self.weights()
+
+    def weights(self) -> None:
+        """Describe the weights as they are now; the last description of a step counts."""
+        found = self.source.read() if self.source else None
+        if not found:
+            return
+        self.note("weights", variables=[describe(name, value) for name, value in found])
+        if self.plan.rank == 0 and self.steps < SNAPSHOTS and self.source and not self.plan.load:
+            self.source.save(self.plan.file(f"weights{self.steps}"))
+
+    def _load(self) -> None:
+        if self.plan.load and self.steps == self.plan.load_step and self.source:
+            trouble = self.source.load(self.plan.load)
+            self.note("loaded", trouble=trouble)
+
+    def finish(self, reason: str, **fields: Any) -> None:
+        """The last words."""
+        for callback in self.at_end:
+            try:
+                callback()
+            except Exception as error:
+                self.note("trouble", text=repr(error))
+        self.note("end", reason=reason, **fields)
+
+
+def fields_of(value: Any) -> Dict[str, Any]:
+    """Shape and element type of a tensor of any framework, as JSON can hold them."""
+    shape = getattr(value, "shape", None)
+    dims = [] if shape is None else _dims(shape)
+    dtype = getattr(value, "dtype", "")
+    return {"shape": dims, "dtype": str(getattr(dtype, "name", dtype)).replace("torch.", "")}
+
+
+def _dims(shape: Any) -> Any:
+    try:
+        return [None if size is None else int(size) for size in shape]
+    except (TypeError, ValueError):
+        return None

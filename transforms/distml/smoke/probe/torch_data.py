@@ -1,0 +1,114 @@
+"""PyTorch: batches as they are read, larger batches for one process that stands for several, and no chance."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterator, List
+
+from .importing import Hook, wrap
+from .recorder import Recorder
+
+DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+
+
+def hooks(recorder: Recorder) -> Dict[str, Hook]:
+    """By the module after which they are made."""
+    found: Dict[str, Hook] = {"torch.utils.data.dataloader": lambda module: loaders(module, recorder)}
+    if recorder.plan.still:
+        found["torch.utils.data.sampler"] = samplers
+        found["torch.utils.data.distributed"] = distributed
+        found["torch.nn.functional"] = dropouts
+        found["torch.nn.modules.rnn"] = recurrent
+    return found
+
+
+def loaders(module: Any, recorder: Recorder) -> None:
+    """Note the batches of DataLoaders, and multiply their sizes."""
+    factor = recorder.plan.factor
+
+    def init(original: Callable[..., None]) -> Callable[..., None]:
+        def run(self: Any, dataset: Any, batch_size: Any = 1, *args: Any, **kwargs: Any) -> None:
+            sampler = kwargs.get("batch_sampler") or (args[2] if len(args) > 2 else None)
+            if sampler is not None:
+                sampler.batch_size = getattr(sampler, "batch_size", 1) * factor
+            elif batch_size is not None:
+                batch_size *= factor
+            original(self, dataset, batch_size, *args, **kwargs)
+
+        return run
+
+    def following(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: Any) -> Any:
+            batch = original(self)
+            recorder.batch("loader", _arrays(batch))
+            return batch
+
+        return run
+
+    wrap(module.DataLoader, "__init__", init)
+    wrap(module._BaseDataLoaderIter, "__next__", following)
+
+
+def _arrays(batch: Any) -> List[Any]:
+    if hasattr(batch, "detach"):
+        return [batch.detach().cpu().numpy()]
+    if isinstance(batch, dict):
+        return _arrays(list(batch.values()))
+    if isinstance(batch, (list, tuple)):
+        return [array for item in batch for array in _arrays(item)]
+    return []
+
+
+def samplers(module: Any) -> None:
+    """Shuffled data is read in order."""
+
+    def run(self: Any) -> Iterator[int]:
+        return iter([index % len(self.data_source) for index in range(self.num_samples)])
+
+    wrap(module.RandomSampler, "__iter__", lambda original: run)
+
+
+def distributed(module: Any) -> None:
+    """The same for the sampler that shares data among processes."""
+
+    def ordered(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: Any) -> Any:
+            self.shuffle = False
+            return original(self)
+
+        return run
+
+    wrap(module.DistributedSampler, "__iter__", ordered)
+
+
+def dropouts(module: Any) -> None:
+    """No dropout, which would draw other numbers in each process."""
+
+    def identity(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(input: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 the name callers may use
+            return input
+
+        return run
+
+    for name in DROPOUTS:
+        wrap(module, name, identity)
+
+    def attention(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, **rest: Any) -> Any:
+            return original(query, key, value, attn_mask, 0.0, **rest)
+
+        return run
+
+    wrap(module, "scaled_dot_product_attention", attention)
+
+
+def recurrent(module: Any) -> None:
+    """Recurrent layers hand their dropout to one fused operation."""
+
+    def init(original: Callable[..., None]) -> Callable[..., None]:
+        def run(self: Any, *args: Any, **kwargs: Any) -> None:
+            original(self, *args, **kwargs)
+            self.dropout = 0.0
+
+        return run
+
+    wrap(module.RNNBase, "__init__", init)

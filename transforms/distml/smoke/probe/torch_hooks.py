@@ -1,0 +1,203 @@
+"""PyTorch: optimizer steps, losses, weights, and the collectives of Horovod and torch.distributed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable, Dict, List, Optional
+
+from .importing import Hook, wrap
+from .recorder import Recorder, Source, fields_of
+
+TRACE = ("_dump_fr_trace_json", "_dump_nccl_trace_json")
+
+
+def hooks(recorder: Recorder) -> Dict[str, Hook]:
+    """By the module after which they are made."""
+    found = Torch(recorder)
+    return {
+        "torch.optim.optimizer": found.optimizers,
+        "torch": found.tensors,
+        "horovod.torch.mpi_ops": found.horovod,
+        "horovod.torch.functions": found.horovod_functions,
+    }
+
+
+class Weights(Source):
+    """The parameters of every optimizer, in the order in which the optimizers were made."""
+
+    def __init__(self) -> None:
+        self.optimizers: List[Any] = []
+        self.models: List[Any] = []
+
+    def parameters(self) -> List[Any]:
+        """Each parameter once."""
+        seen: Dict[int, Any] = {}
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                for parameter in group["params"]:
+                    seen.setdefault(id(parameter), parameter)
+        return list(seen.values())
+
+    def read(self) -> Optional[List[Any]]:
+        """Parameters as arrays."""
+        names: Dict[int, str] = {}
+        for model in self.models:
+            names.update({id(value): name for name, value in model.named_parameters()})
+        return [
+            (names.get(id(parameter), f"parameter {index}"), parameter.detach().float().cpu().numpy())
+            for index, parameter in enumerate(self.parameters())
+        ]
+
+    def save(self, path: str) -> None:
+        """Parameters as one file of torch."""
+        torch = sys.modules["torch"]
+        torch.save([parameter.detach().cpu() for parameter in self.parameters()], path)  # type: ignore[attr-defined]
+
+    def load(self, path: str) -> str:
+        """Copy by position."""
+        torch: Any = sys.modules["torch"]
+        saved, own = torch.load(path), self.parameters()
+        if [value.shape for value in saved] != [value.shape for value in own]:
+            return f"{len(saved)} parameters were saved, {len(own)} of other shapes are here"
+        with torch.no_grad():
+            for parameter, value in zip(own, saved):
+                parameter.copy_(value)
+        return ""
+
+
+class Torch:
+    """The hooks, over one recorder."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.weights = Weights()
+        self.depth = 0
+        self.forward = 0
+
+    def optimizers(self, module: Any) -> None:
+        """Notice optimizers when they are made and when they step."""
+        recorder, weights = self.recorder, self.weights
+        recorder.source = weights
+
+        def constructor(original: Callable[..., None]) -> Callable[..., None]:
+            def init(self: Any, *args: Any, **kwargs: Any) -> None:
+                original(self, *args, **kwargs)
+                weights.optimizers.append(self)
+                self.defaults["lr"] = _scaled(self.defaults.get("lr"), recorder.plan.rate)
+                for group in self.param_groups:
+                    group["lr"] = _scaled(group.get("lr"), recorder.plan.rate)
+
+            return init
+
+        wrap(module.Optimizer, "__init__", constructor)
+        module.register_optimizer_step_pre_hook(self._before)
+        module.register_optimizer_step_post_hook(self._after)
+
+    def _before(self, *_: Any) -> None:
+        self.depth += 1
+        if self.depth == 1 and self.recorder.steps < 3 and not self.recorder.suppressed:
+            self.recorder.weights()
+
+    def _after(self, *_: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0:
+            self.recorder.stepped()
+            if self.recorder.enough():
+                self.recorder.boundary()
+
+    def tensors(self, torch: Any) -> None:
+        """Losses, the inputs of models, seeds, and an end of torch.distributed without noise."""
+        recorder = self.recorder
+        torch.manual_seed(recorder.plan.seed + recorder.plan.rank)
+
+        def backward(original: Callable[..., Any]) -> Callable[..., Any]:
+            def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+                recorder.loss(float(self.detach().float().mean()))
+                return original(self, *args, **kwargs)
+
+            return run
+
+        wrap(torch.Tensor, "backward", backward)
+        modules = torch.nn.modules.module
+        modules.register_module_forward_pre_hook(self._enter)
+        modules.register_module_forward_hook(self._leave, always_call=True)
+        recorder.at_end.append(lambda: self._flight(torch))
+
+    def _enter(self, module: Any, inputs: Any) -> None:
+        self.forward += 1
+        if module.training and type(module).__name__.startswith("BatchNorm"):
+            self.recorder.apart("batch normalization")
+        if self.forward != 1 or not self.weights.optimizers:
+            return
+        if module not in self.weights.models:
+            self.weights.models.append(module)
+        if self.recorder.plan.load:
+            self.recorder.boundary()
+        arrays = [value.detach().cpu().numpy() for value in inputs if hasattr(value, "detach") and module.training]
+        if arrays:
+            self.recorder.batch("input", arrays)
+
+    def _leave(self, *_: Any) -> None:
+        self.forward -= 1
+
+    def _flight(self, torch: Any) -> None:
+        """What torch's flight recorder knows of collectives, those of DistributedDataParallel included."""
+        binding = getattr(torch._C, "_distributed_c10d", None)
+        distributed = sys.modules.get("torch.distributed")
+        if binding is None or distributed is None or not distributed.is_initialized():
+            return
+        for name in TRACE:
+            dump = getattr(binding, name, None)
+            content = dump() if dump else b""
+            if content:
+                with open(self.recorder.plan.file(name), "wb") as file:
+                    file.write(content if isinstance(content, bytes) else content.encode())
+
+    def horovod(self, module: Any) -> None:
+        """Put a listener between Horovod's Python and its library."""
+        if hasattr(module, "mpi_lib"):
+            module.mpi_lib = Listener(module.mpi_lib, self.recorder)
+
+    def horovod_functions(self, module: Any) -> None:
+        """`broadcast_optimizer_state` makes a step that is none."""
+        recorder = self.recorder
+
+        def quiet(original: Callable[..., Any]) -> Callable[..., Any]:
+            def run(*args: Any, **kwargs: Any) -> Any:
+                recorder.suppressed += 1
+                try:
+                    return original(*args, **kwargs)
+                finally:
+                    recorder.suppressed -= 1
+
+            return run
+
+        wrap(module, "broadcast_optimizer_state", quiet)
+
+
+class Listener:
+    """Horovod's library, each collective noted before it is handed on."""
+
+    def __init__(self, library: Any, recorder: Recorder) -> None:
+        self._library = library
+        self._recorder = recorder
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self._library, name)
+        kind = name.replace("horovod_torch_", "").split("_async_")[0]
+        if "_async_" not in name and kind not in ("join", "barrier"):
+            return function
+
+        def call(*args: Any) -> Any:
+            label = next((arg for arg in args if isinstance(arg, (str, bytes))), "")
+            text = label.decode() if isinstance(label, bytes) else label
+            values = args[0] if args and isinstance(args[0], (list, tuple)) else args[:1]
+            for value in values or [None]:
+                self._recorder.collective(kind, text, **fields_of(value))
+            return function(*args)
+
+        return call
+
+
+def _scaled(rate: Any, factor: float) -> Any:
+    return rate if rate is None or factor == 1.0 else rate * factor

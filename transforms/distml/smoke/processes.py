@@ -1,0 +1,166 @@
+"""Starts a launcher with all it starts, watches it, and leaves none of them behind."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+TOKEN = "DISTML_SMOKE_RUN"
+KEPT_OUTPUT = 16 << 10
+PR_SET_PDEATHSIG = 1
+IDLE_SHARE = 0.2
+"""Of one core: processes that use less while nothing is written wait for something."""
+POLL = 0.1
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a launcher ended: its exit code, what stopped it if it did not end by itself, and the end of its output."""
+
+    code: int | None
+    stopped: str
+    output: str
+    seconds: float
+
+
+class Launch:
+    """A launcher and its descendants, known by a mark in their environment wherever they were moved."""
+
+    def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+        self.mark = uuid.uuid4().hex
+        self.began = time.monotonic()
+        self.tail = b""
+        self.process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**environment, TOKEN: self.mark},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 one system call, before any thread of ours could matter
+        )
+        self._reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
+        self._reader.start()
+
+    def _read(self, stream: IO[bytes] | None) -> None:
+        while stream is not None and (part := os.read(stream.fileno(), 1 << 16)):
+            self.tail = (self.tail + part)[-KEPT_OUTPUT:]
+
+    def members(self) -> list[int]:
+        """The processes that carry the mark."""
+        return sorted(marked(f"{TOKEN}={self.mark}".encode()))
+
+    def end(self) -> None:
+        """Kill whatever is left; twice, for those that were being started."""
+        for _ in range(3):
+            left = self.members()
+            for pid in left:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=5)
+            if not left:
+                break
+            time.sleep(0.05)
+        self._reader.join(timeout=2)
+        if self.process.stdout and not self._reader.is_alive():
+            self.process.stdout.close()
+
+
+def run(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+    stall: float,
+    alive: Callable[[], object],
+    hang: Callable[[list[int]], None],
+) -> Ended:
+    """Run `command` until it ends, or `timeout` seconds passed, or for `stall` seconds nobody did anything.
+
+    `alive` gives something that differs when a process has done something; `hang` is called with the processes before
+    they are killed. A signal that ends us ends them.
+    """
+    launch = Launch(command, folder, environment)
+    try:
+        with interruptible():
+            stopped = _watch(launch, timeout, stall, alive)
+            if stopped:
+                hang(launch.members())
+    finally:
+        launch.end()
+    output = launch.tail.decode("utf-8", "replace")
+    return Ended(launch.process.returncode if not stopped else None, stopped, output, time.monotonic() - launch.began)
+
+
+def _watch(launch: Launch, timeout: float, stall: float, alive: Callable[[], object]) -> str:
+    """Why the launch must be stopped, or nothing when it ended."""
+    seen, since, used = alive(), time.monotonic(), 0.0
+    while True:
+        try:
+            launch.process.wait(POLL)
+            return ""
+        except subprocess.TimeoutExpired:
+            pass
+        now = time.monotonic()
+        if now - launch.began > timeout:
+            return f"it was not finished after {timeout:g} seconds"
+        if (sign := alive()) != seen:
+            seen, since, used = sign, now, cpu_seconds(launch.members())
+        elif now - since > stall:
+            spent = cpu_seconds(launch.members())
+            if spent - used < IDLE_SHARE * (now - since):
+                return f"for {stall:g} seconds no process did anything"
+            since, used = now, spent
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """A request to terminate ends the block as Ctrl-C does, so that its `finally` is reached."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def marked(mark: bytes) -> Iterator[int]:
+    """The processes in whose environment `mark` stands."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                if mark in Path(entry.path, "environ").read_bytes().split(b"\0"):
+                    yield int(entry.name)
+
+
+def cpu_seconds(pids: Sequence[int]) -> float:
+    """What processes used of processors since they were started."""
+    ticks = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,0 +1,141 @@
+"""Runs a script and its rewriting, and reports: the entry for the command and for tests.
+
+    report = smoke("train.py", rewritten_text, python="/path/to/env/bin/python", options=Options(np=2, steps=6))
+    assert report.ok, as_text(report)
+
+`smoke_text(original_text, rewritten_text, python=..., options=..., arguments=[...])` does the same for a program that
+is no file yet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from distml.smoke import launch, processes, verdicts
+from distml.smoke.folder import copy_of
+from distml.smoke.model import Options, Report, SmokeError
+from distml.smoke.records import Record, read
+
+STACKS = 0.7
+"""Seconds that ranks get to write their stacks before they are killed."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run: how its launcher ended, and the records of its ranks."""
+
+    ended: processes.Ended
+    records: tuple[Record, ...]
+    folder: Path
+
+
+def smoke(
+    script: str | os.PathLike[str],
+    rewritten: str,
+    *,
+    python: str = sys.executable,
+    options: Options | None = None,
+    arguments: Sequence[str] = (),
+    modules: Mapping[str, str] | None = None,
+) -> Report:
+    """Run `script` in one process and its text `rewritten` in several; what came of it.
+
+    `modules` holds the rewritten texts of other files of the script's folder, by relative path. All of it runs in
+    copies of that folder.
+
+    Raises:
+        SmokeError: A tool is missing, or the request makes no sense.
+    """
+    options = options or Options()
+    path = Path(script)
+    if not path.is_file():
+        raise SmokeError(f"{path} is no file")
+    if options.np < 1:
+        raise SmokeError("--np must be at least 1")
+    launcher = launch.launcher_for("\n".join([rewritten, *(modules or {}).values()]), options.launcher)
+    launch.check(python, launcher)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="distml-smoke-") as name:
+        work = Path(name).resolve()
+        trial = Trial(path.resolve(), python, tuple(arguments), options, work)
+        together = trial.run("ranks", launcher, options.np, {path.name: rewritten, **(modules or {})}, {})
+        alone = _alone(trial, together) if options.compare else None
+        return replace(
+            verdicts.judge(path.name, launcher, options, together, alone), seconds=time.monotonic() - began
+        )
+
+
+def smoke_text(
+    original: str,
+    rewritten: str,
+    *,
+    python: str = sys.executable,
+    options: Options | None = None,
+    arguments: Sequence[str] = (),
+) -> Report:
+    """`smoke` for a program given as text, in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="distml-script-") as name:
+        script = Path(name, "script.py")
+        script.write_text(original, encoding="utf-8")
+        return smoke(script, rewritten, python=python, options=options, arguments=arguments)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the runs of one script have in common."""
+
+    script: Path
+    python: str
+    arguments: tuple[str, ...]
+    options: Options
+    work: Path
+
+    def run(self, name: str, launcher: str, count: int, replaced: dict[str, str], plan: dict[str, Any]) -> Ran:
+        """Run in a new copy of the folder, as `count` processes."""
+        options, notes, code = self.options, self.work / f"{name}.notes", self.work / name
+        notes.mkdir()
+        copy_of(self.script.parent, code, replaced)
+        plan_file = self.work / f"{name}.json"
+        launch.write_plan(plan_file, {"folder": str(notes), "steps": options.steps, "still": options.still, **plan})
+        start = launch.Start(self.python, code / self.script.name, Path(options.cwd or code), self.arguments)
+        ended = processes.run(
+            launch.command(start, launcher, count),
+            start.folder,
+            launch.environment(options, plan_file, self.python),
+            options.timeout,
+            options.stall,
+            lambda: [entry.stat().st_size for entry in os.scandir(notes)],
+            lambda pids: _ask_where(notes, count),
+        )
+        return Ran(ended, tuple(read(notes, rank) for rank in range(count)), notes)
+
+
+def _alone(trial: Trial, together: Ran) -> Ran:
+    """The original in one process with the batch of all, from the weights that all had in common."""
+    common = verdicts.common_step(together.records)
+    plan: dict[str, Any] = {"factor": trial.options.np}
+    if trial.options.scale_lr == "linear":
+        plan["rate"] = trial.options.np
+    saved = together.folder / f"rank0.weights{common}"
+    if common is not None and saved.exists():
+        plan.update(load=str(saved), load_step=common)
+    return trial.run("alone", "", 1, {}, plan)
+
+
+def _ask_where(notes: Path, count: int) -> None:
+    """Have the ranks write where they are."""
+    (notes / "hang").touch()
+    for record in (read(notes, rank) for rank in range(count)):
+        if record.pid:
+            with contextlib.suppress(OSError):
+                os.kill(record.pid, signal.SIGUSR1)
+    time.sleep(STACKS)
