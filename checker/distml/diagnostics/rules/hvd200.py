@@ -1,0 +1,159 @@
+"""Horovod, second hundred: why a program is left as it is."""
+
+from distml.diagnostics.rule import Rule, Severity
+
+
+class AlreadyDistributed(Rule):
+    """The program is distributed already.
+
+    ## What it finds
+    A program that imports Horovod or another library that runs it in several processes, or uses `torch.distributed`,
+    `tf.distribute` or their like. It is not an error, and `distml horovod --check` says nothing of it.
+
+    ## Why it matters
+    Doing it twice would average gradients twice and give each process a part of a part of the data.
+
+    ## Example
+    ```py
+    import torch
+    import horovod.torch as hvd
+
+    hvd.init()
+    model = torch.nn.Linear(4, 1)
+    optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+
+    for _ in range(10):
+        optimizer.zero_grad()
+        model(torch.ones(8, 4)).sum().backward()
+        optimizer.step()
+    ```
+
+    ## Instead
+    Nothing has to be done. To have another library do it, take the present one out first.
+    """
+
+    code = "HVD201"
+    name = "already-distributed"
+    severity = Severity.WARNING
+
+
+class OtherTrainer(Rule):
+    """Training is left to a library that takes care of several processes itself.
+
+    ## What it finds
+    The `Trainer` of Lightning or Transformers, an `Accelerator`, a `Learner` of fastai and their like. It is not an error,
+    and `distml horovod --check` says nothing of it.
+
+    ## Why it matters
+    There is no loop in the program that could be rewritten, and these libraries distribute by an argument.
+
+    ## Example
+    ```py
+    import torch
+    import lightning
+
+
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 1)
+
+        def training_step(self, batch, number):
+            return self.layer(batch).sum()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+    lightning.Trainer(max_epochs=2).fit(Model(), torch.utils.data.DataLoader(torch.ones(64, 4), batch_size=8))
+    ```
+
+    ## Instead
+    Tell the library how many devices to use: `lightning.Trainer(max_epochs=2, devices=4, strategy="ddp")`.
+    """
+
+    code = "HVD202"
+    name = "other-trainer"
+    severity = Severity.WARNING
+
+
+class OtherFile(Rule):
+    """A file would have to change that is not among the paths.
+
+    ## What it finds
+    A training loop whose optimizer, data or model is made in a module that was not given to `distml horovod`.
+
+    ## Why it matters
+    Half of the change is a broken program, and files that nobody named are not written.
+
+    ## Example
+    `train.py` imports `make_optimizer` from `parts.py`, and only `train.py` is given:
+
+    ```
+    distml horovod train.py --diff
+    ```
+
+    ## Instead
+    ```
+    distml horovod train.py parts.py --diff
+    ```
+    """
+
+    code = "HVD207"
+    name = "other-file"
+    severity = Severity.WARNING
+
+
+class OwnProcesses(Rule):
+    """The program starts training processes of its own.
+
+    ## What it finds
+    `torch.multiprocessing.spawn` or `Process` in a program that trains.
+
+    ## Why it matters
+    A launcher starts one process for each GPU; processes that start others would fight for the same GPUs, and the others
+    would not know their rank.
+
+    ## Example
+    ```py
+    import torch
+    import torch.multiprocessing as mp
+
+
+    def train(model):
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(10):
+            optimizer.zero_grad()
+            model(torch.ones(8, 4)).sum().backward()
+            optimizer.step()
+
+
+    if __name__ == "__main__":
+        model = torch.nn.Linear(4, 1)
+        model.share_memory()
+        workers = [mp.Process(target=train, args=(model,)) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+    ```
+
+    ## Instead
+    ```py
+    import torch
+
+
+    def train(model):
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(10):
+            optimizer.zero_grad()
+            model(torch.ones(8, 4)).sum().backward()
+            optimizer.step()
+
+
+    if __name__ == "__main__":
+        train(torch.nn.Linear(4, 1))
+    ```
+    """
+
+    code = "HVD211"
+    name = "own-processes"
+    severity = Severity.WARNING
