@@ -73,6 +73,8 @@ class Plan:
     refusals: list[Remark] = field(default_factory=list)
     patches: dict[str, Patch] = field(default_factory=dict)
     worlds: dict[str, World] = field(default_factory=dict)
+    divided: set[ast.AST] = field(default_factory=set)
+    """The expressions whose data the ranks share already."""
 
     def patch(self, node: ast.AST) -> Patch:
         """The changes to the file that `node` stands in. Raises `Refuse` (HVD207) where it must not be changed."""

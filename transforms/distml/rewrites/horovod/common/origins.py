@@ -1,0 +1,181 @@
+"""Which assignments reach a use of a variable: the order of statements, which points-to analysis leaves out.
+
+Pipelines are built by assigning to one name again and again (`ds = ds.map(f)`); where to change one depends on which of
+these assignments a use reads. Where control flow leaves several, all are given; nothing means nobody knows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from distml.training.program import Program
+from distml.training.unit import Unit
+from distml.training.values import Instance, Module
+
+_CONDITIONAL = (ast.If, ast.Try, ast.For, ast.While, ast.Match)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+class Origin(NamedTuple):
+    """An assignment to a name or attribute: the statement, the expression it takes its value from, and by which target.
+
+    `whole` tells whether the target takes all of the value, not an item of it.
+    """
+
+    statement: ast.stmt
+    value: ast.expr
+    target: ast.expr
+    whole: bool
+
+
+def origins(use: ast.expr, program: Program) -> list[Origin]:
+    """The assignments whose value a name or attribute can have where it is read."""
+    if isinstance(use, ast.Name):
+        unit = program.unit(use)
+        owner = unit.lexical.owner(use.id, unit.lexical.scope(use))
+        return _of_name(use, owner, program) if owner is not None else []
+    if isinstance(use, ast.Attribute):
+        return _of_attribute(use, program)
+    return []
+
+
+def parameter(use: ast.Name, program: Program) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function whose parameter a name is, if nothing assigns to it before it is read."""
+    unit = program.unit(use)
+    owner = unit.lexical.owner(use.id, unit.lexical.scope(use))
+    if not isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    args = owner.args
+    named = {each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    return owner if use.id in named else None
+
+
+def given(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
+    """What a call gives for a parameter of the function it calls, by keyword or place."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if name not in names or any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    bound = names[:1] in (["self"], ["cls"]) and isinstance(call.func, ast.Attribute)
+    place = names.index(name) - bound
+    return call.args[place] if 0 <= place < len(call.args) else None
+
+
+def _of_name(use: ast.Name, owner: ast.AST, program: Program) -> list[Origin]:
+    unit = program.unit(use)
+    found = [each for each in _assignments(owner, unit) if _names(each.target, use.id)]
+    if unit.lexical.scope(use) is not owner:
+        return _last(found, None, program) or _imported(use, owner, unit, program)
+    before = [each for each in found if _ends(each.statement) < (use.lineno, use.col_offset)]
+    is_parameter = parameter(use, program) is not None
+    if before:
+        return _last(before, use, program)
+    return [] if is_parameter else _last(found, None, program) or _imported(use, owner, unit, program)
+
+
+def _names(target: ast.expr, name: str) -> bool:
+    return isinstance(target, ast.Name) and target.id == name
+
+
+def _ends(statement: ast.stmt) -> tuple[int, int]:
+    return (statement.end_lineno or statement.lineno, statement.end_col_offset or 0)
+
+
+def _last(found: list[Origin], use: ast.expr | None, program: Program) -> list[Origin]:
+    """The last assignment, and those before it that it may leave in force."""
+    around = set(program.ancestors(use)) if use is not None else set()
+    kept: list[Origin] = []
+    for each in reversed(found):
+        kept.append(each)
+        conditional = [a for a in program.ancestors(each.statement) if isinstance(a, _CONDITIONAL)]
+        if all(above in around for above in conditional):
+            break
+    return kept
+
+
+def _assignments(owner: ast.AST, unit: Unit) -> list[Origin]:
+    """The assignments of a scope, in the order they are written."""
+    found = [origin for node in _within(owner) for origin in _made(node)]
+    return sorted(found, key=lambda each: _ends(each.statement))
+
+
+def _within(owner: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of a scope without those of scopes in it."""
+    waiting: list[ast.AST] = list(ast.iter_child_nodes(owner))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.stmt) and not isinstance(node, _SCOPES):
+            yield node
+        if not isinstance(node, _SCOPES) and not isinstance(node, ast.expr):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _made(statement: ast.stmt) -> Iterator[Origin]:
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            yield from _bound(statement, target, statement.value, True)
+    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        yield Origin(statement, statement.value, statement.target, True)
+
+
+def _bound(statement: ast.stmt, target: ast.expr, value: ast.expr, whole: bool) -> Iterator[Origin]:
+    """What an assignment gives to each of its targets; tuples of equal length are taken apart."""
+    if not isinstance(target, ast.Tuple | ast.List):
+        yield Origin(statement, value, target, whole)
+        return
+    same = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
+    for number, element in enumerate(target.elts):
+        if same and whole:
+            assert isinstance(value, ast.Tuple | ast.List)
+            yield from _bound(statement, element, value.elts[number], True)
+        else:
+            yield from _bound(statement, element, value, False)
+
+
+def _of_attribute(use: ast.Attribute, program: Program) -> list[Origin]:
+    owners = program.of(use.value)
+    found: list[Origin] = []
+    for owner in owners:
+        if isinstance(owner, Module):
+            unit = program.units.get(owner.source.location)
+            found += [] if unit is None else _top(unit, use.attr, program)
+        elif isinstance(owner, Instance):
+            found += _of_instance(owner, use.attr, program)
+    return found
+
+
+def _of_instance(owner: Instance, name: str, program: Program) -> list[Origin]:
+    """The assignments to an attribute of an object, in any method of its class."""
+    classes = {base.node for base in program.lineage(owner.type) if hasattr(base, "node")}
+    found = []
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.stmt):
+                found += [each for each in _made(node) if _is_attribute(each.target, name, classes, program)]
+    return found
+
+
+def _is_attribute(target: ast.expr, name: str, classes: Iterable[ast.AST | None], program: Program) -> bool:
+    if not isinstance(target, ast.Attribute) or target.attr != name:
+        return False
+    return any(isinstance(each, Instance) and each.type.node in classes for each in program.of(target.value))
+
+
+def _top(unit: Unit, name: str, program: Program) -> list[Origin]:
+    return _last([each for each in _assignments(unit.tree, unit) if _names(each.target, name)], None, program)
+
+
+def _imported(use: ast.Name, owner: ast.AST, unit: Unit, program: Program) -> list[Origin]:
+    """What the module of the program that a name is imported from assigns to it."""
+    for node in ast.walk(owner):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (alias.asname or alias.name) == use.id:
+                    modules = program.module_of(unit, node.module or "", node.level)
+                    units = [program.units.get(each.source.location) for each in modules if isinstance(each, Module)]
+                    return [found for other in units if other for found in _top(other, alias.name, program)]
+    return []

@@ -1,0 +1,202 @@
+"""How a `tf.data` pipeline comes about: the expressions between where its elements come from and where they are used.
+
+https://www.tensorflow.org/api_docs/python/tf/data/Dataset
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from distml.rewrites.horovod.common.origins import Origin, given, origins, parameter
+from distml.training.program import Program
+from distml.training.values import Callable
+
+SOURCES = re.compile(
+    r"tensorflow\.data\.(Dataset|experimental\.CsvDataset|experimental\.make_csv_dataset|\w*Dataset)(\.\w+)?"
+    r"|tensorflow\.data\.experimental\.\w+|tensorflow_datasets\.(load|builder\(\)\.as_dataset)"
+    r"|keras\.(utils|preprocessing)(\.\w+)?\.(image|text|audio)_dataset_from_directory"
+    r"|keras\.(utils|preprocessing)(\.\w+)?\.timeseries_dataset_from_array"
+    r"|tensorflow_datasets\.ImageFolder\(\)\.as_dataset"
+)
+"""What makes a dataset, by its path."""
+
+STEPS = frozenset(
+    "map batch padded_batch ragged_batch shuffle repeat cache prefetch take skip filter interleave flat_map unbatch window "
+    "apply enumerate concatenate with_options as_numpy_iterator shard take_while rebatch snapshot ignore_errors "
+    "bucket_by_sequence_length group_by_window scan unique sparse_batch random_batch".split()
+)
+"""Methods of a dataset that give another."""
+
+TELLING = frozenset("padded_batch prefetch batch shuffle cache take skip unbatch with_options element_spec".split())
+_PASS = frozenset(
+    "iter enumerate tqdm trange as_numpy list track progress_bar get_one_shot_iterator make_one_shot_iterator".split()
+)
+_DEEPEST = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The expressions that are the dataset on its way, where its elements come from first.
+
+    They are calls that make or change it and names that stand for it. `unpacked` is the assignment that takes the first
+    from a larger value, such as `(train, test), info = tfds.load(...)`.
+    """
+
+    nodes: tuple[ast.expr, ...]
+    program: Program
+    unpacked: Origin | None = None
+
+    @cached_property
+    def source(self) -> str:
+        """The path of what makes it, or nothing where nobody knows."""
+        first = self.unpacked.value if self.unpacked else self.nodes[0]
+        while isinstance(first, ast.Subscript):
+            first = first.value
+        if not isinstance(first, ast.Call):
+            return ""
+        found = [name for name in self.program.names(first.func) if SOURCES.fullmatch(name)]
+        return min(found, default="")
+
+    @cached_property
+    def methods(self) -> tuple[str, ...]:
+        """What each expression does to the dataset: the name of a method, or nothing."""
+        first = self.nodes[0]
+        return tuple("" if node is first and self.source else method_of(node) for node in self.nodes)
+
+    @property
+    def is_dataset(self) -> bool:
+        """Whether this is `tf.data` for all that is known."""
+        return bool(self.source) or bool(TELLING & set(self.methods))
+
+
+def method_of(node: ast.expr) -> str:
+    """The method of a dataset that an expression calls."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in STEPS:
+        return node.func.attr
+    return ""
+
+
+def paths(data: ast.expr, program: Program) -> list[Path]:
+    """The ways in which the dataset `data` can come about; those that are no datasets are left out."""
+    walk = _Walk(program)
+    walk.back(data, (), (), 0)
+    return [path for path in walk.found if path.is_dataset]
+
+
+class _Walk:
+    """Goes from a use back to what makes it."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.found: list[Path] = []
+
+    def back(self, node: ast.expr, after: tuple[ast.expr, ...], calls: tuple[ast.Call, ...], depth: int) -> None:
+        """Extend the path `after`, which begins with what `node` gives, to its beginning."""
+        if depth > _DEEPEST or node in after or len(self.found) > 16:
+            return
+        here = (node, *after)
+        if isinstance(node, ast.Name | ast.Attribute):
+            self._variable(node, here, calls, depth)
+        elif isinstance(node, ast.Call):
+            self._call(node, here, calls, depth)
+        elif isinstance(node, ast.IfExp):
+            self.back(node.body, here, calls, depth + 1)
+            self.back(node.orelse, here, calls, depth + 1)
+        elif isinstance(node, ast.NamedExpr | ast.Starred):
+            self.back(node.value, here, calls, depth + 1)
+        else:
+            self.found.append(Path(here, self.program))
+
+    def _variable(
+        self, node: ast.Name | ast.Attribute, here: tuple[ast.expr, ...], calls: tuple[ast.Call, ...], depth: int
+    ) -> None:
+        known = origins(node, self.program)
+        for origin in known:
+            if origin.whole:
+                self.back(origin.value, here, calls, depth + 1)
+            else:
+                self._unpacked(origin, here, calls, depth)
+        function = parameter(node, self.program) if isinstance(node, ast.Name) and not known else None
+        if function is not None:
+            assert isinstance(node, ast.Name)
+            called = [calls[-1]] if calls and calls[-1] in self.program.calling(function) else None
+            handed = [(each, given(each, function, node.id)) for each in called or self.program.calling(function)]
+            for _, value in handed:
+                if value is not None:
+                    self.back(value, here, calls[:-1], depth + 1)
+            known = known or [value for _, value in handed if value is not None]  # type: ignore[list-item]
+        if not known:
+            self.found.append(Path(here, self.program))
+
+    def _unpacked(self, origin: Origin, here: tuple[ast.expr, ...], calls: tuple[ast.Call, ...], depth: int) -> None:
+        """A name that takes one of several values: what a function of the program returns there, or what a library gives."""
+        for value in self._returned(origin.value):
+            place = _place(origin)
+            if isinstance(value, ast.Tuple) and place is not None and place < len(value.elts):
+                inner = (*calls, origin.value) if isinstance(origin.value, ast.Call) else calls
+                self.back(value.elts[place], here, inner, depth + 1)
+                return
+        self.found.append(Path(here, self.program, origin))
+
+    def _returned(self, node: ast.expr) -> list[ast.expr]:
+        """What the functions of the program that an expression calls return."""
+        if not isinstance(node, ast.Call):
+            return []
+        functions = [value.node for value in self.program.of(node.func) if isinstance(value, Callable)]
+        return [
+            each.value
+            for function in functions
+            for each in ast.walk(function)
+            if isinstance(each, ast.Return) and each.value is not None and self.program.function(each) is function
+        ]
+
+    def _call(self, node: ast.Call, here: tuple[ast.expr, ...], calls: tuple[ast.Call, ...], depth: int) -> None:
+        returned = self._returned(node)
+        if returned:
+            for value in returned:
+                self.back(value, here, (*calls, node), depth + 1)
+            return
+        names = self.program.names(node.func)
+        func = node.func
+        called = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if any(
+            name in ("tensorflow.data.Dataset.zip", "tensorflow.data.experimental.sample_from_datasets")
+            for name in names
+        ):
+            for part in _parts(node):
+                self.back(part, here, calls, depth + 1)
+        elif called == "zip" and "builtins.zip" in names:
+            for part in node.args:
+                self.back(part, here, calls, depth + 1)
+        elif any(SOURCES.fullmatch(name) for name in names):
+            self.found.append(Path(here, self.program))
+        elif isinstance(func, ast.Attribute) and func.attr in STEPS:
+            if func.attr == "concatenate" and node.args:
+                self.back(node.args[0], here, calls, depth + 1)
+            self.back(func.value, here, calls, depth + 1)
+        elif called in _PASS and node.args:
+            self.back(node.args[0], here, calls, depth + 1)
+        elif called in _PASS and isinstance(func, ast.Attribute):
+            self.back(func.value, here, calls, depth + 1)
+        else:
+            self.found.append(Path(here, self.program))
+
+
+def _parts(call: ast.Call) -> list[ast.expr]:
+    """The datasets that `Dataset.zip` is given."""
+    if len(call.args) == 1 and isinstance(call.args[0], ast.Tuple | ast.List):
+        return call.args[0].elts
+    if len(call.args) == 1 and isinstance(call.args[0], ast.Dict):
+        return call.args[0].values
+    return list(call.args)
+
+
+def _place(origin: Origin) -> int | None:
+    """At which place of a flat tuple the target stands."""
+    for target in getattr(origin.statement, "targets", ()):
+        if isinstance(target, ast.Tuple | ast.List) and origin.target in target.elts:
+            return target.elts.index(origin.target)
+    return None

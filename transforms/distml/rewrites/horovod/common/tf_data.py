@@ -1,0 +1,291 @@
+"""`tf.data` pipelines divided among the ranks, so that all of them take equally many steps.
+
+Each rank takes every n-th element, behind what splits the data (`take`, `skip`) and in front of what shuffles it; what does
+not come out even is left out first. Then whatever follows gives every rank equally many elements, and nobody waits for a
+step that others do not take. https://www.tensorflow.org/api_docs/python/tf/data/Dataset#shard
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from copy import deepcopy
+from dataclasses import dataclass
+
+from distml.rewrites.horovod.common.pipelines import Path, method_of, paths
+from distml.rewrites.horovod.plan import Note, Plan, World
+
+_NOTE = Note(
+    "every rank takes its part of the data, all of them equally much",
+    "ranks that go through the same elements compute one gradient many times; one that has more than others waits for them "
+    "for ever",
+    "shard-data",
+)
+_SAME_ORDER = Note(
+    "shuffled alike on every rank",
+    "the parts that ranks take are disjoint only if all of them see the elements in one order",
+    "shard-data",
+)
+_FEWER = Note(
+    "steps divided by the number of ranks",
+    "a step of all ranks together uses the data of as many steps",
+    "divide-steps",
+)
+_BATCHES = frozenset({"batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"})
+_SPLITS = frozenset({"take", "skip", "filter", "flat_map", "unbatch", "interleave", "window", "take_while", "rebatch"})
+_UNCOUNTED = frozenset(
+    {"filter", "flat_map", "unbatch", "interleave", "window", "take_while", "ignore_errors", "rebatch"}
+)
+_ENDLESS = frozenset({"repeat"})
+_COUNTED = re.compile(
+    r"tensorflow\.data\.Dataset\.(from_tensor_slices|from_tensors|range|list_files)|tensorflow_datasets\..*"
+    r"|keras\..*_dataset_from_directory|keras\..*timeseries_dataset_from_array"
+)
+_SCALARS = re.compile(
+    r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|experimental\.CsvDataset)"
+)
+_SHUFFLED = re.compile(r"keras\..*_dataset_from_directory|tensorflow\.data\.Dataset\.list_files")
+_ONE = 16
+"""A literal number of batches below this is a try-out, not an amount of training."""
+
+
+def shard(plan: Plan, data: ast.expr) -> bool:
+    """Divide the pipeline behind `data` among the ranks, wherever in the program it is made.
+
+    `data` is the expression that training takes its elements from: what a loop goes through, what `fit` is given. The
+    changes are asked for where the pipeline is made; asked twice, they are made once. False means that `data` is no
+    `tf.data` pipeline as far as anybody can see, and that nothing was asked for. Where a pipeline is divided but may give
+    ranks unequal numbers of steps, HVD303 warns. Under `--shard steps` every rank goes through all of the data, for fewer
+    steps; under `--shard none` nothing is done. Raises `Refuse` (HVD207) where another file would have to change.
+    """
+    found = paths(data, plan.program)
+    if plan.options.shard == "none":
+        return bool(found)
+    ours = {node for path in found for node in path.nodes}
+    for path in found:
+        if "shard" in path.methods or plan.divided & {*path.nodes}:
+            continue
+        if plan.options.shard == "steps":
+            cut = len(path.nodes) - 1
+            _insert(plan, path, cut, "{0}.take({0}.cardinality() // {size})")
+        else:
+            cut = _cut(path, ours)
+            _divide(plan, path, cut)
+        plan.divided.add(path.nodes[cut])
+    return bool(found)
+
+
+def _divide(plan: Plan, path: Path, cut: int) -> None:
+    for node, method in zip(path.nodes[: cut + 1], path.methods, strict=False):
+        if method == "shuffle" and isinstance(node, ast.Call):
+            _seeded(plan, node)
+    _source_in_order(plan, path)
+    _insert(plan, path, cut, _template(plan, path, cut))
+    _limits(plan, path, cut)
+    _files(plan, path)
+
+
+def _cut(path: Path, ours: set[ast.expr]) -> int:
+    """The last expression that the parts are taken behind: what splits the data, or what makes it."""
+    cut, batched = 0, False
+    for number, (node, method) in enumerate(zip(path.nodes, path.methods, strict=True)):
+        batched = batched or method in _BATCHES
+        if method in _SPLITS and (not batched or _is_split(node, path, ours)):
+            cut = number
+    return _past_sharing(path, cut, ours)
+
+
+def _is_split(node: ast.expr, path: Path, ours: set[ast.expr]) -> bool:
+    """Whether a `take` or `skip` of batches has a counterpart that gives the rest."""
+    if method_of(node) == "skip":
+        return True
+    return method_of(node) == "take" and "skip" in _siblings(node, path, ours)
+
+
+def _siblings(node: ast.expr, path: Path, ours: set[ast.expr]) -> set[str]:
+    """The methods that are called on the same variable as in this expression, elsewhere."""
+    assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return _uses(node.func.value, path, ours) if isinstance(node.func.value, ast.Name) else set()
+
+
+def _uses(name: ast.Name, path: Path, ours: set[ast.expr]) -> set[str]:
+    """The dataset methods called on a variable, other than by the pipelines of training."""
+    unit = path.program.unit(name)
+    owner = unit.lexical.owner(name.id, unit.lexical.scope(name))
+    found = set()
+    for node in ast.walk(owner or unit.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node not in ours:
+            held = node.func.value
+            if isinstance(held, ast.Name) and held.id == name.id and method_of(node):
+                found.add(method_of(node))
+    return found
+
+
+def _past_sharing(path: Path, cut: int, ours: set[ast.expr]) -> int:
+    """Move behind variables that others build their own pipelines from, a validation set for instance."""
+    number = cut
+    while number + 1 < len(path.nodes) and not path.methods[number + 1]:
+        number += 1
+    if number == len(path.nodes) - 1:
+        return cut
+    shared = [
+        n for n in range(cut, number + 1) if isinstance(node := path.nodes[n], ast.Name) and _uses(node, path, ours)
+    ]
+    return shared[-1] if shared else cut
+
+
+@dataclass(frozen=True)
+class _Even:
+    """How many elements come in front of the cut: a number that can be asked for, or not."""
+
+    known: bool
+    endless: bool
+    scalars: bool
+
+
+def _evenness(path: Path, cut: int) -> _Even:
+    before = set(path.methods[: cut + 1])
+    known = bool(_COUNTED.fullmatch(path.source)) and not before & _UNCOUNTED
+    scalars = bool(_SCALARS.fullmatch(path.source)) and before <= {"", "take", "skip", "repeat", "shuffle", "cache"}
+    return _Even(known, bool(before & _ENDLESS), scalars)
+
+
+def _template(plan: Plan, path: Path, cut: int) -> str:
+    """The part of one rank, of a dataset `{0}`."""
+    even = _evenness(path, cut)
+    later = set(path.methods[cut + 1 :])
+    if even.known and not even.endless:
+        code = "{0}.take(len({0}) // {size} * {size}).shard({size}, {rank})"
+    elif even.scalars:
+        code = "{0}.batch({size}, drop_remainder=True).unbatch().shard({size}, {rank})"
+    else:
+        code = "{0}.take({0}.cardinality() // {size} * {size}).shard({size}, {rank})"
+    if not (even.known or even.scalars) or later & _UNCOUNTED:
+        plan.warn(
+            "HVD303",
+            path.nodes[-1],
+            "nobody knows beforehand how many elements this dataset has, so that ranks may take unequal numbers of steps",
+            "make it endless with `repeat()` and count the steps, or leave out with `take` what does not come out even",
+        )
+    return code
+
+
+def _insert(plan: Plan, path: Path, number: int, template: str) -> None:
+    """Put the part of one rank in the place of one expression of a path."""
+    node = path.nodes[number]
+    world, patch, program = plan.world(node), plan.patch(node), plan.program
+    statement = program.statement(node)
+    origin = path.unpacked
+    if origin is not None and number == 0 and not (isinstance(node, ast.Name) and _uses(node, path, {*path.nodes})):
+        name = ast.unparse(origin.target)
+        code = _filled(template, name, plan.world(origin.statement))
+        plan.patch(origin.statement).after(origin.statement, f"{name} = {code}", _NOTE)
+        return
+    if isinstance(node, ast.Name | ast.Attribute):
+        patch.wrap(node, _filled(template, ast.unparse(node), world), _NOTE)
+        return
+    name = _named(statement, node)
+    if name:
+        patch.after(statement, f"{name} = {_filled(template, name, world)}", _NOTE)
+        return
+    if _may_stand_before(node, statement, plan):
+        name = patch.free("samples")
+        patch.before(statement, f"{name} = {_text(node, plan)}\n{name} = {_filled(template, name, world)}", _NOTE)
+        patch.wrap(node, name, _NOTE)
+        return
+    inner = patch.free("samples")
+    patch.wrap(node, "{}.apply(lambda " + f"{inner}: {_filled(template, inner, world)})", _NOTE)
+
+
+def _filled(template: str, name: str, world: World) -> str:
+    return template.format(name, size=world.size, rank=world.rank)
+
+
+def _named(statement: ast.stmt, node: ast.expr) -> str:
+    """The one name that a statement gives to an expression."""
+    if isinstance(statement, ast.Assign) and statement.value is node and len(statement.targets) == 1:
+        target = statement.targets[0]
+    elif isinstance(statement, ast.AnnAssign) and statement.value is node:
+        target = statement.target
+    else:
+        return ""
+    return ast.unparse(target) if isinstance(target, ast.Name | ast.Attribute) else ""
+
+
+def _may_stand_before(node: ast.expr, statement: ast.stmt, plan: Plan) -> bool:
+    """Whether an expression is evaluated once, whenever its statement is."""
+    if isinstance(statement, ast.While | ast.AsyncFor | ast.FunctionDef | ast.ClassDef | ast.If):
+        return False
+    for above in plan.program.ancestors(node):
+        if above is statement:
+            return True
+        if isinstance(
+            above, ast.Lambda | ast.IfExp | ast.BoolOp | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp
+        ):
+            return False
+    return False
+
+
+def _text(node: ast.expr, plan: Plan) -> str:
+    """An expression as it is written, or with the arguments that were asked for in it."""
+    source = plan.program.unit(node).source
+    copy = deepcopy(node)
+    asked = False
+    for old, new in zip(ast.walk(node), ast.walk(copy), strict=True):
+        if isinstance(old, ast.Call) and isinstance(new, ast.Call):
+            for name, code in plan.patch(node).requests.keywords.get(old, {}).items():
+                asked = True
+                kept = [each for each in new.keywords if each.arg != name]
+                new.keywords = [*kept, ast.keyword(name, ast.parse(code, mode="eval").body)]
+    text = ast.get_source_segment(source.text, node)
+    return ast.unparse(copy) if asked or text is None or ("\n" in text and not text.endswith(")")) else text
+
+
+def _seeded(plan: Plan, call: ast.Call) -> None:
+    """Let a shuffle give every rank the same order."""
+    if len(call.args) < 2 and not any(keyword.arg in ("seed", None) for keyword in call.keywords):
+        plan.patch(call).keyword(call, "seed", "0", _SAME_ORDER)
+
+
+def _source_in_order(plan: Plan, path: Path) -> None:
+    """Let the source give its elements in one order on every rank."""
+    first = path.unpacked.value if path.unpacked else path.nodes[0]
+    while isinstance(first, ast.Subscript):
+        first = first.value
+    if not isinstance(first, ast.Call):
+        return
+    said = {keyword.arg: keyword.value for keyword in first.keywords}
+    shuffle = said.get("shuffle")
+    never = isinstance(shuffle, ast.Constant) and shuffle.value is False
+    if _SHUFFLED.fullmatch(path.source) and not never and "seed" not in said and None not in said:
+        if not (path.source.endswith("list_files") and len(first.args) > 1):
+            plan.patch(first).keyword(first, "seed", "0", _SAME_ORDER)
+    if "shuffle_files" in said:
+        plan.patch(first).keyword(first, "shuffle_files", "False", _SAME_ORDER)
+
+
+def _limits(plan: Plan, path: Path, cut: int) -> None:
+    """Numbers of batches behind the cut are numbers of steps."""
+    batched = any(method in _BATCHES for method in path.methods[: cut + 1])
+    for node, method in list(zip(path.nodes, path.methods, strict=True))[cut + 1 :]:
+        batched = batched or method in _BATCHES
+        if method == "take" and batched and isinstance(node, ast.Call):
+            fewer(plan, node)
+
+
+def fewer(plan: Plan, call: ast.Call) -> None:
+    """Divide the number of batches that `take` is given by the number of ranks."""
+    count = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "count"), None)
+    if count is None or (isinstance(count, ast.Constant) and isinstance(count.value, int) and count.value < _ONE):
+        return
+    if isinstance(count, ast.UnaryOp):
+        return
+    plan.patch(count).wrap(count, "{} // " + plan.world(count).size, _FEWER)
+
+
+def _files(plan: Plan, path: Path) -> None:
+    """A cache on disk is one for each rank."""
+    for node, method in zip(path.nodes, path.methods, strict=True):
+        if method == "cache" and isinstance(node, ast.Call) and node.args:
+            note = Note("a cache file for each rank", "ranks keep different elements in it", "cache-file")
+            plan.patch(node).wrap(node.args[0], "{} + str(" + plan.world(node).rank + ")", note)
