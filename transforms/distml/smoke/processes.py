@@ -10,16 +10,16 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 TOKEN = "DISTML_SMOKE_RUN"
 KEPT_OUTPUT = 16 << 10
 PR_SET_PDEATHSIG = 1
-IDLE_SHARE = 0.2
-"""Of one core: processes that use less while nothing is written wait for something."""
+IDLE_SHARE = 0.25
+"""Of one core, for each rank: processes that use less while nothing is written wait for something."""
 POLL = 0.1
 
 
@@ -31,6 +31,21 @@ class Ended:
     stopped: str
     output: str
     seconds: float
+
+
+class Signs(Protocol):
+    """What can be seen of the ranks from outside."""
+
+    ranks: int
+
+    def life(self) -> object:
+        """Something that differs when a rank has done something."""
+
+    def waiting(self) -> bool:
+        """Whether every rank is known to wait for others."""
+
+    def ask(self) -> None:
+        """Have the ranks write where they are, before they are killed."""
 
 
 class Launch:
@@ -84,29 +99,27 @@ def run(
     environment: Mapping[str, str],
     timeout: float,
     stall: float,
-    alive: Callable[[], object],
-    hang: Callable[[list[int]], None],
+    signs: Signs,
 ) -> Ended:
     """Run `command` until it ends, or `timeout` seconds passed, or for `stall` seconds nobody did anything.
 
-    `alive` gives something that differs when a process has done something; `hang` is called with the processes before
-    they are killed. A signal that ends us ends them.
+    A signal that ends us ends them.
     """
     launch = Launch(command, folder, environment)
     try:
         with interruptible():
-            stopped = _watch(launch, timeout, stall, alive)
+            stopped = _watch(launch, timeout, stall, signs)
             if stopped:
-                hang(launch.members())
+                signs.ask()
     finally:
         launch.end()
     output = launch.tail.decode("utf-8", "replace")
     return Ended(launch.process.returncode if not stopped else None, stopped, output, time.monotonic() - launch.began)
 
 
-def _watch(launch: Launch, timeout: float, stall: float, alive: Callable[[], object]) -> str:
+def _watch(launch: Launch, timeout: float, stall: float, signs: Signs) -> str:
     """Why the launch must be stopped, or nothing when it ended."""
-    seen, since, used = alive(), time.monotonic(), 0.0
+    seen, since, used = signs.life(), time.monotonic(), 0.0
     while True:
         try:
             launch.process.wait(POLL)
@@ -116,11 +129,11 @@ def _watch(launch: Launch, timeout: float, stall: float, alive: Callable[[], obj
         now = time.monotonic()
         if now - launch.began > timeout:
             return f"it was not finished after {timeout:g} seconds"
-        if (sign := alive()) != seen:
+        if (sign := signs.life()) != seen:
             seen, since, used = sign, now, cpu_seconds(launch.members())
         elif now - since > stall:
             spent = cpu_seconds(launch.members())
-            if spent - used < IDLE_SHARE * (now - since):
+            if signs.waiting() or spent - used < IDLE_SHARE * signs.ranks * (now - since):
                 return f"for {stall:g} seconds no process did anything"
             since, used = now, spent
 

@@ -9,9 +9,7 @@ is no file yet.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import sys
 import tempfile
 import time
@@ -23,10 +21,8 @@ from typing import Any
 from distml.smoke import launch, processes, verdicts
 from distml.smoke.folder import copy_of
 from distml.smoke.model import Options, Report, SmokeError
+from distml.smoke.notes import Notes
 from distml.smoke.records import Record, read
-
-STACKS = 0.7
-"""Seconds that ranks get to write their stacks before they are killed."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +109,7 @@ class Trial:
             launch.environment(options, plan_file, self.python),
             options.timeout,
             options.stall,
-            lambda: [entry.stat().st_size for entry in os.scandir(notes)],
-            lambda pids: _ask_where(notes, count),
+            Notes(notes, count),
         )
         return Ran(ended, tuple(read(notes, rank) for rank in range(count)), notes)
 
@@ -129,13 +124,3 @@ def _alone(trial: Trial, together: Ran) -> Ran:
     if common is not None and saved.exists():
         plan.update(load=str(saved), load_step=common)
     return trial.run("alone", "", 1, {}, plan)
-
-
-def _ask_where(notes: Path, count: int) -> None:
-    """Have the ranks write where they are."""
-    (notes / "hang").touch()
-    for record in (read(notes, rank) for rank in range(count)):
-        if record.pid:
-            with contextlib.suppress(OSError):
-                os.kill(record.pid, signal.SIGUSR1)
-    time.sleep(STACKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import time
 from typing import Any, Callable, Dict, List, Optional, Set
@@ -48,6 +49,7 @@ class Recorder:
         self.source: Optional[Source] = None
         self.at_end: List[Callable[[], None]] = []
         self._pid = os.getpid()
+        self._waiting = _shared_byte(plan.file("waiting"))
         self._file = os.open(plan.file("jsonl"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
     def note(self, event: str, **fields: Any) -> None:
@@ -59,6 +61,10 @@ class Recorder:
     def collective(self, kind: str, name: str, shape: Any, dtype: Any) -> None:
         """A collective operation that this process begins."""
         self.note("collective", kind=kind, name=name, shape=shape, dtype=str(dtype))
+
+    def waits(self, yes: bool) -> None:
+        """Whether this process waits for others; seen from outside at once, and without the interpreter's lock."""
+        self._waiting[0] = yes
 
     def loss(self, value: float) -> None:
         """A value whose gradient was taken."""
@@ -120,6 +126,14 @@ class Recorder:
             except Exception as error:
                 self.note("trouble", text=repr(error))
         self.note("end", reason=reason, **fields)
+        self.waits(True)
+
+
+def _shared_byte(path: str) -> mmap.mmap:
+    with open(path, "w+b") as file:
+        file.write(b"\0")
+        file.flush()
+        return mmap.mmap(file.fileno(), 1)
 
 
 def fields_of(value: Any) -> Dict[str, Any]:

@@ -185,6 +185,8 @@ class Listener:
     def __getattr__(self, name: str) -> Any:
         function = getattr(self._library, name)
         kind = name.replace("horovod_torch_", "").split("_async_")[0]
+        if kind == "wait_and_clear":
+            return lambda handle: self._wait(function, handle)
         if "_async_" not in name and kind not in ("join", "barrier"):
             return function
 
@@ -197,6 +199,13 @@ class Listener:
             return function(*args)
 
         return call
+
+    def _wait(self, function: Callable[[Any], Any], handle: Any) -> Any:
+        self._recorder.waits(True)
+        try:
+            return function(handle)
+        finally:
+            self._recorder.waits(False)
 
 
 def _scaled(rate: Any, factor: float) -> Any:
