@@ -19,6 +19,9 @@ _MODULES: dict[Start, str] = {
     "keras": "horovod.tensorflow.keras",
     "session": "horovod.tensorflow",
 }
+_PRELUDE = frozenset(
+    {"os", "sys", "warnings", "logging", "print", "matplotlib", "mpl", "plt", "pathlib", "Path", "random"}
+)
 _WHY = "every process must know its rank and the number of ranks before anything is divided among them"
 
 
@@ -28,58 +31,123 @@ def set_up(plan: Plan, unit: Unit) -> World:
     start = next(each for each in _ORDER if each in starts)
     patch = plan.patch(unit.tree)
     if start == "torch" and plan.options.backend == "ddp":
-        code, world = _ddp(patch)
+        code, world = _ddp(patch, unit, unit in plan.program.roots)
     else:
         code, world = _horovod(start, patch, unit)
-    anchor = anchor_of(unit, "torch" if start == "torch" else "tensorflow")
-    note = Note("start-up of the distributed back end", _WHY, "start-up")
+    behind_start(plan, unit, code, Note("start-up of the distributed back end", _WHY, "start-up"))
+    return world
+
+
+def behind_start(plan: Plan, unit: Unit, code: str, note: Note) -> None:
+    """Put statements behind the imports of a file, and behind the start-up if that was asked for before."""
+    patch = plan.patch(unit.tree)
+    torch = any(loop.start == "torch" for loop in plan.loops)
+    anchor = anchor_of(unit, "torch" if torch else "tensorflow")
     if anchor is None:
         patch.before(unit.tree.body[0], code, note)
     else:
         patch.after(anchor, code, note)
-    return world
 
 
 def _horovod(start: Start, patch: Patch, unit: Unit) -> tuple[str, World]:
     hvd = patch.free("hvd")
     lines = [f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()"]
+    if start == "torch":
+        lines = [*_imported("torch", unit), *lines]
     world = World(hvd, f"{hvd}.rank()", f"{hvd}.size()", f"{hvd}.local_rank()")
     return "\n".join([*lines, *_device(start, world, patch, unit)]), world
 
 
-def _device(start: Start, world: World, patch: Patch, unit: Unit) -> list[str]:
-    """One GPU for each process of a machine."""
+def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[str], list[str]]:
+    """One GPU for each process of a machine, and the imports that takes."""
     if start == "torch":
-        return ["if torch.cuda.is_available():", f"    torch.cuda.set_device({world.local_rank})"]
+        return ["if torch.cuda.is_available():", f"    torch.cuda.set_device({world.local_rank})"], []
     if start == "session":
-        return []
+        return [], []
+    tf = tensorflow_in(unit)
+    added = [] if tf else [f"import tensorflow as {(tf := patch.free('tf'))}"]
     gpus, gpu = patch.free("gpus"), patch.free("gpu")
     return [
-        f'{gpus} = tf.config.list_physical_devices("GPU")',
+        f'{gpus} = {tf}.config.list_physical_devices("GPU")',
         f"for {gpu} in {gpus}:",
-        f"    tf.config.experimental.set_memory_growth({gpu}, True)",
+        f"    {tf}.config.experimental.set_memory_growth({gpu}, True)",
         f"if {gpus}:",
-        f'    tf.config.set_visible_devices({gpus}[{world.local_rank}], "GPU")',
-    ]
+        f'    {tf}.config.set_visible_devices({gpus}[{world.local_rank}], "GPU")',
+    ], added
 
 
-def _ddp(patch: Patch) -> tuple[str, World]:
-    raise NotImplementedError
+def _ddp(patch: Patch, unit: Unit, entry: bool) -> tuple[str, World]:
+    """torch.distributed: started by the script, and ended where it ends; torchrun says which process this is."""
+    dist, local = patch.free("dist"), 'int(os.environ["LOCAL_RANK"])'
+    world = World(dist, f"{dist}.get_rank()", f"{dist}.get_world_size()", local)
+    start = [f'{dist}.init_process_group("nccl" if torch.cuda.is_available() else "gloo")']
+    if not entry:
+        start = [f"if not {dist}.is_initialized():", *(f"    {line}" for line in start)]
+    imports = [*_imported("os", unit), *_imported("torch", unit), f"import torch.distributed as {dist}"]
+    if entry:
+        _end(patch, unit, f"{dist}.destroy_process_group()")
+    return "\n".join([*imports, "", *start, *_device("torch", world, patch, unit)]), world
+
+
+def _end(patch: Patch, unit: Unit, code: str) -> None:
+    """The last thing that a script does."""
+    last = unit.tree.body[-1]
+    note = Note(
+        "end of the process group", "processes that end while others still communicate disturb them", "start-up"
+    )
+    if isinstance(last, ast.If) and isinstance(last.test, ast.Compare) and not last.orelse:
+        patch.end(last, code, note)
+    elif not isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        patch.after(last, code, note)
+
+
+def _imported(module: str, unit: Unit) -> list[str]:
+    """The import of a module under its own name, unless the file has it."""
+    for statement in unit.tree.body:
+        if isinstance(statement, ast.Import) and any(
+            alias.asname in (None, module) and alias.name.partition(".")[0] == module for alias in statement.names
+        ):
+            return []
+    return [f"import {module}"]
+
+
+def tensorflow_in(unit: Unit) -> str:
+    """The name that a file has for TensorFlow, from where it imports it at its top level; nothing if it has none."""
+    for statement in unit.tree.body:
+        for node in [statement] if not isinstance(statement, ast.Try | ast.If) else ast.walk(statement):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    whole = alias.name in ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
+                    if whole and (alias.asname or alias.name == "tensorflow"):
+                        return alias.asname or alias.name
+                    if alias.name.startswith("tensorflow.") and not alias.asname:
+                        return "tensorflow"
+    return ""
 
 
 def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
-    """The statement the start-up goes behind: the last import before the program begins, or that of the framework."""
+    """The statement the start-up goes behind: the last import before the program begins, or the first of the framework."""
     last: ast.stmt | None = None
-    begun = False
+    begun = seen = False
     for statement in unit.tree.body:
         imports = [each for each in ast.walk(statement) if isinstance(each, ast.Import | ast.ImportFrom)]
         top = isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If) and imports
-        begun = begun or isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.For | ast.While | ast.With)
-        if top and (not begun or any(_imports(each, framework) for each in imports)):
+        begun = begun or not (top or _prepares(statement))
+        ours = any(_imports(each, framework) for each in imports)
+        if top and (not begun or (ours and not seen)):
             last = statement
+            seen = seen or ours
     if last is None and unit.tree.body and ast.get_docstring(unit.tree, clean=False) is not None:
         return unit.tree.body[0]
     return last
+
+
+def _prepares(statement: ast.stmt) -> bool:
+    """Whether a statement between imports only sets something: constants, the environment, warnings, paths."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.While | ast.With):
+        return False
+    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return all(ast.unparse(call.func).partition(".")[0] in _PRELUDE for call in calls)
 
 
 def _imports(statement: ast.Import | ast.ImportFrom, framework: str) -> bool:
