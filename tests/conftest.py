@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,11 +36,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def present(tool: str) -> bool:
-    """Whether a module can be imported or a program is on the path."""
+    """Whether a module can be imported, or a program is on the path or beside this Python."""
     try:
-        return find_spec(tool) is not None or shutil.which(tool) is not None
+        if find_spec(tool) is not None:
+            return True
     except ModuleNotFoundError:
-        return shutil.which(tool) is not None
+        pass
+    return bool(shutil.which(tool) or shutil.which(tool, path=os.path.dirname(sys.executable)))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
