@@ -86,7 +86,6 @@ class Remote:
         for tries_left in (2, 1, 0):
             try:
                 self.git.run("push", "--quiet", "--no-verify", "--porcelain", lease, self.remote, refspec)
-                return
             except GitError:
                 now = self._listed().get(self.branch)
                 if now == (refspec.partition(":")[0] or None):
@@ -95,6 +94,8 @@ class Remote:
                     raise MovedError(self.branch) from None
                 if not tries_left:
                     raise
+            else:
+                return
 
     def _listed(self) -> dict[str, str]:
         wanted = [f"refs/heads/{name}" for name in (self.base, self.branch)]

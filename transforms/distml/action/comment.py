@@ -1,0 +1,21 @@
+"""The one comment that the Action keeps on a pull request: written anew in place, never twice."""
+
+from __future__ import annotations
+
+from distml.github.pulls import Repository
+
+MARK = "<!-- distml-action -->"
+LIMIT = 60_000
+
+
+def keep(host: Repository, number: int, markdown: str, findings: int) -> None:
+    """Bring the comment up to date; where nothing was found and none was written, none is. Raises `ApiError`."""
+    if len(markdown) > LIMIT:
+        markdown = markdown[:LIMIT].rpartition("\n")[0] + "\n\nThe rest is in the summary of the run.\n"
+    text = f"{MARK}\n{markdown}"
+    mine = next((each for each in host.comments(number) if each.body.startswith(MARK)), None)
+    if mine is None:
+        if findings:
+            host.comment(number, text)
+    elif mine.body.strip() != text.strip():
+        host.edit_comment(mine.id, text)

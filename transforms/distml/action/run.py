@@ -1,0 +1,155 @@
+"""The Action from inputs to exit code: one check, told in annotations, summary, SARIF, patch and comment."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+
+from distml.action import event, toolkit
+from distml.action.comment import keep
+from distml.action.settings import Settings, read
+from distml.autofix.compute import compute
+from distml.autofix.fixes import fix_findings
+from distml.autofix.git import Git, GitError
+from distml.autofix.patch import patch
+from distml.diagnostics.registry import rule
+from distml.diagnostics.rule import Severity
+from distml.engine.config import Config, ConfigError, load
+from distml.engine.results import Report
+from distml.engine.run import run as run_checks
+from distml.github.rest import ApiError
+from distml.report.context import Context
+from distml.report.forms import form
+from distml.report.markup import fenced
+
+PATCH = "distml.patch"
+
+
+def main() -> int:
+    """Run; 0, 1 for findings that `fail-on` names, 2 where the run itself failed."""
+    toolkit.prepare_output()
+    try:
+        return _run(read())
+    except (toolkit.InputError, ConfigError, OSError) as error:
+        toolkit.annotate("error", str(error), "distml")
+        return 2
+
+
+def _run(settings: Settings) -> int:
+    paths = _paths(settings)
+    report = run_checks(paths, _config(settings)) if paths else Report()
+    page = _page(report)
+    with toolkit.group("distml"):
+        toolkit.echo(form("text")(report, Context(overlay=report.overlay)))
+    _annotate(report)
+    mended = _patch(paths) if settings.fix and paths else b""
+    toolkit.summary(page + _patch_section(mended))
+    toolkit.output("findings", str(len(report.diagnostics)))
+    toolkit.output("sarif-file", _keep_sarif(settings.sarif_file, report))
+    toolkit.output("patch", _keep_patch(mended))
+    if settings.comment:
+        _comment(page, len(report.diagnostics))
+    return _exit_code(report, settings)
+
+
+def _paths(settings: Settings) -> list[str]:
+    """What to check."""
+    for path in settings.paths:
+        if not os.path.lexists(path):
+            raise toolkit.InputError(f"paths: no such file or folder: {path}")
+    change = event.pull_request() if settings.changed_only else None
+    if change is None:
+        return list(settings.paths)
+    changed = event.changed_files(change, event.repository())
+    if changed is None:
+        said = "the files that this pull request changes are not known (no history, no access): all paths are checked"
+        toolkit.annotate("warning", said, "distml")
+        return list(settings.paths)
+    return event.to_check(changed, settings.paths)
+
+
+def _config(settings: Settings) -> Config:
+    config = load(None, os.curdir)
+    return config._replace(select=settings.families) if settings.families else config
+
+
+def _annotate(report: Report) -> None:
+    for finding in report.diagnostics:
+        kind = rule(finding.code)
+        notes = [f"{each.message} ({each.span.path}:{each.span.line})" for each in finding.related]
+        text = "\n".join([finding.message, *notes, *([f"help: {finding.hint}"] if finding.hint else [])])
+        level: toolkit.Level = "error" if kind.severity is Severity.ERROR else "warning"
+        toolkit.annotate(level, text, f"{kind.code} {kind.name}", finding.span)
+
+
+def _page(report: Report) -> str:
+    return "\n".join(form("markdown")(report, Context())) + "\n"
+
+
+def _patch(paths: Sequence[str]) -> bytes:
+    """What mends the findings in the commit that was checked out; nothing where there is no commit."""
+    try:
+        git = Git(os.curdir)
+        top = git.text("rev-parse", "--show-prefix")
+        return patch(git, compute(git, git.text("rev-parse", "HEAD"), [fix_findings], [top + each for each in paths]))
+    except GitError as error:
+        toolkit.annotate("warning", f"fix: no patch was made: {error}", "distml")
+        return b""
+
+
+def _patch_section(mended: bytes) -> str:
+    if not mended:
+        return ""
+    return f"\n<details><summary>Safe fixes</summary>\n\n{fenced(mended.decode('utf-8', 'replace'), 'diff')}\n\n</details>\n"
+
+
+def _keep_patch(mended: bytes) -> str:
+    """Write the patch where no checkout is; its path, empty without one."""
+    if not mended:
+        return ""
+    path = os.path.join(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir(), PATCH)
+    _write(path, mended)
+    return path
+
+
+def _keep_sarif(path: str, report: Report) -> str:
+    if path:
+        _write(path, "".join(form("sarif")(report, Context())).encode())
+    return path
+
+
+def _write(path: str, data: bytes) -> None:
+    """Write a file in one step. A link of that name is replaced, not followed: the checkout may be anybody's.
+
+    Raises `OSError`.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    allowed = [os.path.realpath(root) for root in (os.curdir, os.environ.get("RUNNER_TEMP") or tempfile.gettempdir())]
+    real = os.path.realpath(folder)
+    if not any(os.path.commonpath([real, root]) == root for root in allowed):
+        raise OSError(f"{path} is neither in the workspace nor in the runner's folder for temporary files")
+    os.makedirs(folder, exist_ok=True)
+    handle, made = tempfile.mkstemp(prefix=".distml-", dir=folder)
+    with open(handle, "wb") as file:
+        file.write(data)
+    os.chmod(made, 0o644)
+    os.replace(made, path)
+
+
+def _comment(page: str, findings: int) -> None:
+    """The comment is a courtesy: that it cannot be written (a fork has no right to) fails nothing."""
+    change, host = event.pull_request(), event.repository()
+    if change is None or host is None:
+        return
+    try:
+        keep(host, change.number, page, findings)
+    except ApiError as error:
+        toolkit.annotate("warning", f"comment: not written: {error}", "distml")
+
+
+def _exit_code(report: Report, settings: Settings) -> int:
+    if report.failed:
+        return 2
+    counted = {"error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "never": ()}
+    return int(any(rule(each.code).severity in counted[settings.fail_on] for each in report.diagnostics))
