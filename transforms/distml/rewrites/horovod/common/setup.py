@@ -51,11 +51,12 @@ def behind_start(plan: Plan, unit: Unit, code: str, note: Note) -> None:
 
 def _horovod(start: Start, patch: Patch, unit: Unit) -> tuple[str, World]:
     hvd = patch.free("hvd")
-    lines = [f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()"]
+    world = World(hvd, f"{hvd}.rank()", f"{hvd}.size()", f"{hvd}.local_rank()")
+    device, imports = _device(start, world, patch, unit)
+    lines = [*imports, f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()"]
     if start == "torch":
         lines = [*_imported("torch", unit), *lines]
-    world = World(hvd, f"{hvd}.rank()", f"{hvd}.size()", f"{hvd}.local_rank()")
-    return "\n".join([*lines, *_device(start, world, patch, unit)]), world
+    return "\n".join([*lines, *device]), world
 
 
 def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[str], list[str]]:
