@@ -26,6 +26,10 @@ class Notes:
         """The sizes of what was written."""
         return [entry.stat().st_size for entry in os.scandir(self.folder)]
 
+    def begun(self) -> bool:
+        """Whether a rank has read a batch, or begun a collective."""
+        return any((self.folder / f"rank{rank}.begun").exists() for rank in range(self.ranks))
+
     def waiting(self) -> bool:
         """Whether every rank that is not at its end waits in a collective."""
         flags = [self.folder / f"rank{rank}.waiting" for rank in range(self.ranks)]

@@ -21,6 +21,8 @@ PR_SET_PDEATHSIG = 1
 IDLE_SHARE = 0.25
 """Of one core, for each rank: processes that use less while nothing is written wait for something."""
 POLL = 0.1
+PREPARING = 4
+"""How many times longer ranks may be silent before they have begun to train."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ class Signs(Protocol):
 
     def life(self) -> object:
         """Something that differs when a rank has done something."""
+
+    def begun(self) -> bool:
+        """Whether a rank has begun to train."""
 
     def waiting(self) -> bool:
         """Whether every rank is known to wait for others."""
@@ -131,7 +136,7 @@ def _watch(launch: Launch, timeout: float, stall: float, signs: Signs) -> str:
             return f"it was not finished after {timeout:g} seconds"
         if (sign := signs.life()) != seen:
             seen, since, used = sign, now, cpu_seconds(launch.members())
-        elif now - since > stall:
+        elif now - since > stall * (1 if signs.begun() else PREPARING):
             spent = cpu_seconds(launch.members())
             if signs.waiting() or spent - used < IDLE_SHARE * signs.ranks * (now - since):
                 return f"for {stall:g} seconds no process did anything"

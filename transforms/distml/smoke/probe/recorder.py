@@ -58,8 +58,15 @@ class Recorder:
             line = json.dumps({"event": event, "time": time.monotonic(), "step": self.steps, **fields}, default=str)
             os.write(self._file, (line + "\n").encode("utf-8", "backslashreplace"))
 
+    def begun(self) -> None:
+        """Imports and preparations, which may take long in silence, are over."""
+        if "begun" not in self.told:
+            self.told.add("begun")
+            open(self.plan.file("begun"), "w").close()
+
     def collective(self, kind: str, name: str, shape: Any, dtype: Any) -> None:
         """A collective operation that this process begins."""
+        self.begun()
         self.note("collective", kind=kind, name=name, shape=shape, dtype=str(dtype))
 
     def waits(self, yes: bool) -> None:
@@ -72,6 +79,7 @@ class Recorder:
 
     def batch(self, source: str, arrays: List[Any]) -> None:
         """A batch that was read (`loader`, `feed`) or that a model was called on (`input`)."""
+        self.begun()
         self.batches += 1
         hashes = rows(arrays) if self.batches <= BATCHES else []
         samples = len(arrays[0]) if arrays and getattr(arrays[0], "shape", ()) else 0

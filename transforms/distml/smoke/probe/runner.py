@@ -14,10 +14,11 @@ import traceback
 import types
 from typing import Any, Dict, List
 
-from . import keras_hooks, tensorflow_hooks, torch_data, torch_hooks
+from . import keras_hooks, torch_data, torch_hooks
 from .importing import Hook, install
 from .plan import Plan, read
 from .recorder import Recorder, Stopped
+from .tensorflow_hooks import TensorFlow
 
 PR_SET_PDEATHSIG = 1
 
@@ -42,8 +43,10 @@ def main(arguments: List[str]) -> None:
 
 def _hooks(recorder: Recorder) -> Dict[str, List[Hook]]:
     found: Dict[str, List[Hook]] = {}
-    for room in (torch_hooks, torch_data, tensorflow_hooks, keras_hooks):
-        for name, hook in room.hooks(recorder).items():
+    tensorflow = TensorFlow(recorder)
+    rooms = (torch_hooks.hooks(recorder), torch_data.hooks(recorder), tensorflow.hooks(), keras_hooks.hooks(tensorflow))
+    for room in rooms:
+        for name, hook in room.items():
             found.setdefault(name, []).append(hook)
     return found
 
