@@ -6,10 +6,10 @@ in the archive are fixed, and modules are not compared with their sources again.
 
 from __future__ import annotations
 
+import py_compile
 import sys
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
-from py_compile import PycInvalidationMode, compile
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile, ZipInfo
 
@@ -25,7 +25,8 @@ def pack(archive: str, sources: Iterable[str]) -> None:
             made.writestr(ZipInfo(folder), b"")
         for module, source in sorted(modules.items()):
             code = Path(scratch, "code")
-            compile(source, str(code), str(module), doraise=True, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+            mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+            py_compile.compile(source, str(code), str(module), doraise=True, invalidation_mode=mode)
             made.writestr(ZipInfo(f"{module}c"), code.read_bytes())
 
 

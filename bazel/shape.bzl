@@ -28,9 +28,30 @@ DistmlInfo = provider(
 )
 
 _REPORTS = ["text", "json", "patch", "sarif", "gates"]
+_OUTPUTS = ["essence", "txt", "json", "patch", "results", "unused", "sarif", "ok"]
 _WORKER = {"supports-workers": "1", "requires-worker-protocol": "json"}
 
 def _check_impl(target, ctx):
+    info = _checked(target, ctx, "distml")
+    return [info, OutputGroupInfo(_validation = info.gates, **_groups(info))]
+
+def _report_impl(target, ctx):
+    info = _checked(target, ctx, "distml_test")
+    return [info, OutputGroupInfo(**_groups(info))]
+
+def _groups(info):
+    """The output groups of reports. Those of targets below belong to them, as their findings do to the gates."""
+    return {
+        "distml_text": info.text,
+        "distml_json": info.json,
+        "distml_patch": info.patch,
+        "distml_sarif": info.sarif,
+        "distml_report": depset(transitive = [info.text, info.json, info.patch]),
+    }
+
+def _checked(target, ctx, family):
+    """The actions for a target. `family` is in the names of what they make, so that two aspects do not make the same."""
+    output = {kind: "{}.{}.{}".format(target.label.name, family, kind) for kind in _OUTPUTS}
     below = [dep[DistmlInfo] for dep in getattr(ctx.rule.attr, "deps", []) if DistmlInfo in dep]
     sources = depset(transitive = [info.sources for info in below])
     roots = depset(transitive = [info.roots for info in below])
@@ -41,25 +62,15 @@ def _check_impl(target, ctx):
         own_roots = depset(_own_roots(target, ctx), transitive = [roots])
         checked = [file for file in own if file.is_source]
         if checked and not target.label.workspace_name and "no-distml" not in ctx.rule.attr.tags:
-            made = _check(target, ctx, checked, depset(own, transitive = [sources]), essences, own_roots)
-        essences = depset([_essence(target, ctx, own)], transitive = [essences])
+            made = _check(target, ctx, output, checked, depset(own, transitive = [sources]), essences, own_roots)
+        essences = depset([_essence(target, ctx, output, own)], transitive = [essences])
         sources = depset(own, transitive = [sources])
         roots = own_roots
     reports = {
         kind: depset(made[kind], transitive = [getattr(info, kind) for info in below])
         for kind in _REPORTS
     }
-    return [
-        DistmlInfo(sources = sources, essences = essences, roots = roots, **reports),
-        OutputGroupInfo(
-            distml_text = reports["text"],
-            distml_json = reports["json"],
-            distml_patch = reports["patch"],
-            distml_sarif = reports["sarif"],
-            distml_report = depset(transitive = [reports[kind] for kind in ("text", "json", "patch")]),
-            _validation = reports["gates"],
-        ),
-    ]
+    return DistmlInfo(sources = sources, essences = essences, roots = roots, **reports)
 
 def _own_sources(ctx):
     """The Python files of a target; none for rules that are not Python's, and for installed packages.
@@ -113,20 +124,19 @@ def _run(ctx, args, what, **more):
         **more
     )
 
-def _output(target, ctx, suffix):
-    return ctx.actions.declare_file("{}.distml.{}".format(target.label.name, suffix))
-
-def _essence(target, ctx, own):
-    essence = _output(target, ctx, "essence")
+def _essence(target, ctx, output, own):
+    essence = ctx.actions.declare_file(output["essence"])
     args = _request(ctx)
     args.add("--essence", essence)
     args.add_all("--check", own)
     _run(ctx, args, "Reading {}".format(target.label), inputs = own, outputs = [essence])
     return essence
 
-def _check(target, ctx, checked, sources, essences, roots):
-    text, json, patch = [_output(target, ctx, kind) for kind in ("txt", "json", "patch")]
-    results, unused = [_output(target, ctx, kind) for kind in ("results", "unused")]
+def _check(target, ctx, output, checked, sources, essences, roots):
+    text, json, patch, results, unused = [
+        ctx.actions.declare_file(output[kind])
+        for kind in ("txt", "json", "patch", "results", "unused")
+    ]
     args = _request(ctx)
     args.add("--text", text)
     args.add("--json", json)
@@ -152,22 +162,22 @@ def _check(target, ctx, checked, sources, essences, roots):
         "text": [text],
         "json": [json],
         "patch": [patch],
-        "sarif": [_sarif(target, ctx, results)],
-        "gates": [_gate(target, ctx, text)],
+        "sarif": [_sarif(target, ctx, output, results)],
+        "gates": [_gate(target, ctx, output, text)],
     }
 
-def _sarif(target, ctx, results):
+def _sarif(target, ctx, output, results):
     """SARIF carries the help of all rules; it is made only where the output group is asked for."""
-    sarif = _output(target, ctx, "sarif")
+    sarif = ctx.actions.declare_file(output["sarif"])
     args = _request(ctx)
     args.add("--sarif", sarif)
     args.add("--results", results)
     _run(ctx, args, "Writing SARIF of {}".format(target.label), inputs = [results], outputs = [sarif])
     return sarif
 
-def _gate(target, ctx, text):
+def _gate(target, ctx, output, text):
     """A second, tiny action that fails where there are findings, so that the one that reports them does not."""
-    gate = _output(target, ctx, "ok")
+    gate = ctx.actions.declare_file(output["ok"])
     ctx.actions.run_shell(
         mnemonic = "DistmlGate",
         command = 'if [ -s "$1" ]; then cat "$1" >&2; exit 1; fi; : > "$2"',
@@ -178,16 +188,25 @@ def _gate(target, ctx, text):
     )
     return gate
 
+_ATTRS = {
+    "_config": attr.label(default = ":config", allow_files = True),
+    "_ignore": attr.label(default = ":ignore"),
+    "_select": attr.label(default = ":select"),
+    "_tool": attr.label(default = ":tool", executable = True, allow_files = True, cfg = "exec"),
+}
+
 check = aspect(
-    doc = "Checks Python targets, and hands what they mean to the targets that depend on them.",
+    doc = "Checks Python targets and those below them; findings fail the build.",
     implementation = _check_impl,
     attr_aspects = ["deps"],
-    attrs = {
-        "_config": attr.label(default = ":config", allow_files = True),
-        "_ignore": attr.label(default = ":ignore"),
-        "_select": attr.label(default = ":select"),
-        "_tool": attr.label(default = ":tool", executable = True, allow_files = True, cfg = "exec"),
-    },
+    attrs = _ATTRS,
+)
+
+report = aspect(
+    doc = "As `check`, but findings fail nothing: for rules that use the reports.",
+    implementation = _report_impl,
+    attr_aspects = ["deps"],
+    attrs = _ATTRS,
 )
 
 def _test_impl(ctx):
@@ -202,6 +221,6 @@ def _test_impl(ctx):
 distml_test = rule(
     doc = "Passes where distml finds nothing in `srcs` and what they depend on; a failing one prints the findings.",
     implementation = _test_impl,
-    attrs = {"srcs": attr.label_list(aspects = [check], mandatory = True, doc = "Python targets.")},
+    attrs = {"srcs": attr.label_list(aspects = [report], mandatory = True, doc = "Python targets.")},
     test = True,
 )

@@ -1,0 +1,108 @@
+"""Real Bazel, offline: a workspace of another project that uses the aspect from this checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+ASPECT = "--aspects=@distml//bazel:shape.bzl%check"
+PARTS = ("bazel", "checker", "transforms", "BUILD.bazel", "WORKSPACE", "pyproject.toml", "examples", ".bazelrc")
+_WORKSPACE = """
+workspace(name = "consumer")
+local_repository(name = "distml", path = "{distml}")
+local_repository(name = "rules_cc", path = "{distml}/bazel/debian/rules_cc")
+local_repository(name = "remote_coverage_tools", path = "{distml}/bazel/debian/remote_coverage_tools")
+local_repository(name = "rules_java", path = "/usr/share/bazel/rules/java")
+local_repository(name = "rules_proto", path = "/usr/share/bazel/rules/proto")
+load("@distml//bazel:tool.bzl", "distml_python")
+distml_python(name = "distml_python")
+"""
+
+
+class Workspace:
+    """A folder in which Bazel is called."""
+
+    def __init__(self, folder: Path, outputs: Path) -> None:
+        self.folder = folder
+        self._outputs = outputs
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        start = ["bazel", f"--output_user_root={self._outputs}", "--max_idle_secs=120", "--host_jvm_args=-Xmx1g"]
+        start.append(f"--bazelrc={CHECKOUT}/bazel/debian/bazelrc")
+        env = {**os.environ, "DISTML_PYTHON": sys.executable, **environment}
+        env.pop("PYTHONPATH", None)
+        return subprocess.run(
+            [*start, *arguments], cwd=self.folder, env=env, capture_output=True, text=True, timeout=400
+        )
+
+    def build(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Build with the aspect, every action that runs named in the output."""
+        return self.run("build", ASPECT, "-s", "--color=no", *arguments)
+
+    def write(self, **files: str) -> None:
+        """Files by name: `lib__net` is `lib/net.py`, `lib__BUILD` has no suffix."""
+        for name, text in files.items():
+            path = self.folder / name.replace("__", "/")
+            path = path if path.name == "BUILD" else path.with_suffix(".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def output(self, name: str) -> str:
+        return (self.folder / "bazel-bin" / name).read_text()
+
+    def findings(self, target: str) -> list[dict[str, Any]]:
+        return json.loads(self.output(f"{target}.distml.json"))
+
+
+def ran(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """The targets of which anything of distml's ran."""
+    return {match[1] for match in re.finditer(r"SUBCOMMAND: # (//\S+) \[action '(?:Checking|Reading) ", done.stderr)}
+
+
+@pytest.fixture(scope="session")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What Bazel keeps, for all workspaces of this run; removed at the end, since it is large and read-only."""
+    folder = tmp_path_factory.mktemp("bazel")
+    yield folder
+    subprocess.run(["chmod", "-R", "u+w", str(folder)], check=False)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def distml(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This repository as another one fetches it, and as it stays while the tests run."""
+    folder = tmp_path_factory.mktemp("distml")
+    for name in PARTS:
+        if (CHECKOUT / name).is_dir():
+            shutil.copytree(CHECKOUT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(CHECKOUT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, outputs: Path, distml: Path) -> Iterator[Workspace]:
+    """One workspace, and so one server of Bazel, for all tests."""
+    workspace = Workspace(tmp_path_factory.mktemp("consumer"), outputs)
+    (workspace.folder / "WORKSPACE").write_text(_WORKSPACE.format(distml=distml))
+    yield workspace
+    workspace.run("shutdown")
+
+
+@pytest.fixture
+def workspace(server: Workspace) -> Workspace:
+    """The workspace with nothing in it."""
+    for path in server.folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+    return server
