@@ -73,7 +73,7 @@ def outputs(path: Path) -> dict[str, str]:
     """The outputs in the file that a step was given for them."""
     lines = iter(path.read_text("utf-8").splitlines(keepends=True))
     found: dict[str, str] = {}
-    for line in map(lambda each: each.rstrip("\n"), lines):
+    for line in (each.rstrip("\n") for each in lines):
         equals, heredoc = line.find("="), line.find("<<")
         if heredoc >= 0 and (equals < 0 or heredoc < equals):
             name, _, end = line.partition("<<")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from delivery.composite import Ran, run
 from delivery.repositories import git
 

@@ -7,11 +7,12 @@ import io
 from pathlib import Path
 
 import pytest
-from delivery.runner import commands, outputs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from distml.diagnostics.model import Span
+
+from delivery.runner import commands, outputs
 
 pytestmark = pytest.mark.requires("github_action_toolkit")
 
