@@ -1,0 +1,290 @@
+"""Learning rates times the number of ranks: where optimizers and schedules are made, and where a rate is set later.
+
+N ranks take a step on N times the data; the linear scaling rule of "Accurate, Large Minibatch SGD" (Goyal et al., 2017,
+section 2.1) multiplies the rate by N. Schedules that count steps reach their ends after as much data as before.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Callable, Class, Constant, Foreign, Function, Instance
+
+_NOTE = Note(
+    "learning rate times the number of ranks",
+    "a step averages gradients over as many times the data (linear scaling rule)",
+    "scale-rate",
+)
+_STEPS = Note(
+    "steps of the schedule divided by the number of ranks",
+    "a step of all ranks together uses the data of as many steps",
+    "scale-schedule",
+)
+_DEFAULTS = {
+    "sgd": "0.01",
+    **dict.fromkeys("adam adamw adamax nadam rmsprop adagrad adadelta ftrl adafactor".split(), "0.001"),
+    "lion": "0.0001",
+}
+"""The rates of Keras's optimizers where none is given, as of TensorFlow 2.15."""
+
+_RATES = ("learning_rate", "lr")
+_OPTIMIZER = re.compile(
+    r"keras\.optimizers\.(\w+\.)*[A-Z]\w*\(\)|keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.optimizer|\?.*"
+)
+
+
+@dataclass(frozen=True)
+class _Schedule:
+    """The arguments of a schedule that are rates and those that count steps, by position and name."""
+
+    rates: tuple[tuple[int, str], ...] = ((0, "initial_learning_rate"),)
+    steps: tuple[tuple[int, str], ...] = ((1, "decay_steps"),)
+    defaults: tuple[tuple[str, str], ...] = ()
+
+
+_DECAY_V1 = _Schedule(((0, "learning_rate"),), ((2, "decay_steps"),))
+_SCHEDULES = {
+    "keras.optimizers.schedules.ExponentialDecay": _Schedule(),
+    "keras.optimizers.schedules.InverseTimeDecay": _Schedule(),
+    "keras.optimizers.schedules.PolynomialDecay": _Schedule(
+        ((0, "initial_learning_rate"), (2, "end_learning_rate")), defaults=(("end_learning_rate", "0.0001"),)
+    ),
+    "keras.optimizers.schedules.CosineDecay": _Schedule(
+        ((0, "initial_learning_rate"), (5, "warmup_target")), ((1, "decay_steps"), (6, "warmup_steps"))
+    ),
+    "keras.optimizers.schedules.CosineDecayRestarts": _Schedule(steps=((1, "first_decay_steps"),)),
+    "keras.optimizers.schedules.PiecewiseConstantDecay": _Schedule(((1, "values"),), ((0, "boundaries"),)),
+    "tensorflow.train.exponential_decay": _DECAY_V1,
+    "tensorflow.train.inverse_time_decay": _DECAY_V1,
+    "tensorflow.train.natural_exp_decay": _DECAY_V1,
+    "tensorflow.train.cosine_decay": _DECAY_V1,
+    "tensorflow.train.polynomial_decay": _Schedule(
+        ((0, "learning_rate"), (3, "end_learning_rate")), ((2, "decay_steps"),), (("end_learning_rate", "0.0001"),)
+    ),
+    "tensorflow.train.piecewise_constant": _Schedule(((2, "values"),), ((1, "boundaries"),)),
+    "tensorflow.train.piecewise_constant_decay": _Schedule(((2, "values"),), ((1, "boundaries"),)),
+}
+_LISTS = ("values", "boundaries")
+
+
+def scale_optimizer(plan: Plan, call: ast.Call) -> None:
+    """Scale the rate of the optimizer that `call` makes; HVD304 warns where the rate cannot be seen.
+
+    The rate is `learning_rate=` or `lr=`, else the first argument, else the default of the class. Asked twice, it is
+    scaled once. With `--scale-lr none` nothing is done.
+    """
+    if plan.options.scale_lr == "none":
+        return
+    rate = given(call, 0, *_RATES)
+    if rate is not None:
+        scale(plan, rate)
+        decay = given(call, -1, "decay")
+        if decay is not None and plan.options.shard != "none":
+            plan.patch(decay).wrap(decay, "{} * " + plan.world(decay).size, _STEPS)
+        return
+    kind = {name.rpartition(".")[2].lower() for name in plan.program.names(call.func)}
+    default = next((_DEFAULTS[each] for each in sorted(kind) if each in _DEFAULTS), None)
+    if default is None or any(keyword.arg is None for keyword in call.keywords):
+        not_found(plan, call)
+        return
+    plan.patch(call).keyword(call, "learning_rate", f"{default} * {plan.world(call).size}", _NOTE)
+
+
+def scaled_default(plan: Plan, node: ast.AST, kind: str) -> str:
+    """What a class of Keras's optimizers (`adam`) is given as rate where the program gives none."""
+    rate = _DEFAULTS[kind.lower()]
+    return rate if plan.options.scale_lr == "none" else f"{rate} * {plan.world(node).size}"
+
+
+def scale(plan: Plan, rate: ast.expr) -> None:
+    """Scale a rate where it is used, or where it is made if that is a schedule or a function of the program."""
+    if plan.options.scale_lr == "none" or (isinstance(rate, ast.Constant) and rate.value is None):
+        return
+    values = plan.program.of(rate)
+    made = [each for each in values if isinstance(each, Foreign) and each.name.removesuffix("()") in _SCHEDULES]
+    custom = [each for each in values if isinstance(each, Instance) and is_schedule(each, plan.program)]
+    own = _functions(rate, plan.program)
+    for schedule in made:
+        if isinstance(schedule.node, ast.Call):
+            _schedule(plan, schedule.node, _SCHEDULES[schedule.name.removesuffix("()")])
+    for instance in custom:
+        _custom(plan, instance)
+    for function in own:
+        scale_results(plan, function)
+    if not (made or custom or own) and not relative(rate, plan.program):
+        plan.patch(rate).wrap(rate, "{} * " + plan.world(rate).size, _NOTE)
+
+
+def is_schedule(value: Instance, program: Program) -> bool:
+    """Whether an object of the program is a schedule of its own."""
+    bases = [base.name for base in program.lineage(value.type) if isinstance(base, Foreign)]
+    return any(name.endswith("LearningRateSchedule") for name in bases)
+
+
+def scale_results(plan: Plan, function: Function) -> None:
+    """Scale what a function gives as a rate, except where that is computed from the rate it was given."""
+    if plan.options.scale_lr == "none":
+        return
+    for result in results(function):
+        inner = _functions(result, plan.program)
+        for each in inner:
+            if each is not function:
+                scale_results(plan, each)
+        if not inner and not relative(result, plan.program):
+            plan.patch(result).wrap(result, "{} * " + plan.world(result).size, _NOTE)
+
+
+def relative(rate: ast.expr, program: Program) -> bool:
+    """Whether a rate is computed from the present one, which is scaled already."""
+    for source in program.sources(rate):
+        if isinstance(source, ast.Attribute) and source.attr in _RATES and _is_optimizer(source.value, program):
+            return True
+        if isinstance(source, ast.Name) and source.id in ("lr", "learning_rate", "current_lr", "rate"):
+            if _is_second_parameter(source, program):
+                return True
+    return False
+
+
+def scale_settings(plan: Plan) -> None:
+    """Scale what the program sets as the rate of an optimizer later: by assignment, `assign` or `K.set_value`."""
+    if plan.options.scale_lr == "none":
+        return
+    for place, rate in list(_settings(plan.program)):
+        if plan.program.unit(place).source.location in plan.editable:
+            scale(plan, rate)
+
+
+def not_found(plan: Plan, node: ast.expr) -> None:
+    """Warn that the rate of an optimizer could not be scaled."""
+    plan.warn(
+        "HVD304",
+        node,
+        "the learning rate of this optimizer is not to be seen here, and is not scaled",
+        f"multiply it by `{plan.world(node).size}`",
+    )
+
+
+def given(call: ast.Call, position: int, *names: str) -> ast.expr | None:
+    """An argument by any of its names, or else by position (none for -1)."""
+    for keyword in call.keywords:
+        if keyword.arg in names:
+            return keyword.value
+    plain = not any(isinstance(each, ast.Starred) for each in call.args[: position + 1])
+    return call.args[position] if 0 <= position < len(call.args) and plain else None
+
+
+def results(function: Function) -> Iterator[ast.expr]:
+    """The expressions a function returns."""
+    if isinstance(function, ast.Lambda):
+        yield function.body
+        return
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Return) and node.value is not None:
+            yield node.value
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _functions(node: ast.expr, program: Program) -> list[Function]:
+    """The functions of the program that an expression calls for its value, or that a variable has its value from."""
+    if isinstance(node, ast.Name):
+        return [each for origin in origins(node, program) if origin.whole for each in _functions(origin.value, program)]
+    if not isinstance(node, ast.Call):
+        return []
+    if program.names(node.func) == {"builtins.float"} and node.args:
+        return _functions(node.args[0], program)
+    return [each.node for each in program.of(node.func) if isinstance(each, Callable)]
+
+
+def _schedule(plan: Plan, call: ast.Call, kind: _Schedule) -> None:
+    size = plan.world(call).size
+    for position, name in kind.rates:
+        rate = given(call, position, name)
+        if rate is not None and not (isinstance(rate, ast.Constant) and rate.value is None):
+            _each(plan, rate, f"{{}} * {size}", name in _LISTS, _NOTE)
+    for name, default in kind.defaults:
+        position = next(at for at, each in kind.rates if each == name)
+        if given(call, position, name) is None:
+            plan.patch(call).keyword(call, name, f"{default} * {size}", _NOTE)
+    for position, name in kind.steps if plan.options.shard != "none" else ():
+        count = given(call, position, name)
+        if count is not None and not (isinstance(count, ast.Constant) and count.value == 0):
+            _each(plan, count, f"{{}} // {size}", name in _LISTS, _STEPS)
+
+
+def _each(plan: Plan, node: ast.expr, template: str, several: bool, note: Note) -> None:
+    """Change a number, or each of a list of them."""
+    patch = plan.patch(node)
+    if several and isinstance(node, ast.List | ast.Tuple) and not any(isinstance(e, ast.Starred) for e in node.elts):
+        for element in node.elts:
+            patch.wrap(element, template, note)
+    elif several:
+        patch.wrap(node, f"[{template.format('each')} for each in {{}}]", note)
+    else:
+        patch.wrap(node, template, note)
+
+
+def _custom(plan: Plan, value: Instance) -> None:
+    """A schedule of the program's own: as many times the rate, at a step that counts as many."""
+    for base in plan.program.lineage(value.type):
+        body = base.node.body if isinstance(base, Class) else []
+        call = next((each for each in body if isinstance(each, ast.FunctionDef) and each.name == "__call__"), None)
+        if call is None:
+            continue
+        scale_results(plan, call)
+        step = next(iter([*call.args.posonlyargs, *call.args.args][1:]), None)
+        if step is not None and plan.options.shard != "none":
+            size = plan.world(call).size
+            plan.patch(call).begin(call, f"{step.arg} = {step.arg} * {size}", _STEPS)
+        return
+
+
+def _is_optimizer(node: ast.expr, program: Program) -> bool:
+    spelled = isinstance(node, ast.Attribute | ast.Name) and "opt" in ast.unparse(node).rpartition(".")[2].lower()
+    return spelled or any(_OPTIMIZER.fullmatch(name) and name[0] != "?" for name in program.names(node))
+
+
+def _is_second_parameter(node: ast.Name, program: Program) -> bool:
+    """Whether a name is the rate that a schedule is given beside the epoch."""
+    function = next((a for a in program.ancestors(node) if isinstance(a, ast.FunctionDef | ast.Lambda)), None)
+    if function is None:
+        return False
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args) if each.arg != "self"]
+    return node.id in names[1:]
+
+
+def _settings(program: Program) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Where a rate is set, and to what."""
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Assign) and any(_is_rate(target, program) for target in node.targets):
+                yield node, node.value
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                yield from ((node, value) for value in _set_by(node, node.func, program))
+
+
+def _set_by(call: ast.Call, func: ast.Attribute, program: Program) -> Iterable[ast.expr]:
+    if func.attr == "assign" and call.args and _is_rate(func.value, program):
+        return (call.args[0],)
+    if func.attr == "set_value" and len(call.args) == 2 and _is_rate(call.args[0], program):
+        return (call.args[1],)
+    return ()
+
+
+def _is_rate(node: ast.expr, program: Program) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in _RATES and _is_optimizer(node.value, program)
+
+
+def constant(node: ast.expr, program: Program) -> object:
+    """The one literal an expression stands for; None where it is none or several."""
+    values = program.of(node)
+    found = [each.value for each in values if isinstance(each, Constant)]
+    return found[0] if len(found) == 1 and len(values) == 1 else None
