@@ -1,0 +1,96 @@
+"""Runs over declared files: what they find, what they say they read, and that nothing else counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from distml.engine.config import Config
+from distml.engine.declared import Outcome, check_declared
+
+NET = b"""\
+import torch.nn as nn
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, 10)
+    def forward(self, x):
+        return self.fc(x)
+"""
+APP = b"""\
+import torch
+from lib.net import Net
+Net(128)(torch.zeros(4, 96))
+"""
+FINE = APP.replace(b"96", b"128")
+BROKEN = b"import torch\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n"
+
+
+def check(paths: list[str], config: Config | None = None, roots: tuple[str, ...] = ("",), **files: bytes) -> Outcome:
+    contents = {name.replace("__", "/") + ".py": data for name, data in files.items()}
+    return check_declared(paths, contents, roots, config or Config(jobs=0))
+
+
+def codes(outcome: Outcome) -> list[tuple[str, str, int]]:
+    return [(finding.span.path, finding.code, finding.span.line) for finding in outcome.report.diagnostics]
+
+
+def test_a_finding_in_another_file_that_the_target_causes() -> None:
+    outcome = check(["app.py"], app=APP, lib__net=NET, lib__more=b"")
+    assert codes(outcome) == [("lib/net.py", "SHP401", 7)]
+    assert outcome.shown == {"lib/net.py", "app.py"}
+    assert outcome.read == {"lib/net.py", "app.py"}
+
+
+def test_what_is_read_without_a_finding_is_not_shown() -> None:
+    outcome = check(["app.py"], app=FINE, lib__net=NET, lib__more=b"import torch\n")
+    assert (codes(outcome), outcome.shown) == ([], frozenset())
+    assert "lib/net.py" in outcome.read and "lib/more.py" not in outcome.read
+
+
+def test_a_finding_of_another_file_itself_is_not_said_here() -> None:
+    outcome = check(["app.py"], app=b"import lib.broken\nimport torch\n", lib__broken=BROKEN)
+    assert codes(outcome) == []
+    assert codes(check(["lib/broken.py"], lib__broken=BROKEN)) == [("lib/broken.py", "SHP101", 2)]
+
+
+def test_a_suppression_that_hides_nothing_may_hide_something_of_a_dependant() -> None:
+    hidden = NET.replace(b"self.fc(x)", b"self.fc(x)  # distml: ignore[SHP401]")
+    assert codes(check(["lib/net.py"], lib__net=hidden)) == []
+    assert codes(check(["app.py"], app=APP, lib__net=hidden)) == []
+
+
+def test_nothing_on_disk_counts(folder: Path) -> None:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "net.py").write_bytes(NET)
+    (folder / "app.py").write_bytes(APP)
+    assert codes(check(["app.py"], app=APP)) == []
+
+
+@pytest.mark.parametrize("root", ["vendor", "bazel-out/bin/src"])
+def test_roots_say_where_imports_are_looked_up(root: str) -> None:
+    files = {f"{root.replace('/', '__')}__lib__net": NET}
+    assert codes(check(["app.py"], roots=(root,), app=APP, **files)) == [(f"{root}/lib/net.py", "SHP401", 7)]
+    assert codes(check(["app.py"], app=APP, **files)) == []
+
+
+def test_settings_count_as_in_any_run() -> None:
+    one = Config(folder="conf", src=("lib",), jobs=0)
+    found = codes(check(["app.py"], one, app=APP.replace(b"lib.", b""), conf__lib__net=NET))
+    assert found == [("conf/lib/net.py", "SHP401", 7)]
+    assert codes(check(["app.py"], Config(ignore=("SHP4",), jobs=0), app=APP, lib__net=NET)) == []
+    assert codes(check(["app.py"], Config(exclude=("app.py",), jobs=0), app=APP, lib__net=NET)) == []
+
+
+def test_what_may_be_otherwise_next_time_is_told_apart() -> None:
+    loop = b"import torch\nx = torch.zeros(2)\n" + b"x = x.view(-1).unsqueeze(0).squeeze(0)\n" * 4000
+    outcome = check(["app.py"], Config(time_limit=1e-4, jobs=1), app=loop, lib__net=NET)
+    assert [finding.code for finding in outcome.fleeting] == ["SRC105"]
+    assert "lib/net.py" in outcome.read
+
+
+def test_a_file_with_no_syntax_reads_nothing_else() -> None:
+    outcome = check(["app.py"], app=b"def (:\n", lib__net=NET)
+    assert [code for _, code, _ in codes(outcome)] == ["SRC101"]
+    assert (outcome.read, outcome.fleeting) == ({"app.py"}, ())
