@@ -9,7 +9,7 @@ data set does this loop go through. It never runs anything, and takes no longer 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import abc, defaultdict
 from collections.abc import Iterable, Iterator
 
 from distml.diagnostics.model import Span
@@ -157,10 +157,11 @@ class Program(Statements):
                 return above
         return None
 
-    def sources(self, node: ast.AST) -> set[ast.AST]:
+    def sources(self, node: ast.AST, until: abc.Callable[[ast.AST], bool] | None = None) -> set[ast.AST]:
         """The expressions whose values `node` is computed from, through variables, calls, containers and arithmetic.
 
-        What functions of the program compute counts by what they return. `node` itself is among them.
+        What functions of the program compute counts by what they return. `node` itself is among them. What is behind an
+        expression for which `until` holds is left out.
         """
         found: set[ast.AST] = set()
         waiting: list[ast.AST] = [node]
@@ -169,6 +170,8 @@ class Program(Statements):
             if current in found:
                 continue
             found.add(current)
+            if until is not None and until(current):
+                continue
             for value in self.of(current):
                 if isinstance(value, Foreign) and value.node is not None:
                     waiting.append(value.node)
