@@ -12,7 +12,18 @@ from pathlib import Path
 COPIED_FILE = 8 << 20
 COPIED_TOTAL = 128 << 20
 COPIED_COUNT = 5000
-SKIPPED = {".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache", ".pytest_cache"}
+SKIPPED = {
+    ".git",
+    ".hg",
+    ".svn",
+    ".venv",
+    "venv",
+    "node_modules",
+    "__pycache__",
+    ".tox",
+    ".mypy_cache",
+    ".pytest_cache",
+}
 
 
 def copy_of(source: Path, target: Path, replaced: dict[str, str]) -> None:

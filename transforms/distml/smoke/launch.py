@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,5 +101,3 @@ def environment(options: Options, plan: Path, python: str) -> dict[str, str]:
 def write_plan(path: Path, fields: Mapping[str, Any]) -> None:
     """Tell the probe what to do."""
     path.write_text(json.dumps({"parent": os.getpid(), **fields}), encoding="utf-8")
-
-

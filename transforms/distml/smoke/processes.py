@@ -38,7 +38,9 @@ class Ended:
 class Signs(Protocol):
     """What can be seen of the ranks from outside."""
 
-    ranks: int
+    @property
+    def ranks(self) -> int:
+        """How many."""
 
     def life(self) -> object:
         """Something that differs when a rank has done something."""
@@ -126,11 +128,10 @@ def _watch(launch: Launch, timeout: float, stall: float, signs: Signs) -> str:
     """Why the launch must be stopped, or nothing when it ended."""
     seen, since, used = signs.life(), time.monotonic(), 0.0
     while True:
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             launch.process.wait(POLL)
+        if launch.process.returncode is not None:
             return ""
-        except subprocess.TimeoutExpired:
-            pass
         now = time.monotonic()
         if now - launch.began > timeout:
             return f"it was not finished after {timeout:g} seconds"

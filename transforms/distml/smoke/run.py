@@ -65,9 +65,7 @@ def smoke(
         trial = Trial(path.resolve(), python, tuple(arguments), options, work)
         together = trial.run("ranks", launcher, options.np, {path.name: rewritten, **(modules or {})}, {})
         alone = _alone(trial, together) if options.compare else None
-        return replace(
-            verdicts.judge(path.name, launcher, options, together, alone), seconds=time.monotonic() - began
-        )
+        return replace(verdicts.judge(path.name, launcher, options, together, alone), seconds=time.monotonic() - began)
 
 
 def smoke_text(

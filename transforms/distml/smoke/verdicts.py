@@ -80,7 +80,9 @@ def _place(record: Record) -> str:
 
 def _script_line(stacks: str) -> str:
     """The innermost line of the script's own code in the stack of the main thread."""
-    main = stacks.rpartition("Current thread")[2] if "Current thread" in stacks else stacks.split("\n\n")[-1]
+    main = (
+        stacks.rpartition("Current thread")[2] if "Current thread" in stacks else stacks.rsplit("\n\n", maxsplit=1)[-1]
+    )
     frames = [match for match in FRAME.findall(main) if "/distml-smoke-" in match[0]]
     return f"at {frames[0][0].rpartition('/')[2]}:{frames[0][1]} in {frames[0][2]}" if frames else "at an unknown line"
 
@@ -144,8 +146,8 @@ def started(records: Sequence[Record]) -> Verdict:
 
 def weights(records: Sequence[Record]) -> Verdict:
     """The ranks hold the same weights at the end."""
-    last = min(max(record.weights, default=-1) for record in records)
-    if last < 0 or not all(last in record.weights for record in records):
+    last = max(set[int].intersection(*(set(record.weights) for record in records)), default=-1)
+    if last < 0:
         return Verdict("weights", "unknown", "no weights could be read at the end")
     if unequal := _unequal(records, last):
         return Verdict("weights", "failed", f"after {_steps(last)} {unequal}")
@@ -252,11 +254,11 @@ def _factor(options: Options, pairs: Sequence[tuple[int, float, float]]) -> floa
 
 def _rate(options: Options, records: Sequence[Record], alone: Record, common: int) -> Verdict:
     """How far the weights went, which the learning rate decides."""
-    ours = _way(records[0].weights, common)
-    theirs = _way(alone.weights, common)
-    if not ours or not theirs or ours[0] != theirs[0]:
+    last = max(records[0].weights.keys() & alone.weights.keys(), default=0)
+    ours, theirs = (_way(weights, common, last) for weights in (records[0].weights, alone.weights))
+    if not ours or not theirs:
         return Verdict("rate", "unknown", "the way of the weights could not be measured")
-    ratio = ours[1] / theirs[1]
+    ratio = ours / theirs
     text = f"the weights went {ratio:.3g} times as far as in one process with the large batch"
     if abs(ratio - 1) <= MOVED:
         return Verdict("rate", "passed", text)
@@ -267,14 +269,12 @@ def _asked(options: Options) -> str:
     return f"{options.np} times the learning rate" if options.scale_lr == "linear" else "the same learning rate"
 
 
-def _way(weights: dict[int, tuple[Weight, ...]], start: int) -> tuple[int, float] | None:
-    """The last step, and how far the weights went since `start`."""
-    last = max(weights, default=0)
-    if start not in weights or last <= start:
-        return None
-    pairs = zip(weights[start], weights[last])
-    way = math.sqrt(sum((b - a) ** 2 for one, two in pairs for a, b in zip(one.values, two.values)))
-    return (last, way) if way else None
+def _way(weights: dict[int, tuple[Weight, ...]], start: int, end: int) -> float:
+    """How far the weights went between two steps; 0 where that was not seen."""
+    if start not in weights or end not in weights:
+        return 0.0
+    pairs = zip(weights[start], weights[end])
+    return math.sqrt(sum((b - a) ** 2 for one, two in pairs for a, b in zip(one.values, two.values)))
 
 
 def _speed(records: Sequence[Record]) -> Speed | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import Any, Dict, List
+from typing import Any
 
 SAMPLES = 32
 ROW_BYTES = 1 << 16
 
 
-def describe(name: str, array: Any) -> Dict[str, Any]:
+def describe(name: str, array: Any) -> dict[str, Any]:
     """What two processes compare of a weight, and what tells how far apart two weights are."""
     flat = array.reshape(-1)
     every = max(1, len(flat) // SAMPLES)
@@ -25,7 +25,7 @@ def describe(name: str, array: Any) -> Dict[str, Any]:
     }
 
 
-def rows(arrays: List[Any]) -> List[str]:
+def rows(arrays: list[Any]) -> list[str]:
     """One hash a sample, over all arrays of the batch that have that many samples."""
     shaped = [array for array in arrays if getattr(array, "shape", ())]
     if not shaped:
@@ -35,7 +35,7 @@ def rows(arrays: List[Any]) -> List[str]:
     return [_row([array[index] for array in alike]) for index in range(count)]
 
 
-def _row(parts: List[Any]) -> str:
+def _row(parts: list[Any]) -> str:
     digest = hashlib.sha1()
     for part in parts:
         content = part.tobytes() if hasattr(part, "tobytes") else repr(part).encode("utf-8", "backslashreplace")

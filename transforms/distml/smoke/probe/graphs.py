@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, List
+from collections.abc import Callable
+from typing import Any
 
 
 def tensorflow() -> Any:
@@ -16,13 +17,13 @@ def eager() -> bool:
     return bool(tensorflow().executing_eagerly())
 
 
-def values(tensors: List[Any]) -> List[Any]:
+def values(tensors: list[Any]) -> list[Any]:
     """The dense tensors among `tensors`, as tensors."""
     tf = tensorflow()
     return [tensor for tensor in tensors if isinstance(tensor, tf.Tensor) and tensor.dtype.is_numpy_compatible]
 
 
-def note(callback: Callable[..., None], tensors: List[Any]) -> Any:
+def note(callback: Callable[..., None], tensors: list[Any]) -> Any:
     """Have `callback` called with the values of `tensors` now, or whenever the graph comes by.
 
     The operation that does it, or None where it was done at once.
@@ -37,7 +38,7 @@ def note(callback: Callable[..., None], tensors: List[Any]) -> Any:
 
     tf = tensorflow()
     with tf.device("CPU:0"):
-        return tf.compat.v1.py_func(call, tensors, tf.int64, stateful=True)
+        return tf.numpy_function(call, tensors, tf.int64)
 
 
 def after(operation: Any, structure: Any) -> Any:
@@ -46,4 +47,6 @@ def after(operation: Any, structure: Any) -> Any:
         return structure
     tf = tensorflow()
     with tf.control_dependencies([operation]):
-        return tf.nest.map_structure(lambda value: tf.identity(value) if isinstance(value, tf.Tensor) else value, structure)
+        return tf.nest.map_structure(
+            lambda value: tf.identity(value) if isinstance(value, tf.Tensor) else value, structure
+        )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib.abc import Loader, MetaPathFinder
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any
 
 Hook = Callable[[Any], None]
 
@@ -12,7 +13,7 @@ Hook = Callable[[Any], None]
 class Wrapped(Loader):
     """A loader that runs the hooks of its module after the module."""
 
-    def __init__(self, inner: Any, hooks: List[Hook], trouble: Callable[[str, BaseException], None]) -> None:
+    def __init__(self, inner: Any, hooks: list[Hook], trouble: Callable[[str, BaseException], None]) -> None:
         self.inner = inner
         self.hooks = hooks
         self.trouble = trouble
@@ -35,11 +36,11 @@ class Wrapped(Loader):
 class Finder(MetaPathFinder):
     """Wraps the loaders of the modules that have hooks."""
 
-    def __init__(self, hooks: Dict[str, List[Hook]], trouble: Callable[[str, BaseException], None]) -> None:
+    def __init__(self, hooks: dict[str, list[Hook]], trouble: Callable[[str, BaseException], None]) -> None:
         self.hooks = hooks
         self.trouble = trouble
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[Any]:
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any | None:
         """The spec that the other finders give, with its loader wrapped."""
         if name not in self.hooks:
             return None
@@ -51,7 +52,7 @@ class Finder(MetaPathFinder):
         return None
 
 
-def install(hooks: Dict[str, List[Hook]], trouble: Callable[[str, BaseException], None]) -> None:
+def install(hooks: dict[str, list[Hook]], trouble: Callable[[str, BaseException], None]) -> None:
     """From now on, run `hooks` by module name."""
     sys.meta_path.insert(0, Finder(hooks, trouble))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict
+from collections.abc import Callable
+from typing import Any
 
 from .graphs import after, eager, note, tensorflow, values
 from .importing import Hook, wrap
@@ -12,10 +13,10 @@ FIT_BATCH = 32
 """The batch size of `fit` where none is given."""
 
 
-def hooks(tensorflow_hooks: TensorFlow) -> Dict[str, Hook]:
+def hooks(tensorflow_hooks: TensorFlow) -> dict[str, Hook]:
     """By the module after which they are made."""
     found = Keras(tensorflow_hooks)
-    every: Dict[str, Hook] = {
+    every: dict[str, Hook] = {
         "keras.src.optimizers.optimizer": found.optimizer,
         "keras.src.optimizers.legacy.optimizer_v2": found.legacy,
         "keras.src.engine.training": found.models,
@@ -157,7 +158,9 @@ def _scaled(rate: Any, factor: float) -> Any:
         return rate * factor
     kind = type(rate)
     if hasattr(rate, "get_config"):
-        rate.__class__ = type(kind.__name__, (kind,), {"__call__": lambda self, step: kind.__call__(self, step) * factor})
+        rate.__class__ = type(
+            kind.__name__, (kind,), {"__call__": lambda self, step: kind.__call__(self, step) * factor}
+        )
         return rate
     return lambda: rate() * factor
 

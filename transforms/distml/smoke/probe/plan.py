@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Optional
+from typing import Any
 
 VARIABLE = "DISTML_SMOKE_PLAN"
 RANKS = ("HOROVOD_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
@@ -19,14 +19,14 @@ class Plan:
     `load_step` steps.
     """
 
-    def __init__(self, fields: Dict[str, Any]) -> None:
+    def __init__(self, fields: dict[str, Any]) -> None:
         self.folder = str(fields["folder"])
         self.steps = int(fields.get("steps", 0))
         self.factor = int(fields.get("factor", 1))
         self.rate = float(fields.get("rate", 1.0))
         self.still = bool(fields.get("still", True))
         self.seed = int(fields.get("seed", 0))
-        self.load: Optional[str] = fields.get("load")
+        self.load: str | None = fields.get("load")
         self.load_step = int(fields.get("load_step", 0))
         self.parent = int(fields.get("parent", 0))
         self.rank = first_number(RANKS, 0)

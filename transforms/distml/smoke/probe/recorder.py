@@ -6,13 +6,14 @@ import json
 import mmap
 import os
 import time
-from typing import Any, Callable, Dict, List, Optional, Set
+from collections.abc import Callable
+from typing import Any
 
 from .digests import describe, rows
 from .plan import Plan
 
 SNAPSHOTS = 3
-"""Weights are described before each of the first steps, and at the end."""
+"""Weights are described before each of the first steps, after each power of two, and at the end."""
 BATCHES = 64
 """Batches whose samples are hashed; later ones are only counted."""
 
@@ -24,7 +25,7 @@ class Stopped(BaseException):
 class Source:
     """How weights are read and set in one framework: lists in a fixed order."""
 
-    def read(self) -> Optional[List[Any]]:
+    def read(self) -> list[Any] | None:
         """Name and array of each weight, or None where they cannot be read now."""
         raise NotImplementedError
 
@@ -44,10 +45,10 @@ class Recorder:
         self.plan = plan
         self.steps = 0
         self.batches = 0
-        self.told: Set[str] = set()
+        self.told: set[str] = set()
         self.suppressed = 0
-        self.source: Optional[Source] = None
-        self.at_end: List[Callable[[], None]] = []
+        self.source: Source | None = None
+        self.at_end: list[Callable[[], None]] = []
         self._pid = os.getpid()
         self._waiting = _shared_byte(plan.file("waiting"))
         self._file = os.open(plan.file("jsonl"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -77,12 +78,12 @@ class Recorder:
         """A value whose gradient was taken."""
         self.note("loss", value=value)
 
-    def batch(self, source: str, arrays: List[Any]) -> None:
+    def batch(self, source: str, arrays: list[Any]) -> None:
         """A batch that was read (`loader`, `feed`) or that a model was called on (`input`)."""
         self.begun()
         self.batches += 1
         hashes = rows(arrays) if self.batches <= BATCHES else []
-        samples = len(arrays[0]) if arrays and getattr(arrays[0], "shape", ()) else 0
+        samples = len(arrays[0]) if arrays and getattr(arrays[0], "shape", None) else 0
         self.note("batch", source=source, samples=samples, rows=hashes)
 
     def apart(self, what: str) -> None:
@@ -101,16 +102,23 @@ class Recorder:
         """Whether the script has made as many steps as were asked for."""
         return bool(self.plan.steps) and self.steps >= self.plan.steps
 
+    def due(self) -> bool:
+        """Whether the weights are to be described after this number of steps."""
+        return self.steps < SNAPSHOTS or self.steps & (self.steps - 1) == 0
+
     def boundary(self) -> None:
         """Between two steps: look at the weights, start from given ones, or end the script."""
         if self.suppressed:
             return
+        self.suppressed += 1  # what is done here makes no boundaries of its own
+        try:
+            self._load()
+            if self.due() or self.enough():
+                self.weights()
+        finally:
+            self.suppressed -= 1
         if self.enough():
-            self.weights()
             raise Stopped
-        self._load()
-        if self.steps < SNAPSHOTS:
-            self.weights()
 
     def weights(self) -> None:
         """Describe the weights as they are now; the last description of a step counts."""
@@ -144,7 +152,7 @@ def _shared_byte(path: str) -> mmap.mmap:
         return mmap.mmap(file.fileno(), 1)
 
 
-def fields_of(value: Any) -> Dict[str, Any]:
+def fields_of(value: Any) -> dict[str, Any]:
     """Shape and element type of a tensor of any framework, as JSON can hold them."""
     shape = getattr(value, "shape", None)
     dims = [] if shape is None else _dims(shape)

@@ -12,7 +12,7 @@ import threading
 import time
 import traceback
 import types
-from typing import Any, Dict, List
+from typing import Any
 
 from . import keras_hooks, torch_data, torch_hooks
 from .importing import Hook, install
@@ -23,7 +23,7 @@ from .tensorflow_hooks import TensorFlow
 PR_SET_PDEATHSIG = 1
 
 
-def main(arguments: List[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Run the script `arguments[0]` with the other arguments; ends the process."""
     plan = read()
     recorder = Recorder(plan)
@@ -41,8 +41,8 @@ def main(arguments: List[str]) -> None:
     sys.exit(code)
 
 
-def _hooks(recorder: Recorder) -> Dict[str, List[Hook]]:
-    found: Dict[str, List[Hook]] = {}
+def _hooks(recorder: Recorder) -> dict[str, list[Hook]]:
+    found: dict[str, list[Hook]] = {}
     tensorflow = TensorFlow(recorder)
     rooms = (torch_hooks.hooks(recorder), torch_data.hooks(recorder), tensorflow.hooks(), keras_hooks.hooks(tensorflow))
     for room in rooms:
@@ -51,7 +51,7 @@ def _hooks(recorder: Recorder) -> Dict[str, List[Hook]]:
     return found
 
 
-def _run(arguments: List[str], recorder: Recorder) -> Any:
+def _run(arguments: list[str], recorder: Recorder) -> Any:
     """The exit code of the script, None where the probe ended it."""
     try:
         _as_main(arguments)
@@ -69,7 +69,7 @@ def _run(arguments: List[str], recorder: Recorder) -> Any:
     return 0
 
 
-def _as_main(arguments: List[str]) -> None:
+def _as_main(arguments: list[str]) -> None:
     script = arguments[0]
     sys.argv = list(arguments)
     sys.path[0] = os.path.dirname(os.path.abspath(script))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, List, Optional
+from collections.abc import Callable
+from typing import Any
 
 from .graphs import eager, note, tensorflow
 from .importing import Hook, wrap
@@ -16,19 +17,19 @@ class Weights(Source):
     """The variables that optimizers were applied to, then what the optimizers hold."""
 
     def __init__(self) -> None:
-        self.variables: List[Any] = []
-        self.optimizers: List[Any] = []
+        self.variables: list[Any] = []
+        self.optimizers: list[Any] = []
         self.session: Any = None
-        self.run: Optional[Callable[..., Any]] = None
+        self.run: Callable[..., Any] | None = None
 
-    def add(self, optimizer: Any, variables: List[Any]) -> None:
+    def add(self, optimizer: Any, variables: list[Any]) -> None:
         """Remember an optimizer and what it was applied to."""
         known = {id(variable) for variable in self.variables}
         self.variables += [variable for variable in variables if id(variable) not in known]
         if all(optimizer is not other for other in self.optimizers):
             self.optimizers.append(optimizer)
 
-    def read(self) -> Optional[List[Any]]:
+    def read(self) -> list[Any] | None:
         """Variables as arrays; in a session, of its graph."""
         if self.session is not None:
             return self._read_session(self._of_session())
@@ -36,14 +37,14 @@ class Weights(Source):
             return None
         return [(variable.name, variable.numpy()) for variable in self.variables]
 
-    def _of_session(self) -> List[Any]:
+    def _of_session(self) -> list[Any]:
         return list(self.session.graph.get_collection("trainable_variables"))
 
-    def _all_of_session(self) -> List[Any]:
+    def _all_of_session(self) -> list[Any]:
         found = [value for value in self.session.graph.get_collection("variables") if value.dtype.is_floating]
         return self._of_session() + [value for value in found if all(value is not own for own in self._of_session())]
 
-    def _read_session(self, variables: List[Any]) -> Optional[List[Any]]:
+    def _read_session(self, variables: list[Any]) -> list[Any] | None:
         if not variables or self.run is None:
             return None
         try:
@@ -51,9 +52,9 @@ class Weights(Source):
         except tensorflow().errors.FailedPreconditionError:
             return None
 
-    def _state(self) -> List[Any]:
+    def _state(self) -> list[Any]:
         """What optimizers hold besides their rates."""
-        found: List[Any] = []
+        found: list[Any] = []
         for optimizer in self.optimizers:
             held = getattr(optimizer, "variables", [])
             found += [value for value in (held() if callable(held) else held) if "learning_rate" not in value.name]
@@ -91,9 +92,9 @@ class TensorFlow:
         self.recorder = recorder
         self.weights = Weights()
         self.depth = 0
-        self.losses: Dict[int, Any] = {}
+        self.losses: dict[int, Any] = {}
 
-    def hooks(self) -> Dict[str, Hook]:
+    def hooks(self) -> dict[str, Hook]:
         """By the module after which they are made."""
         return {
             "tensorflow": self.seed,
@@ -112,7 +113,7 @@ class TensorFlow:
         module.random.set_seed(recorder.plan.seed + recorder.plan.rank)
         module.compat.v1.set_random_seed(recorder.plan.seed + recorder.plan.rank)
 
-    def step(self, optimizer: Any, variables: List[Any], loss: Any = None) -> Any:
+    def step(self, optimizer: Any, variables: list[Any], loss: Any = None) -> Any:
         """An optimizer is applied: the operation that notes it in a graph."""
         self.weights.add(optimizer, variables)
         recorder = self.recorder
@@ -200,7 +201,7 @@ class TensorFlow:
         wrap(module.Optimizer, "compute_gradients", compute)
         wrap(module.Optimizer, "apply_gradients", apply)
 
-    def applied(self, optimizer: Any, variables: List[Any], done: Any) -> Any:
+    def applied(self, optimizer: Any, variables: list[Any], done: Any) -> Any:
         """`done`, once the step is noted too."""
         if eager():
             self.step(optimizer, variables)

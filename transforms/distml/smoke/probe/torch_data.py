@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, List
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from .importing import Hook, wrap
 from .recorder import Recorder
@@ -10,9 +11,9 @@ from .recorder import Recorder
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 
 
-def hooks(recorder: Recorder) -> Dict[str, Hook]:
+def hooks(recorder: Recorder) -> dict[str, Hook]:
     """By the module after which they are made."""
-    found: Dict[str, Hook] = {"torch.utils.data.dataloader": lambda module: loaders(module, recorder)}
+    found: dict[str, Hook] = {"torch.utils.data.dataloader": lambda module: loaders(module, recorder)}
     if recorder.plan.still:
         found["torch.utils.data.sampler"] = samplers
         found["torch.utils.data.distributed"] = distributed
@@ -48,7 +49,7 @@ def loaders(module: Any, recorder: Recorder) -> None:
     wrap(module._BaseDataLoaderIter, "__next__", following)
 
 
-def _arrays(batch: Any) -> List[Any]:
+def _arrays(batch: Any) -> list[Any]:
     if hasattr(batch, "detach"):
         return [batch.detach().cpu().numpy()]
     if isinstance(batch, dict):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, List, Optional
+from collections.abc import Callable
+from typing import Any
 
 from .importing import Hook, wrap
 from .recorder import Recorder, Source, fields_of
@@ -11,7 +12,7 @@ from .recorder import Recorder, Source, fields_of
 TRACE = ("_dump_fr_trace_json", "_dump_nccl_trace_json")
 
 
-def hooks(recorder: Recorder) -> Dict[str, Hook]:
+def hooks(recorder: Recorder) -> dict[str, Hook]:
     """By the module after which they are made."""
     found = Torch(recorder)
     return {
@@ -26,21 +27,21 @@ class Weights(Source):
     """The parameters of every optimizer, in the order in which the optimizers were made."""
 
     def __init__(self) -> None:
-        self.optimizers: List[Any] = []
-        self.models: List[Any] = []
+        self.optimizers: list[Any] = []
+        self.models: list[Any] = []
 
-    def parameters(self) -> List[Any]:
+    def parameters(self) -> list[Any]:
         """Each parameter once."""
-        seen: Dict[int, Any] = {}
+        seen: dict[int, Any] = {}
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
                     seen.setdefault(id(parameter), parameter)
         return list(seen.values())
 
-    def read(self) -> Optional[List[Any]]:
+    def read(self) -> list[Any] | None:
         """Parameters as arrays."""
-        names: Dict[int, str] = {}
+        names: dict[int, str] = {}
         for model in self.models:
             names.update({id(value): name for name, value in model.named_parameters()})
         return [
@@ -50,8 +51,8 @@ class Weights(Source):
 
     def save(self, path: str) -> None:
         """Parameters as one file of torch."""
-        torch = sys.modules["torch"]
-        torch.save([parameter.detach().cpu() for parameter in self.parameters()], path)  # type: ignore[attr-defined]
+        torch: Any = sys.modules["torch"]
+        torch.save([parameter.detach().cpu() for parameter in self.parameters()], path)
 
     def load(self, path: str) -> str:
         """Copy by position."""
@@ -95,7 +96,7 @@ class Torch:
 
     def _before(self, *_: Any) -> None:
         self.depth += 1
-        if self.depth == 1 and self.recorder.steps < 3 and not self.recorder.suppressed:
+        if self.depth == 1 and self.recorder.due() and not self.recorder.suppressed:
             self.recorder.weights()
 
     def _after(self, *_: Any) -> None:
