@@ -7,7 +7,7 @@ from typing import cast
 
 from distml.rewrites.horovod.plan import Flow
 
-FLOWS: tuple[str, ...] = ()
+FLOWS: tuple[str, ...] = ("session", "pytorch")
 
 
 def flows() -> tuple[Flow, ...]:

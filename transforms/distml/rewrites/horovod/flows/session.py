@@ -1,0 +1,52 @@
+"""Training loops that run a session of TensorFlow 1: `sess.run(train_op, feed_dict=...)`.
+
+Sessions that keep hooks and checkpoints are in `monitored`, estimators in `estimator`.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.flows import session_broadcast, session_config, session_data, session_optimizers
+from distml.rewrites.horovod.flows.session_feeds import entries
+from distml.rewrites.horovod.flows.session_frames import frames, loops
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, monitored
+from distml.rewrites.horovod.plan import Loop, Plan
+from distml.training.program import Program
+
+
+class SessionFlow:
+    """Loops around `run` of a session that the program makes itself."""
+
+    def find(self, program: Program) -> list[Loop]:
+        """One for each outermost loop that trains."""
+        graph = Graph(program)
+        made = tuple(session_optimizers.optimizers(graph))
+        return [Loop("HVD103", place, "session loop", "session", made) for place in _loops(graph)]
+
+    def plan(self, loop: Loop, plan: Plan) -> None:
+        """Raises `Refuse` where gradients or the number of steps cannot be followed."""
+        graph = Graph(plan.program)
+        assert isinstance(loop.node, ast.stmt)
+        runs = _loops(graph)[loop.node]
+        plan.world(loop.node)
+        session_config.configure(plan)
+        larger = session_data.distribute(plan, graph, runs)
+        session_optimizers.distribute(plan, graph, larger)
+        for run in runs:
+            feeds = [each.value for each in entries(run, graph)]
+            session_broadcast.send(plan, run, frames(run.call, feeds, plan.program))
+
+
+def _loops(graph: Graph) -> dict[ast.stmt, list[Run]]:
+    """The steps of a program by the outermost loop they are made in."""
+    found: dict[ast.stmt, list[Run]] = {}
+    for run in graph.runs():
+        if not monitored(run.session, graph.program):
+            chain = [loop for frame in frames(run.call, [], graph.program) for loop in loops(frame.node, graph.program)]
+            place = chain[-1] if chain else graph.program.statement(run.call)
+            found.setdefault(place, []).append(run)
+    return found
+
+
+FLOW = SessionFlow()

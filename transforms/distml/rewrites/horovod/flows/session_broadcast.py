@@ -1,0 +1,136 @@
+"""Equal weights at the start: those of rank 0, sent to all others once they are initialized or restored.
+
+The operation that sends them is made and run in front of the loop that trains, behind everything that changes weights
+before: initializers, restored checkpoints, pretrained embeddings.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.flows.session_frames import Frame, loops, owner_of
+from distml.rewrites.horovod.flows.session_graph import Run, argument
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+
+_SEND = Note(
+    "weights of rank 0 sent to all ranks",
+    "every rank has initialized its own; the averaged gradients would move different models",
+    "broadcast-variables",
+)
+_INITIALIZERS = frozenset(
+    f"tensorflow.{name}"
+    for name in (
+        "global_variables_initializer",
+        "initialize_all_variables",
+        "variables_initializer",
+        "initialize_variables",
+        "train.Supervisor",
+    )
+)
+
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+def send(plan: Plan, run: Run, chain: list[Frame]) -> None:
+    """Send the weights of rank 0 before `run` is reached for the first time."""
+    program = plan.program
+    starts = initializers(program)
+    for number, frame in enumerate(chain):
+        statement = _outermost(frame, starts, program)
+        before = [s for s in starts if owner_of(s, program) is frame.owner and s.lineno <= statement.lineno]
+        if before:
+            session = _text(run) if number == 0 else _receiver(before[-1], program)
+            last = _settled(before[-1], program)
+            if _nothing_between(last, statement, program):
+                _put(plan, last, _receiver(before[-1], program), after=True)
+            else:
+                _put(plan, statement, session, after=False)
+            return
+    for start in starts:
+        _put(plan, _settled(start, program), _receiver(start, program), after=True)
+    if not starts:
+        _put(plan, _outermost(chain[-1], [], program), _text(run), after=False)
+
+
+def initializers(program: Program) -> list[ast.Call]:
+    """The calls that run an initializer or restore a checkpoint, in the order of the files."""
+    return [call for call in program.calls if _initializes(call, program) or restores(call, program)]
+
+
+def restores(call: ast.Call, program: Program) -> bool:
+    """Whether a call reads weights from a checkpoint."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "restore":
+        return False
+    return any(name.endswith("Saver().restore") for name in program.names(call.func)) or len(call.args) == 2
+
+
+def _initializes(call: ast.Call, program: Program) -> bool:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "run":
+        return False
+    operation = argument(call, 0, "fetches") if not _is_initializer(call.func.value, program) else call.func.value
+    return operation is not None and _is_initializer(operation, program)
+
+
+def _is_initializer(node: ast.AST, program: Program) -> bool:
+    calls = [each for each in program.sources(node) if isinstance(each, ast.Call)]
+    return any(program.names(each.func) & _INITIALIZERS for each in calls)
+
+
+def _outermost(frame: Frame, starts: list[ast.Call], program: Program) -> ast.stmt:
+    """The outermost loop around a frame's node that neither initializes nor makes the session, else its statement."""
+    found = program.statement(frame.node)
+    inner = set(starts)
+    for loop in loops(frame.node, program):
+        if any(each in inner or _makes_session(each, program) for each in ast.walk(loop)):
+            break
+        found = loop
+    return found
+
+
+def _makes_session(node: ast.AST, program: Program) -> bool:
+    return isinstance(node, ast.Call) and bool(
+        program.names(node.func) & {"tensorflow.Session", "tensorflow.InteractiveSession"}
+    )
+
+
+def _settled(start: ast.Call, program: Program) -> ast.stmt:
+    """The statement behind which an initializer has run, whatever branch was taken."""
+    found = program.statement(start)
+    for above in program.ancestors(found):
+        if isinstance(above, ast.If | ast.Try):
+            found = above
+        elif isinstance(above, ast.stmt):
+            break
+    return found
+
+
+def _nothing_between(first: ast.stmt, last: ast.stmt, program: Program) -> bool:
+    """Whether two statements of one block have nothing between them that may change weights."""
+    block = next((b for n in _BLOCKS if first in (b := getattr(program.parent(first), n, None) or [])), [])
+    if last not in block:
+        return False
+    between = block[block.index(first) + 1 : block.index(last)]
+    return not any(isinstance(node, ast.Call) for statement in between for node in ast.walk(statement))
+
+
+def _receiver(start: ast.Call, program: Program) -> str:
+    """How the session is spelled where `start` runs; nothing where it is the default one."""
+    assert isinstance(start.func, ast.Attribute)
+    if restores(start, program):
+        return ast.unparse(start.args[0]) if start.args else ""
+    if _is_initializer(start.func.value, program):
+        session = argument(start, 1, "session")
+        return ast.unparse(session) if session is not None else ""
+    return ast.unparse(start.func.value)
+
+
+def _text(run: Run) -> str:
+    return ast.unparse(run.session) if run.session is not None else ""
+
+
+def _put(plan: Plan, statement: ast.stmt, session: str, after: bool) -> None:
+    operation = f"{plan.world(statement).module}.broadcast_global_variables(0)"
+    code = f"{session}.run({operation})" if session else f"{operation}.run()"
+    patch = plan.patch(statement)
+    (patch.after if after else patch.before)(statement, code, _SEND)

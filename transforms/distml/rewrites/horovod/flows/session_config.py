@@ -1,0 +1,98 @@
+"""Sessions of TensorFlow 1, each on the GPU of its process."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.flows.session_graph import argument
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Foreign
+
+_NOTE = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")
+_MADE = re.compile(
+    r"tensorflow\.(Session|InteractiveSession|train\.(MonitoredTrainingSession|SingularMonitoredSession|ChiefSessionCreator))"
+)
+POSITIONS = {"Session": 2, "InteractiveSession": 2, "MonitoredTrainingSession": 9}
+"""Where sessions take `config` by position; 99 where nobody gives it so."""
+
+
+def configure(plan: Plan) -> None:
+    """Give every session that the program makes a configuration that names the GPU of its process."""
+    for call in plan.program.calls:
+        names = [name for name in plan.program.names(call.func) if _MADE.fullmatch(name)]
+        if names and plan.program.unit(call).source.location in plan.editable:
+            place(plan, call, "config", POSITIONS.get(names[0].rpartition(".")[2], 99), module_of(call, plan.program))
+
+
+def module_of(call: ast.Call, program: Program) -> str:
+    """How the file of a call spells the module `tensorflow` with the names of TensorFlow 1."""
+    for node in ast.walk(call.func):
+        if isinstance(node, ast.Name | ast.Attribute) and "tensorflow" in program.names(node) | {
+            "tensorflow.compat.v1"
+        }:
+            if program.names(node) & {"tensorflow", "tensorflow.compat.v1"}:
+                return ast.unparse(node)
+    unit = program.unit(call)
+    for node in ast.walk(unit.tree):
+        if isinstance(node, ast.Name) and program.names(node) & {"tensorflow", "tensorflow.compat.v1"}:
+            return node.id
+    return "tf"
+
+
+def place(plan: Plan, call: ast.Call, name: str, position: int, module: str) -> None:
+    """Let the configuration that `call` takes as `name` say which GPU to use."""
+    given = argument(call, position, name)
+    if given is None or (isinstance(given, ast.Constant) and given.value is None):
+        _fresh(plan, call, name, module, given)
+        return
+    made = _made(given, "tensorflow.ConfigProto()", plan.program)
+    for config in made:
+        _extend(plan, config, module)
+    if not made:
+        plan.warn(
+            "HVD308",
+            given,
+            "nobody can see how this session is configured, so that every process may take all GPUs",
+            "set `gpu_options.visible_device_list` to the local rank",
+        )
+
+
+def _fresh(plan: Plan, call: ast.Call, name: str, module: str, given: ast.expr | None) -> None:
+    patch = plan.patch(call)
+    if patch.requests.keywords.get(call, {}).get(name) or any(
+        each.startswith(f"{name}=") for each in patch.requests.arguments.get(call, ())
+    ):
+        return
+    text = new(plan, call, module)
+    if given is not None:
+        patch.wrap(given, text, _NOTE)
+    else:
+        patch.keyword(call, name, text, _NOTE)
+
+
+def new(plan: Plan, node: ast.expr, module: str) -> str:
+    """Make a configuration in front of the statement of `node`, and give its name."""
+    world, patch = plan.world(node), plan.patch(node)
+    name = patch.free("config")
+    lines = [f"{name} = {module}.ConfigProto()", f"{name}.gpu_options.visible_device_list = str({world.local_rank})"]
+    patch.before(plan.program.statement(node), "\n".join(lines), _NOTE)
+    return name
+
+
+def _made(node: ast.expr, name: str, program: Program) -> list[ast.Call]:
+    found = [v.node for v in program.of(node) if isinstance(v, Foreign) and v.name == name]
+    return [each for each in found if isinstance(each, ast.Call)]
+
+
+def _extend(plan: Plan, config: ast.Call, module: str) -> None:
+    """Name the GPU in a configuration that the program makes."""
+    options = next((k.value for k in config.keywords if k.arg == "gpu_options"), None)
+    devices = f"str({plan.world(config).local_rank})"
+    if options is None:
+        code = f"{module}.GPUOptions(visible_device_list={devices})"
+        plan.patch(config).keyword(config, "gpu_options", code, _NOTE)
+        return
+    for call in _made(options, "tensorflow.GPUOptions()", plan.program):
+        plan.patch(call).keyword(call, "visible_device_list", devices, _NOTE)

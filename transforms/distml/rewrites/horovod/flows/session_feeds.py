@@ -1,0 +1,104 @@
+"""The placeholders that a training step is fed, and which of them take data."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from distml.rewrites.horovod.flows.session_frames import owner_of, reached
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument
+from distml.rewrites.horovod.flows.session_optimizers import optimizers
+from distml.training.program import Program
+from distml.training.values import Box, Constant, Foreign
+
+
+@dataclass(frozen=True, eq=False)
+class Feed:
+    """One entry of a `feed_dict`; `key` is None where the dictionary is made elsewhere, and `value` all of it."""
+
+    key: ast.expr | None
+    value: ast.expr
+
+
+def entries(run: Run, graph: Graph) -> list[Feed]:
+    """What a step is fed, without rates, flags and other constants."""
+    if run.feeds is None:
+        return []
+    program = graph.program
+    found = list(_shown(run.feeds, owner_of(run.call, program)))
+    if not found and not isinstance(run.feeds, ast.Constant | ast.Dict):
+        found = [Feed(None, run.feeds)]
+    rates = _rates(graph)
+    return [each for each in found if _is_data(each, rates, program)]
+
+
+def _shown(feeds: ast.expr, owner: ast.AST) -> list[Feed]:
+    """The entries that are written out: in a display, and by item."""
+    found: list[Feed] = []
+    for part in [feeds] if isinstance(feeds, ast.Dict) else _parts(feeds, owner):
+        if isinstance(part, ast.Dict):
+            found += [Feed(key, value) for key, value in zip(part.keys, part.values, strict=True)]
+    if isinstance(feeds, ast.Name):
+        for node in ast.walk(owner):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+                target = node.targets[0]
+                if isinstance(target.value, ast.Name) and target.value.id == feeds.id:
+                    found.append(Feed(target.slice, node.value))
+    return found
+
+
+def _parts(feeds: ast.expr, owner: ast.AST) -> list[ast.expr]:
+    """The expressions assigned to the variable of a feed."""
+    if not isinstance(feeds, ast.Name):
+        return []
+    known = reached([feeds], owner).parts
+    return [each for each in known if isinstance(each, ast.Dict)]
+
+
+def _rates(graph: Graph) -> set[ast.AST]:
+    """The placeholders that rates come from."""
+    found: set[ast.AST] = set()
+    for call in optimizers(graph):
+        rate = argument(call, 0, "learning_rate")
+        if rate is not None:
+            found |= {node for node in graph.program.sources(rate) if isinstance(node, ast.Call)}
+    return found
+
+
+def placeholder(feed: Feed, program: Program) -> ast.Call | None:
+    """The call that makes the placeholder of an entry."""
+    for value in program.of(feed.key):
+        if isinstance(value, Foreign) and isinstance(value.node, ast.Call) and value.name.endswith("placeholder()"):
+            return value.node
+    return None
+
+
+def _is_data(feed: Feed, rates: set[ast.AST], program: Program) -> bool:
+    made = placeholder(feed, program)
+    if made is not None and (made in rates or _scalar(made)):
+        return False
+    values = program.of(feed.value)
+    return not (values and all(isinstance(value, Constant) for value in values))
+
+
+def _scalar(made: ast.Call) -> bool:
+    """Whether a placeholder holds one number: its shape is empty, or its type that of a flag."""
+    shape, kind = argument(made, 1, "shape"), argument(made, 0, "dtype")
+    empty = isinstance(shape, ast.List | ast.Tuple) and not shape.elts
+    return empty or (kind is not None and ast.unparse(kind).rpartition(".")[2] in ("bool", "bool_"))
+
+
+def sliceable(feed: Feed, program: Program) -> bool | None:
+    """Whether a placeholder takes a part of its data: None where nobody knows, False where it takes no data."""
+    made = placeholder(feed, program)
+    if made is None or isinstance(feed.value, ast.Dict):
+        return None
+    shape = argument(made, 1, "shape")
+    if isinstance(shape, ast.List | ast.Tuple) and shape.elts:
+        first = shape.elts[0]
+        return True if isinstance(first, ast.Constant) and first.value is None else None
+    if shape is not None and not (isinstance(shape, ast.Constant) and shape.value is None):
+        return None
+    values = program.of(feed.value)
+    arrays = [v for v in values if isinstance(v, Box) or (isinstance(v, Foreign) and v.name.startswith("numpy."))]
+    return True if arrays and len(arrays) == len(values) else None

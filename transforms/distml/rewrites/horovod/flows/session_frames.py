@@ -1,0 +1,144 @@
+"""From a training step outwards: the functions and loops around it, and what its batch is computed from in each."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from distml.training.program import Program
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_ADDS = frozenset({"append", "extend", "add", "update", "insert"})
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One function, or the top of a module: the expression that leads to the step, and what the batch depends on here."""
+
+    owner: ast.AST
+    node: ast.expr
+    feeds: tuple[ast.expr, ...]
+
+
+def frames(node: ast.expr, feeds: Iterable[ast.expr], program: Program) -> list[Frame]:
+    """The frame a step stands in, that of a caller of its function, and so on. Of several callers one in a loop is taken."""
+    found = [Frame(owner_of(node, program), node, tuple(feeds))]
+    while len(found) < _DEEPEST and isinstance(found[-1].owner, ast.FunctionDef):
+        function = found[-1].owner
+        callers = [call for call in program.calling(function) if owner_of(call, program) is not function]
+        if not callers:
+            break
+        caller = next((call for call in callers if any(loops(call, program))), callers[0])
+        if any(caller is each.node for each in found):
+            break
+        given = _given(function, caller, program)
+        names = reached(found[-1].feeds, function).names
+        found.append(Frame(owner_of(caller, program), caller, tuple(v for k, v in given.items() if k in names)))
+    return found
+
+
+def owner_of(node: ast.AST, program: Program) -> ast.AST:
+    """The function a node stands in, or the module."""
+    return program.function(node) or program.unit(node).tree
+
+
+def _given(function: ast.FunctionDef, call: ast.Call, program: Program) -> dict[str, ast.expr]:
+    """What a call gives to each parameter, as far as it is written out."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if names and isinstance(call.func, ast.Attribute) and isinstance(program.parent(function), ast.ClassDef):
+        names = names[1:]
+    given = dict(zip(names, call.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    return given
+
+
+def loops(node: ast.AST, program: Program) -> Iterator[ast.For | ast.While]:
+    """The loops around a node in its own function, innermost first."""
+    below: ast.AST = node
+    for above in program.ancestors(node):
+        if isinstance(above, _SCOPES):
+            return
+        if isinstance(above, ast.For | ast.While) and below not in above.orelse:
+            yield above
+        below = above
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What expressions are computed from: variables by name (attributes as they are written), and the expressions."""
+
+    names: frozenset[str]
+    parts: tuple[ast.expr, ...]
+
+
+def reached(exprs: Iterable[ast.expr], within: ast.AST) -> Reach:
+    """What `exprs` are computed from, by the assignments inside a loop or function, whatever their order."""
+    known = _assignments(within)
+    names: set[str] = set()
+    parts: list[ast.expr] = []
+    waiting = list(exprs)
+    while waiting:
+        current = waiting.pop()
+        if any(current is each for each in parts):
+            continue
+        parts.append(current)
+        for name in reads(current) - names:
+            names.add(name)
+            waiting += known.get(name, [])
+    return Reach(frozenset(names), tuple(parts))
+
+
+def reads(node: ast.AST) -> set[str]:
+    """The variables an expression reads: names, and attributes as they are written."""
+    found = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+            found.add(each.id)
+        elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load):
+            found.add(ast.unparse(each))
+    return found
+
+
+def _assignments(within: ast.AST) -> dict[str, list[ast.expr]]:
+    """What each variable is given inside a loop or function, its nested functions left out."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in inside(within):
+        for target, value in _binds(node, within):
+            for name in targets(target):
+                found.setdefault(name, []).append(value)
+    return found
+
+
+def _binds(node: ast.AST, within: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if isinstance(node, ast.Assign):
+        yield from ((target, node.value) for target in node.targets)
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:
+        yield node.target, node.value
+    elif isinstance(node, ast.For) and node is not within:
+        yield node.target, node.iter
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield node.optional_vars, node.context_expr
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDS:
+        yield from ((node.func.value, value) for value in node.args)
+
+
+def targets(node: ast.expr) -> set[str]:
+    """The variables that assigning to `node` changes."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return {name for each in node.elts for name in targets(each)}
+    if isinstance(node, ast.Subscript | ast.Starred):
+        return targets(node.value)
+    return {ast.unparse(node)} if isinstance(node, ast.Name | ast.Attribute) else set()
+
+
+def inside(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes in a loop or function, without those of functions and classes in it."""
+    waiting = list(ast.iter_child_nodes(node))
+    while waiting:
+        current = waiting.pop(0)
+        yield current
+        if not isinstance(current, _SCOPES):
+            waiting += ast.iter_child_nodes(current)

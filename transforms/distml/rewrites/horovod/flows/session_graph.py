@@ -1,0 +1,127 @@
+"""Which calls of a TensorFlow 1 program train: the operations that optimizers make, and the `run` that reaches them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from distml.training.program import Program
+from distml.training.values import Foreign
+
+OPTIMIZER = re.compile(r"tensorflow\.(train|contrib(\.\w+)+)\.\w*Optimizer\(\)")
+SESSION = re.compile(r"tensorflow\.(Session|InteractiveSession)\(\)")
+MONITORED = re.compile(r"tensorflow\.train\.(MonitoredTrainingSession|MonitoredSession|SingularMonitoredSession)\(\)")
+SUPERVISED = re.compile(
+    r"tensorflow\.train\.Supervisor\(\)\.(managed_session|prepare_or_wait_for_session|PrepareSession|wait_for_session)\(\)"
+)
+_UPDATES = frozenset({"minimize", "apply_gradients"})
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A call that takes a training step: `session.run(fetches, feeds)`, or `step.run(feeds)` in the default session."""
+
+    call: ast.Call
+    session: ast.expr | None
+    fetches: ast.expr
+    feeds: ast.expr | None
+
+
+def updates(program: Program) -> list[ast.Call]:
+    """The calls of `minimize` and `apply_gradients` on optimizers of TensorFlow 1."""
+    return [call for call in _update_calls(program) if is_optimizer(call.func.value, program)]  # type: ignore[attr-defined]
+
+
+def unknown_updates(program: Program) -> list[ast.Call]:
+    """The calls of `minimize` and `apply_gradients` on something nobody knows."""
+    return [call for call in _update_calls(program) if _unknown(call.func.value, program)]  # type: ignore[attr-defined]
+
+
+def _update_calls(program: Program) -> Iterator[ast.Call]:
+    for call in program.calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _UPDATES:
+            yield call
+
+
+def is_optimizer(node: ast.expr, program: Program) -> bool:
+    """Whether an expression can be an optimizer of TensorFlow 1."""
+    return any(OPTIMIZER.fullmatch(name) for name in program.names(node))
+
+
+def _unknown(node: ast.expr, program: Program) -> bool:
+    values = program.of(node)
+    return all(isinstance(each, Foreign) and each.name.startswith(("?", "builtins.getattr")) for each in values)
+
+
+class Graph:
+    """The operations of a program that train."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.updates = updates(program)
+        self._trains: dict[ast.AST, bool] = {}
+
+    def trains(self, node: ast.AST) -> bool:
+        """Whether computing `node` takes a training step."""
+        if node not in self._trains:
+            self._trains[node] = False
+            found = self.program.sources(node)
+            wanted = set(self.updates)
+            self._trains[node] = not found.isdisjoint(wanted) or any(
+                self._depends(each) for each in found if isinstance(each, ast.Call)
+            )
+        return self._trains[node]
+
+    def _depends(self, call: ast.Call) -> bool:
+        """Whether an operation is made under control of one that trains."""
+        for above in self.program.ancestors(call):
+            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                return False
+            for item in above.items if isinstance(above, ast.With) else ():
+                inside = item.context_expr
+                if isinstance(inside, ast.Call) and _called(inside, "control_dependencies") and inside.args:
+                    if self.trains(inside.args[0]):
+                        return True
+        return False
+
+    def runs(self) -> list[Run]:
+        """The calls that take training steps, in the order of the files."""
+        if not self.updates:
+            return []
+        return [run for call in self.program.calls if (run := self._run(call)) is not None]
+
+    def _run(self, call: ast.Call) -> Run | None:
+        if not isinstance(call.func, ast.Attribute) or call.func.attr != "run":
+            return None
+        first = argument(call, 0, "fetches")
+        if first is not None and self.trains(first):
+            return Run(call, call.func.value, first, argument(call, 1, "feed_dict"))
+        if self._is_operation(call.func.value) and self.trains(call.func.value):
+            session = argument(call, 1, "session")
+            return Run(call, session, call.func.value, argument(call, 0, "feed_dict"))
+        return None
+
+    def _is_operation(self, node: ast.expr) -> bool:
+        names = self.program.names(node)
+        return not any(SESSION.fullmatch(n) or MONITORED.fullmatch(n) or SUPERVISED.fullmatch(n) for n in names)
+
+
+def _called(call: ast.Call, name: str) -> bool:
+    return isinstance(call.func, ast.Attribute | ast.Name) and ast.unparse(call.func).rpartition(".")[2] == name
+
+
+def argument(call: ast.Call, number: int, name: str) -> ast.expr | None:
+    """The argument of a call that is given by position or name; None where it is not, or comes by `*` or `**`."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if number < len(call.args) and not any(isinstance(each, ast.Starred) for each in call.args[: number + 1]):
+        return call.args[number]
+    return None
+
+
+def monitored(node: ast.expr | None, program: Program) -> bool:
+    """Whether a session keeps its own checkpoints and hooks."""
+    return node is not None and any(MONITORED.fullmatch(name) for name in program.names(node))

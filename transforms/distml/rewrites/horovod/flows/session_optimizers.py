@@ -1,0 +1,154 @@
+"""Optimizers of TensorFlow 1, made to average their gradients over the ranks, at the rate of a batch that large.
+
+`DistributedOptimizer` averages in `compute_gradients`, which `minimize` calls. Gradients that come from `tf.gradients` never
+pass there, and are averaged where they are made. https://horovod.readthedocs.io/en/stable/tensorflow.html
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.flows.session_graph import OPTIMIZER, Graph, argument
+from distml.rewrites.horovod.flows.session_steps import FEWER, already_divided
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.program import Program
+from distml.training.values import Class
+
+_DEFAULTS = {"AdamOptimizer": "0.001", "AdadeltaOptimizer": "0.001"}
+_DECAY = re.compile(
+    r"tensorflow\.(train|contrib\.training|contrib\.opt)\.(exponential_decay|natural_exp_decay|inverse_time_decay"
+    r"|polynomial_decay|cosine_decay|cosine_decay_restarts|linear_cosine_decay|noisy_linear_cosine_decay)"
+)
+_PIECES = re.compile(r"tensorflow\.train\.piecewise_constant(_decay)?")
+_WRAP = Note(
+    "gradients averaged over the ranks",
+    "each rank computes the gradients of its own batch; all must take the same step",
+    "distributed-optimizer",
+)
+_RATE = Note(
+    "rate times the number of ranks",
+    "the batch of all ranks together is that many times as large",
+    "scale-rate",
+)
+_AVERAGE = Note(
+    "gradients averaged over the ranks",
+    "`tf.gradients` passes the optimizer by, which would average them otherwise",
+    "average-gradients",
+)
+
+
+def distribute(plan: Plan, graph: Graph, larger: bool = True) -> None:
+    """Wrap the optimizers that train, and if the batch is `larger` scale their rates and shorten the schedules of these.
+
+    Raises `Refuse` (HVD209) where nobody can see where gradients come from.
+    """
+    for call in optimizers(graph):
+        wrap(plan, call)
+        if larger:
+            scale(plan, call)
+    for update in graph.updates:
+        if isinstance(update.func, ast.Attribute) and update.func.attr == "apply_gradients":
+            _average(plan, update)
+
+
+def optimizers(graph: Graph) -> list[ast.Call]:
+    """The calls that make the optimizers whose updates the program makes."""
+    found: dict[ast.Call, None] = {}
+    for update in graph.updates:
+        assert isinstance(update.func, ast.Attribute)
+        made = [each for each in graph.program.sources(update.func.value) if makes_optimizer(each, graph.program)]
+        found |= dict.fromkeys(each for each in made if isinstance(each, ast.Call))
+    return list(found)
+
+
+def makes_optimizer(node: ast.AST, program: Program) -> bool:
+    """Whether a call makes an optimizer: of the library, or of a class of the program that is derived from one."""
+    if not isinstance(node, ast.Call):
+        return False
+    if any(isinstance(value, Class) for value in program.of(node.func)):
+        return any(OPTIMIZER.fullmatch(name) for name in program.names(node))
+    return any(OPTIMIZER.fullmatch(name + "()") for name in program.names(node.func))
+
+
+def wrap(plan: Plan, call: ast.Call) -> None:
+    """Make one optimizer average gradients."""
+    plan.patch(call).wrap(call, f"{plan.world(call).module}.DistributedOptimizer({{}})", _WRAP)
+
+
+def scale(plan: Plan, call: ast.Call) -> None:
+    """Multiply the rate an optimizer is made with, and divide the steps of its schedule."""
+    if plan.options.scale_lr == "none":
+        return
+    world, patch = plan.world(call), plan.patch(call)
+    rate = argument(call, 0, "learning_rate")
+    if rate is not None:
+        patch.wrap(rate, f"{{}} * {world.size}", _RATE)
+        shorten(plan, rate)
+        return
+    names = {name.rpartition(".")[2] for name in plan.program.names(call.func)}
+    default = next((_DEFAULTS[name] for name in names if name in _DEFAULTS), None)
+    if default is not None and not any(keyword.arg is None for keyword in call.keywords):
+        patch.argument(call, f"learning_rate={default} * {world.size}", _RATE)
+        return
+    plan.warn(
+        "HVD304",
+        call,
+        f"the rate of `{ast.unparse(call)[:60]}` is not written here, and stays as it is",
+        f"multiply it by {world.size} where it is set",
+    )
+
+
+def shorten(plan: Plan, rate: ast.expr) -> None:
+    """Divide the numbers of steps in the schedules that a rate comes from."""
+    if plan.options.shard == "none":
+        return
+    program = plan.program
+    for node in program.sources(rate):
+        if not isinstance(node, ast.Call):
+            continue
+        names = program.names(node.func)
+        if any(_DECAY.fullmatch(name) for name in names):
+            length = argument(node, 2, "decay_steps") or argument(node, 2, "first_decay_steps")
+            _fewer(plan, length, argument(node, 1, "global_step"), "{{}} // {size}")
+        elif any(_PIECES.fullmatch(name) for name in names):
+            bounds = argument(node, 1, "boundaries")
+            _fewer(plan, bounds, argument(node, 0, "x"), "[step // {size} for step in {{}}]")
+
+
+def _fewer(plan: Plan, length: ast.expr | None, counter: ast.expr | None, template: str) -> None:
+    if length is None or counter is None or already_divided(plan, length) or not counts_steps(counter, plan.program):
+        return
+    plan.patch(length).wrap(length, template.format(size=plan.world(length).size), FEWER)
+
+
+def counts_steps(counter: ast.expr, program: Program) -> bool:
+    """Whether a step counter is one that the optimizer counts up, and not what the program feeds."""
+    names = {name for node in program.sources(counter) for name in program.names(node)}
+    return not any("placeholder()" in name for name in names)
+
+
+def _average(plan: Plan, update: ast.Call) -> None:
+    """Average the gradients that reach an update from `tf.gradients`."""
+    program = plan.program
+    given = argument(update, 0, "grads_and_vars")
+    if given is None:
+        return
+    found = program.sources(given)
+    made = [each for each in found if isinstance(each, ast.Call) and "tensorflow.gradients" in program.names(each.func)]
+    for call in made:
+        world, patch = plan.world(call), plan.patch(call)
+        code = f"[grad if grad is None else {world.module}.allreduce(grad) for grad in {{}}]"
+        if not patch.requests.expressions.get(call):
+            patch.wrap(call, code, _AVERAGE)
+    if not made and not any(_computes(each, program) for each in found):
+        raise Refuse(
+            "HVD209",
+            update,
+            "nobody can see where the gradients that are applied here are computed",
+            "compute them with `compute_gradients` or `tf.gradients` in the files that are given",
+        )
+
+
+def _computes(node: ast.AST, program: Program) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "compute_gradients"

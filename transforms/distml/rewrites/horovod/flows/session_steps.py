@@ -1,0 +1,158 @@
+"""Numbers of steps, divided by the number of ranks: one step of all ranks uses the data of that many steps of one."""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.common.setup import anchor_of
+from distml.rewrites.horovod.flows.session_frames import LOOPS, inside, reads, targets
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+
+FEWER = Note(
+    "steps divided by the number of ranks",
+    "a step of all ranks together uses the data of as many steps",
+    "divide-steps",
+)
+_FEW = 10
+"""A literal number of turns up to this is part of a step: the turns of a critic for each of its generator."""
+
+
+def divide(plan: Plan, loop: ast.For | ast.While) -> bool:
+    """Divide the number of turns of a loop; False where nobody can see it."""
+    if isinstance(loop, ast.For):
+        stop = stop_of(loop, plan.program)
+        if stop is None:
+            return False
+        divide_number(plan, stop)
+        return True
+    bounds = list(_bounds(loop, plan.program))
+    for bound in bounds:
+        divide_number(plan, bound)
+    return bool(bounds)
+
+
+def range_of(loop: ast.For, program: Program) -> ast.Call | None:
+    """The call of `range` that a loop goes through, bare or in a progress bar."""
+    call = loop.iter
+    while isinstance(call, ast.Call):
+        names = program.names(call.func) | ({ast.unparse(call.func)} if isinstance(call.func, ast.Name) else set())
+        last = {name.rpartition(".")[2] for name in names}
+        if last & {"range", "xrange", "trange"}:
+            return call
+        if not last & {"tqdm", "tqdm_notebook", "track", "progressbar"} or not call.args:
+            return None
+        call = call.args[0]
+    return None
+
+
+def stop_of(loop: ast.For, program: Program) -> ast.expr | None:
+    """The end of the range a loop counts through."""
+    call = range_of(loop, program)
+    if call is None or (call.keywords and not call.args) or any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    return call.args[0] if len(call.args) == 1 else call.args[1] if len(call.args) in (2, 3) else None
+
+
+def few(loop: ast.For | ast.While, program: Program) -> bool:
+    """Whether a loop makes a fixed small number of turns, inside one step of another loop."""
+    stop = stop_of(loop, program) if isinstance(loop, ast.For) else None
+    if isinstance(stop, ast.Constant):
+        return isinstance(stop.value, int) and stop.value <= _FEW
+    values = program.of(stop)
+    numbers = [value for each in values if isinstance(value := getattr(each, "value", None), int)]
+    return bool(numbers) and len(numbers) == len(values) and max(numbers) <= _FEW
+
+
+def divide_number(plan: Plan, number: ast.expr) -> ast.expr | None:
+    """Divide a number of steps where it is computed if other places rely on it too, else where it is used.
+
+    Gives the place, or None where it was divided before.
+    """
+    if already_divided(plan, number):
+        return None
+    if isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add) and isinstance(number.right, ast.Constant):
+        return divide_number(plan, number.left)
+    place = _definition(plan, number) or number
+    plan.patch(place).wrap(place, f"{{}} // {plan.world(place).size}", FEWER)
+    return place
+
+
+def already_divided(plan: Plan, number: ast.expr) -> bool:
+    """Whether a number is computed from one that was divided."""
+    return any(_has(plan, each) for each in plan.program.sources(number) if isinstance(each, ast.expr)) or any(
+        _has(plan, value) for value in _definitions(number, plan.program)
+    )
+
+
+def _has(plan: Plan, node: ast.expr) -> bool:
+    patch = plan.patches.get(plan.program.unit(node).source.location)
+    asked = patch.requests.expressions.get(node, []) if patch else []
+    return any("// " in each for each in asked)
+
+
+def _definition(plan: Plan, number: ast.expr) -> ast.expr | None:
+    """The one expression a variable is computed by, where more than the loop's head reads the variable."""
+    if not isinstance(number, ast.Name):
+        return None
+    values = _definitions(number, plan.program)
+    if len(values) != 1 or isinstance(values[0], ast.Constant) or not _shared(number, plan.program):
+        return None
+    unit = plan.program.unit(number)
+    start = anchor_of(unit, "tensorflow")
+    early = plan.program.function(values[0]) is None and start is not None and values[0].lineno <= start.lineno
+    return None if early else values[0]
+
+
+def _definitions(number: ast.expr, program: Program) -> list[ast.expr]:
+    """What is assigned to the variable that `number` is, in the scope that owns it."""
+    if not isinstance(number, ast.Name):
+        return []
+    unit = program.unit(number)
+    owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
+    if owner is None:
+        return []
+    return [
+        node.value
+        for node in inside(owner)
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == number.id for t in node.targets)
+    ]
+
+
+def _shared(number: ast.Name, program: Program) -> bool:
+    """Whether a variable is read elsewhere too."""
+    unit = program.unit(number)
+    owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
+    uses = [n for n in ast.walk(owner or unit.tree) if isinstance(n, ast.Name) and n.id == number.id]
+    return sum(isinstance(each.ctx, ast.Load) for each in uses) > 1
+
+
+def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:
+    """What the counters of a `while` loop are compared with, in its head or in front of a `break`."""
+    counters = {
+        name for node in inside(loop) if isinstance(node, ast.AugAssign | ast.Assign) for name in _counted(node)
+    }
+    tests = [loop.test]
+    for node in inside(loop):
+        if isinstance(node, ast.If) and any(isinstance(each, ast.Break) for each in node.body):
+            if next((a for a in program.ancestors(node) if isinstance(a, LOOPS)), None) is loop:
+                tests.append(node.test)
+    compares = [each for test in tests for each in ast.walk(test) if isinstance(each, ast.Compare)]
+    found = []
+    for compare in compares:
+        left, right = compare.left, compare.comparators[0]
+        if len(compare.comparators) == 1 and isinstance(compare.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Eq):
+            if reads(left) & counters and not reads(right) & counters:
+                found.append(right)
+            elif reads(right) & counters and not reads(left) & counters:
+                found.append(left)
+    return found
+
+
+def _counted(node: ast.AugAssign | ast.Assign) -> set[str]:
+    """The variables that a statement counts up."""
+    if isinstance(node, ast.AugAssign):
+        return targets(node.target) if isinstance(node.op, ast.Add) else set()
+    sums = isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add)
+    names = {name for target in node.targets for name in targets(target)}
+    return names & reads(node.value) if sums else set()

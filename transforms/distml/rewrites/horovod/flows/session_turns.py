@@ -1,0 +1,109 @@
+"""Loops over batches, of which each rank takes every n-th turn.
+
+Ranks take the turns of a round together, and rounds that are not full are left out: everybody makes equally many steps.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.flows.session_frames import Reach, inside
+from distml.rewrites.horovod.flows.session_graph import Run
+from distml.rewrites.horovod.flows.session_steps import divide_number, range_of, stop_of
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+
+_TURNS = Note(
+    "every rank takes its turns among the batches, all of them equally many",
+    "ranks that go through the same batches compute one gradient many times; one with more batches than others waits for "
+    "them for ever",
+    "shard-batches",
+)
+
+
+def take_turns(plan: Plan, loop: ast.For, reach: Reach, run: Run) -> None:
+    """Give each rank its turns of a loop whose variables say which batch is fed."""
+    call = range_of(loop, plan.program)
+    if call is not None and call is loop.iter and isinstance(loop.target, ast.Name) and len(call.args) < 3:
+        if _counted(plan, loop, call, reach):
+            return
+    _grouped(plan, loop.iter)
+
+
+def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
+    """A loop over the numbers of batches: the number keeps its meaning if only the batch depends on it."""
+    assert isinstance(loop.target, ast.Name)
+    stop = stop_of(loop, plan.program)
+    start = call.args[0] if len(call.args) == 2 else None
+    first = start.value if isinstance(start, ast.Constant) else 0 if start is None else None
+    if stop is None or first not in (0, 1):
+        return False
+    inner = _uses(loop.target.id, reach, loop)
+    known = _numbers(plan)
+    if loop not in known:
+        alone = first == 0 and len(inner) == len(list(_loads(loop.target.id, loop)))
+        known[loop] = "" if alone else plan.patch(loop).free(f"own_{loop.target.id}")
+        _stride(plan, call, stop) if alone else _renumber(plan, loop, stop, known[loop], first == 1)
+    for use in inner if known[loop] else ():
+        plan.patch(use).wrap(use, known[loop], _TURNS)
+    return True
+
+
+def _numbers(plan: Plan) -> dict[ast.For, str]:
+    """The loops whose turns were divided, with the variable that holds the number of the batch, if it is a new one."""
+    return plan.__dict__.setdefault("_numbers", {})  # type: ignore[no-any-return]
+
+
+def _stride(plan: Plan, call: ast.Call, stop: ast.expr) -> None:
+    """Let the loop count in steps of the number of ranks."""
+    world, patch = plan.world(call), plan.patch(call)
+    place = divide_number(plan, stop)
+    text = (
+        ast.unparse(stop)
+        if isinstance(stop, ast.Name | ast.Attribute | ast.Constant | ast.Call)
+        else f"({ast.unparse(stop)})"
+    )
+    whole = f"{text} // {world.size} * {world.size}" if place is stop else f"{text} * {world.size}"
+    patch.wrap(call, f"{ast.unparse(call.func)}({world.rank}, {whole}, {world.size})", _TURNS)
+
+
+def _renumber(plan: Plan, loop: ast.For, stop: ast.expr, own: str, from_one: bool) -> None:
+    """Let the loop make fewer turns, and compute the number of the rank's own batch in each."""
+    assert isinstance(loop.target, ast.Name)
+    world, name = plan.world(loop), loop.target.id
+    divide_number(plan, stop)
+    number = f"({name} - 1) * {world.size} + {world.rank} + 1" if from_one else f"{name} * {world.size} + {world.rank}"
+    plan.patch(loop).begin(loop, f"{own} = {number}", _TURNS)
+
+
+def _uses(name: str, reach: Reach, loop: ast.For) -> list[ast.Name]:
+    """Where what is fed reads the number of the turn, inside the loop."""
+    within = set(inside(loop))
+    found = [
+        node
+        for part in reach.parts
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node in within
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _loads(name: str, loop: ast.For) -> Iterator[ast.Name]:
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            yield node
+
+
+def _grouped(plan: Plan, data: ast.expr) -> None:
+    """Go through anything else in rounds: `enumerate` counts the turns of the rank."""
+    while isinstance(data, ast.Call) and data.args and _passes(data, plan.program):
+        data = data.args[0]
+    world, patch = plan.world(data), plan.patch(data)
+    if not patch.requests.expressions.get(data):
+        patch.wrap(data, f"(turns[{world.rank}] for turns in zip(*[iter({{}})] * {world.size}))", _TURNS)
+
+
+def _passes(call: ast.Call, program: Program) -> bool:
+    names = program.names(call.func) | {ast.unparse(call.func)}
+    return bool(names & {"builtins.enumerate", "enumerate", "tqdm", "tqdm.tqdm"})
