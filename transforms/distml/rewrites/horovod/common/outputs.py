@@ -65,9 +65,18 @@ def on_rank_zero(plan: Plan) -> None:
 
 def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
     kind = kind_of(call, plan.program)
-    if kind is None or not _free_to_move(node, call, plan):
+    if kind is None or _is_operation(call, plan) or not _free_to_move(node, call, plan):
         return
     guard(plan, node, kind)
+
+
+def _is_operation(call: ast.Call, plan: Plan) -> bool:
+    """Whether a call adds to a graph of TensorFlow 1, which is to be the same on all ranks."""
+    names = plan.program.names(call.func)
+    graph = any(loop.start == "session" for loop in plan.loops)
+    return graph and any(
+        name.startswith(("tensorflow.summary.", "tensorflow.print")) for name in names if "()" not in name
+    )
 
 
 def kind_of(call: ast.Call, program: Program) -> str | None:

@@ -154,9 +154,10 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
     """The part of one rank, of a dataset `{0}`."""
     even = _evenness(path, cut)
     later = set(path.methods[cut + 1 :])
-    if even.known and not even.endless:
+    graph = any(loop.start == "session" for loop in plan.loops)
+    if even.known and not even.endless and not graph:
         code = "{0}.take(len({0}) // {size} * {size}).shard({size}, {rank})"
-    elif even.scalars:
+    elif even.scalars or (even.known and graph):
         code = "{0}.batch({size}, drop_remainder=True).unbatch().shard({size}, {rank})"
     else:
         code = "{0}.take({0}.cardinality() // {size} * {size}).shard({size}, {rank})"
