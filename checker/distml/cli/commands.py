@@ -1,7 +1,8 @@
 """The commands of `distml`, one module each.
 
-A command module has `SUMMARY`, `configure(parser)` and `run(options) -> exit code`. Other parts of the distribution
-register theirs as entry points in the group `distml.commands`.
+A command module has `SUMMARY`, `configure(parser)` and `run(options) -> exit code`, and may have `REST`, the name of the
+option that takes whatever follows `--`. Other parts of the distribution register theirs as entry points in the group
+`distml.commands`.
 """
 
 from __future__ import annotations

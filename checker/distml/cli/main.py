@@ -44,7 +44,14 @@ def _dispatch(arguments: list[str]) -> int:
         return _top_level(arguments)
     parser = ArgumentParser(prog=f"distml {name}", description=command.SUMMARY, allow_abbrev=False)
     command.configure(parser)
-    return command.run(parser.parse_args(arguments[1:]))
+    own, rest = arguments[1:], []
+    if (name_of_rest := getattr(command, "REST", None)) and "--" in own:
+        cut = own.index("--")
+        own, rest = own[:cut], own[cut + 1 :]
+    options = parser.parse_args(own)
+    if name_of_rest:
+        setattr(options, name_of_rest, rest)
+    return command.run(options)
 
 
 def _top_level(arguments: list[str]) -> int:

@@ -22,6 +22,7 @@ from distml.smoke import launch, processes, verdicts
 from distml.smoke.folder import copy_of
 from distml.smoke.model import Options, Report, SmokeError
 from distml.smoke.notes import Notes
+from distml.smoke.preflight import preflight
 from distml.smoke.records import Record, read
 
 
@@ -59,6 +60,8 @@ def smoke(
         raise SmokeError("--np must be at least 1")
     launcher = launch.launcher_for("\n".join([rewritten, *(modules or {}).values()]), options.launcher)
     launch.check(python, launcher)
+    if options.backend == "nccl":
+        _gpus(python, rewritten, launcher, options)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="distml-smoke-") as name:
         work = Path(name).resolve()
@@ -66,6 +69,13 @@ def smoke(
         together = trial.run("ranks", launcher, options.np, {path.name: rewritten, **(modules or {})}, {})
         alone = _alone(trial, together) if options.compare else None
         return replace(verdicts.judge(path.name, launcher, options, together, alone), seconds=time.monotonic() - began)
+
+
+def _gpus(python: str, text: str, launcher: str, options: Options) -> None:
+    """Raise what is wrong with the GPUs before anything runs."""
+    framework = "torch" if launcher == "torchrun" or "torch" in text else "tensorflow"
+    if troubles := preflight(python, framework, launcher, options.np):
+        raise SmokeError("; ".join(troubles))
 
 
 def smoke_text(
