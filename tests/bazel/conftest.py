@@ -17,13 +17,15 @@ import pytest
 CHECKOUT = Path(__file__).parents[2]
 ASPECT = "--aspects=@distml//bazel:shape.bzl%check"
 PARTS = ("bazel", "checker", "transforms", "BUILD.bazel", "WORKSPACE", "pyproject.toml", "examples", ".bazelrc")
-_WORKSPACE = """
+DEBIAN = """
 workspace(name = "consumer")
-local_repository(name = "distml", path = "{distml}")
 local_repository(name = "rules_cc", path = "{distml}/bazel/debian/rules_cc")
 local_repository(name = "remote_coverage_tools", path = "{distml}/bazel/debian/remote_coverage_tools")
 local_repository(name = "rules_java", path = "/usr/share/bazel/rules/java")
 local_repository(name = "rules_proto", path = "/usr/share/bazel/rules/proto")
+"""
+_DISTML = """
+local_repository(name = "distml", path = "{distml}")
 load("@distml//bazel:tool.bzl", "distml_python")
 distml_python(name = "distml_python")
 """
@@ -94,7 +96,7 @@ def distml(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(tmp_path_factory: pytest.TempPathFactory, outputs: Path, distml: Path) -> Iterator[Workspace]:
     """One workspace, and so one server of Bazel, for all tests."""
     workspace = Workspace(tmp_path_factory.mktemp("consumer"), outputs)
-    (workspace.folder / "WORKSPACE").write_text(_WORKSPACE.format(distml=distml))
+    (workspace.folder / "WORKSPACE").write_text((DEBIAN + _DISTML).format(distml=distml))
     yield workspace
     workspace.run("shutdown")
 
