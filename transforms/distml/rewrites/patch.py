@@ -41,6 +41,7 @@ class Requests:
     expressions: dict[ast.expr, list[str]] = field(default_factory=lambda: defaultdict(list))
     keywords: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     arguments: dict[ast.Call, list[str]] = field(default_factory=lambda: defaultdict(list))
+    items: dict[ast.expr, list[str]] = field(default_factory=lambda: defaultdict(list))
     dropped: dict[ast.Call, set[str]] = field(default_factory=lambda: defaultdict(set))
     statements: dict[ast.stmt, Around] = field(default_factory=lambda: defaultdict(Around))
     begins: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -82,6 +83,12 @@ class Patch:
         if code not in self.requests.arguments[call]:
             self.requests.arguments[call].append(code)
         self._note(call, note)
+
+    def prepend(self, display: ast.List, code: str, note: Note) -> None:
+        """Give a list that is written out one more item, behind those given so before and in front of its own."""
+        if code not in self.requests.items[display]:
+            self.requests.items[display].append(code)
+        self._note(display, note)
 
     def drop(self, call: ast.Call, name: str, note: Note) -> None:
         """Take the argument that is given as `name=` from a call."""

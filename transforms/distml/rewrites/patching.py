@@ -84,6 +84,7 @@ class _Changer(cst.CSTTransformer):
         self._expressions = places.translated(requests.expressions)
         self._keywords = places.translated(requests.keywords)
         self._arguments = places.translated(requests.arguments)
+        self._items = places.translated(requests.items)
         self._dropped = places.translated(requests.dropped)
         self._statements = places.translated(requests.statements)
         self._begins = places.translated(requests.begins)
@@ -99,6 +100,9 @@ class _Changer(cst.CSTTransformer):
         updated = super().on_leave(original_node, updated_node)  # type: ignore[type-var]
         if isinstance(updated, cst.Call):
             updated = self._call(original_node, updated)
+        if original_node in self._items:
+            assert isinstance(updated, cst.List)
+            updated = self._with_items(updated, self._items[original_node])
         if original_node in self._parameters:
             assert isinstance(updated, cst.FunctionDef)
             updated = self._with_parameters(updated, self._parameters[original_node])
@@ -126,6 +130,18 @@ class _Changer(cst.CSTTransformer):
         if len(arguments) < len(call.args) or added:
             call = call.with_changes(args=_listed(arguments, added))
         return call
+
+    def _with_items(self, display: cst.List, code: Sequence[str]) -> cst.List:
+        """A list with items in front; line breaks as between the others."""
+        old = display.elements
+        comma = old[0].comma if len(old) > 1 else None
+        space = comma.whitespace_after if isinstance(comma, cst.Comma) else cst.SimpleWhitespace(" ")
+        new = [
+            cst.Element(cst.parse_expression(each, self._config), cst.Comma(whitespace_after=space)) for each in code
+        ]
+        if not old:
+            new[-1] = new[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return display.with_changes(elements=[*new, *old])
 
     def _argument(self, code: str) -> cst.Arg:
         call = cst.parse_expression(f"f({code})", self._config)

@@ -75,6 +75,8 @@ class Plan:
     worlds: dict[str, World] = field(default_factory=dict)
     divided: set[ast.AST] = field(default_factory=set)
     """The expressions whose data the ranks share already."""
+    spelled: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The names of modules that imports were added for, by location and module."""
 
     def patch(self, node: ast.AST) -> Patch:
         """The changes to the file that `node` stands in. Raises `Refuse` (HVD207) where it must not be changed."""
