@@ -26,11 +26,11 @@ class Found:
         self.problems: list[Diagnostic] = []
 
 
-def discover(paths: Iterable[str], config: Config) -> Found:
-    """The files to check under `paths`, each once, sorted within each folder."""
+def discover(paths: Iterable[str], config: Config, suffixes: tuple[str, ...] = SUFFIXES) -> Found:
+    """The files to check under `paths`, each once, sorted within each folder; in folders, those with these suffixes."""
     found = Found()
     for path in paths:
-        for file in _walk(path, config, found) if os.path.isdir(path) else _single(path, config):
+        for file in _walk(path, config, found, suffixes) if os.path.isdir(path) else _single(path, config):
             real = os.path.realpath(file)
             if real not in found.shown:
                 found.shown[real] = file
@@ -45,7 +45,7 @@ def _single(path: str, config: Config) -> list[str]:
     return [] if _excluded(path, config) else [os.path.normpath(path)]
 
 
-def _walk(top: str, config: Config, found: Found) -> Iterator[str]:
+def _walk(top: str, config: Config, found: Found, suffixes: tuple[str, ...]) -> Iterator[str]:
     waiting = [os.path.normpath(top)]
     while waiting:
         folder = waiting.pop()
@@ -61,7 +61,7 @@ def _walk(top: str, config: Config, found: Found) -> Iterator[str]:
                 continue
             if os.path.isdir(path):
                 inner.append(path)
-            elif name.endswith(SUFFIXES):
+            elif name.endswith(suffixes):
                 yield path
         waiting += [path for path in reversed(inner) if not os.path.islink(path)]
 

@@ -18,6 +18,8 @@ from distml.source.reading import split_lines
 _COMMENT = re.compile(r"#\s*distml:\s*(?P<verb>ignore-file|ignore)(?![\w-])\s*(?:\[(?P<codes>[^\]]*)\])?")
 _CODE = re.compile(r"[A-Z]{3}\d{3}")
 UNUSED = "SRC301"
+ELSEWHERE = ("HVD",)
+"""Families that are found by another command than `check`, which cannot say whether a comment for them is needed."""
 
 
 class Suppression:
@@ -75,7 +77,7 @@ def _unused(suppression: Suppression) -> Iterator[Diagnostic]:
     if not suppression.codes and not suppression.used:
         yield Diagnostic(UNUSED, "nothing is found on this line: the comment suppresses nothing", suppression.span)
     for code in suppression.codes:
-        if code not in suppression.used:
+        if code not in suppression.used and not code.startswith(ELSEWHERE):
             known = "is not found on this line" if _CODE.fullmatch(code) else "is not a code"
             yield Diagnostic(UNUSED, f"{code} {known}: the comment suppresses nothing", suppression.span)
 

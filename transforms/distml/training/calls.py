@@ -54,6 +54,7 @@ class Calls:
     """Evaluates calls. The rest of the evaluator is mixed in beside it."""
 
     store: Store
+    steps: int
     values: dict[ast.AST, Values]
 
     def evaluate(self, node: ast.expr | None, unit: Unit) -> Values:

@@ -24,6 +24,7 @@ class Expressions(Calls):
         """What `node` can stand for, and that of everything in it."""
         if node is None:
             return NOTHING
+        self.steps += 1
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         found: Values = method(node, unit) if method else self._other(node, unit)
         self.values[node] = found

@@ -22,6 +22,8 @@ class Lexical:
         self.tree = tree
         self.parents: dict[ast.AST, ast.AST] = {}
         self._bound: dict[ast.AST, set[str]] = {tree: set()}
+        self._scopes: dict[ast.AST, Scope] = {}
+        self._owners: dict[tuple[str, Scope, bool], Scope | None] = {}
         self._declared: dict[ast.AST, dict[str, type[ast.Global | ast.Nonlocal]]] = {}
         self._collect(tree, tree)
 
@@ -54,6 +56,12 @@ class Lexical:
 
     def scope(self, node: ast.AST) -> Scope:
         """The scope a node is evaluated in. Decorators, defaults and bases belong to the scope around the definition."""
+        found = self._scopes.get(node)
+        if found is None:
+            found = self._scopes[node] = self._scope(node)
+        return found
+
+    def _scope(self, node: ast.AST) -> Scope:
         for above in self.ancestors(node):
             if isinstance(above, _SCOPES) and (isinstance(above, ast.Module) or _inside(above, node)):
                 return above
@@ -62,6 +70,12 @@ class Lexical:
 
     def owner(self, name: str, scope: Scope, writing: bool = False) -> Scope | None:
         """The scope whose variable `name` is when it stands in `scope`; None for a name that nothing binds."""
+        key = (name, scope, writing)
+        if key not in self._owners:
+            self._owners[key] = self._owner(name, scope, writing)
+        return self._owners[key]
+
+    def _owner(self, name: str, scope: Scope, writing: bool) -> Scope | None:
         current: Scope | None = scope
         first = True
         while current is not None:

@@ -9,6 +9,7 @@ data set does this loop go through. It never runs anything, and takes no longer 
 from __future__ import annotations
 
 import ast
+import re
 from collections import abc, defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -22,7 +23,12 @@ from distml.training.unit import Unit
 from distml.training.values import NOTHING, Box, Callable, Foreign, Instance, Module, Values, canonical
 
 PASSES = 12
-MOST_MODULES = 200
+MOST_MODULES = 60
+MOST_STEPS = 300_000
+"""Expressions evaluated for one program, all passes together: a few seconds."""
+MOST_TEXT = 600_000
+"""Characters of the modules of one program."""
+_FRAMEWORK = re.compile(r"\b(tensorflow|keras|torch|horovod)\b")
 
 
 class Program(Statements):
@@ -34,6 +40,7 @@ class Program(Statements):
         self.store = Store()
         self.values: dict[ast.AST, Values] = {}
         self.units: dict[str, Unit] = {}
+        self.steps = self.text = 0
         self.roots = [self._unit(source) for source in roots]
         self._of: dict[ast.AST, Unit] = {}
         self._settle()
@@ -51,9 +58,16 @@ class Program(Statements):
             self.store.grew = False
             known = len(self.units)
             for unit in list(self.units.values()):
+                if self.too_large:
+                    return
                 self.block(unit.tree.body, unit)
             if not self.store.grew and known == len(self.units):
                 return
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the work on the program was ended: what is known of it may not be all."""
+        return self.steps > MOST_STEPS
 
     def module_of(self, unit: Unit, name: str, level: int = 0) -> Values:
         """The module of the program that an import in `unit` means, else that of a library."""
@@ -63,7 +77,12 @@ class Program(Statements):
         return NOTHING if level and found is None else frozenset({library(name)})
 
     def _takes(self, source: SourceFile) -> bool:
-        if len(self.units) >= MOST_MODULES:
+        self.text += len(source.text)
+        if (
+            len(self.units) >= MOST_MODULES
+            or self.text > MOST_TEXT
+            or not (source.is_package or _FRAMEWORK.search(source.text))
+        ):
             return False
         try:
             self._unit(source)

@@ -186,18 +186,24 @@ class Statements(Expressions):
                 self._annotated(arg, node, unit)
 
     def _annotated(self, arg: ast.arg, node: Function, unit: Unit) -> None:
-        annotation = arg.annotation
-        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            try:
-                annotation = ast.parse(annotation.value, mode="eval").body
-            except SyntaxError:
-                return
-            for each in ast.walk(annotation):
-                unit.lexical.parents.setdefault(each, node)
+        annotation = self._written(arg.annotation, node, unit)
         found = self.evaluate(annotation, unit)
         if self.guessing and not self.store.read("name", node, arg.arg):
             made = {Foreign(v.name + "()", arg) for v in found if isinstance(v, Foreign) and "()" not in v.name}
             self.store.add({*made, *(Instance(v) for v in found if isinstance(v, Class))}, "name", node, arg.arg)
+
+    def _written(self, annotation: ast.expr | None, node: Function, unit: Unit) -> ast.expr | None:
+        """An annotation; one that is written as a string, read."""
+        if not isinstance(annotation, ast.Constant) or not isinstance(annotation.value, str):
+            return annotation
+        if annotation not in unit.unquoted:
+            try:
+                read = ast.parse(annotation.value, mode="eval").body
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return None
+            unit.unquoted[annotation] = read
+            unit.lexical.parents.update(dict.fromkeys(ast.walk(read), node))
+        return unit.unquoted[annotation]
 
     guessing = False
 

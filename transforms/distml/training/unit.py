@@ -10,7 +10,7 @@ from distml.training.values import Value
 
 
 class Unit:
-    """A file with its scopes; `starred` are the modules of its `from ... import *`."""
+    """A file with its scopes; `starred` are the modules of its `from ... import *`, `unquoted` annotations that are strings."""
 
     def __init__(self, source: SourceFile) -> None:
         """Raises `UnreadableError` where the file does not parse."""
@@ -18,6 +18,7 @@ class Unit:
         self.tree: ast.Module = source.tree
         self.lexical = Lexical(self.tree)
         self.starred: frozenset[Value] = frozenset()
+        self.unquoted: dict[ast.expr, ast.expr] = {}
 
     def __repr__(self) -> str:
         return f"Unit({self.source.path!r})"

@@ -157,3 +157,25 @@ class OwnProcesses(Rule):
     code = "HVD211"
     name = "own-processes"
     severity = Severity.WARNING
+
+
+class ProgramTooLarge(Rule):
+    """The program is too large to be followed.
+
+    ## What it finds
+    A training loop in a program of so many modules that the work on it was ended before it was known which optimizer, data
+    and model it uses.
+
+    ## Why it matters
+    A rewrite on half of the knowledge could be wrong.
+
+    ## Example
+    A script of a package in which every module imports every other.
+
+    ## Instead
+    Give the script and the modules that are its own. Libraries need not be among the paths.
+    """
+
+    code = "HVD212"
+    name = "program-too-large"
+    severity = Severity.WARNING

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from distml.rewrites.horovod.common import already, devices, downloads, outputs
 from distml.rewrites.horovod.flows import flows
 from distml.rewrites.horovod.options import Options
-from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse
+from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark
 from distml.rewrites.model import Rewritten
 from distml.source.project import Project
 from distml.training.program import Program
@@ -29,6 +29,9 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
     found: list[tuple[Flow, Loop]] = [(flow, loop) for flow in flows() for loop in flow.find(program)]
     plan.loops += [loop for _, loop in found]
     plan.refusals += already.distributed(program) if found else list(already.trainers(program))[:1]
+    if found and program.too_large and not plan.refusals:
+        what = f"the program is too large to be followed: {len(program.units)} modules"
+        plan.refusals.append(Remark("HVD212", found[0][1].node, what, "give the script and its own modules only"))
     if not found or plan.refusals:
         return plan
     for flow, loop in found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from distml.diagnostics.model import Diagnostic, Span
@@ -24,7 +24,7 @@ from distml.source.reading import UnreadableError, read_bytes
 from distml.training.program import Program
 
 TRAINER = re.compile(
-    rb"GradientTape|apply_gradients|\.minimize\s*\(|\.fit(_generator)?\s*\(|train_on_batch|\.backward\s*\("
+    rb"GradientTape|apply_gradients|\.minimize\s*\(|\.fit(_generator)?\s*\(|train_on_batch|\.step\s*\("
     rb"|\.train_and_evaluate\s*\(|\.train\s*\(\s*input_fn|LightningModule|Trainer\s*\(|Accelerator\s*\(|Learner\s*\("
 )
 PART = re.compile(rb"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|\.compile\s*\(|model_fn|input_fn")
@@ -45,7 +45,13 @@ class Survey:
 
 def trains(data: bytes) -> bool:
     """Whether a file may hold a training loop, by its words alone."""
-    return TRAINER.search(data) is not None and FRAMEWORK.search(data) is not None
+    found = TRAINER.search(data) is not None and FRAMEWORK.search(data) is not None
+    return found and (b".backward" in data or any(word != b".step" for word in _words(data)))
+
+
+def _words(data: bytes) -> Iterator[bytes]:
+    """The words of trainers in a file, without what stands behind them."""
+    return (found.group().rstrip(b"( \t") for found in TRAINER.finditer(data))
 
 
 def belongs(data: bytes) -> bool:
@@ -53,15 +59,22 @@ def belongs(data: bytes) -> bool:
     return FRAMEWORK.search(data) is not None and (TRAINER.search(data) or PART.search(data)) is not None
 
 
-def survey(paths: Iterable[str], options: Options, project: Project) -> Survey:
-    """Plan every program among the files at `paths`; only these may change."""
+def survey(
+    paths: Iterable[str], options: Options, project: Project, overlay: Mapping[str, bytes] | None = None
+) -> Survey:
+    """Plan every program among the files at `paths`; only these may change.
+
+    `overlay` are texts that stand for files on disk, by real path, as in `project`.
+    """
+    overlay = overlay or {}
     paths = list(paths)
     found = Survey(files=len(paths))
     sources: dict[str, SourceFile] = {}
     trainers: set[str] = set()
     for path in paths:
         try:
-            data = read_bytes(os.path.join(project.folder, path), path)
+            place = os.path.realpath(os.path.join(project.folder, path))
+            data = overlay[place] if place in overlay else read_bytes(place, path)
             if not belongs(data):
                 continue
             source = project.open(path)
@@ -73,7 +86,7 @@ def survey(paths: Iterable[str], options: Options, project: Project) -> Survey:
     found.skipped = len(paths) - len(sources) - len(found.problems)
     editable = frozenset(os.path.realpath(os.path.join(project.folder, path)) for path in paths)
     for roots in _programs(sources, trainers, project):
-        _plan(roots, options, project, editable, found)
+        _plan(roots, options, project, editable, overlay, found)
     return found
 
 
@@ -116,7 +129,14 @@ def _used(source: SourceFile, project: Project) -> Iterator[str]:
                 yield target.location
 
 
-def _plan(roots: list[SourceFile], options: Options, project: Project, editable: frozenset[str], found: Survey) -> None:
+def _plan(
+    roots: list[SourceFile],
+    options: Options,
+    project: Project,
+    editable: frozenset[str],
+    overlay: Mapping[str, bytes],
+    found: Survey,
+) -> None:
     try:
         program = Program(roots, project)
         texts = {

@@ -1,0 +1,89 @@
+"""What a rewrite does to a program, for the person who reviews it: loops, changes with reasons, warnings, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from distml.diagnostics.registry import rule
+from distml.rewrites.horovod.findings import header, remarks
+from distml.rewrites.horovod.plan import Plan
+from distml.rewrites.horovod.rewrite import Outcome
+from distml.rewrites.notebook import Notebook
+from distml.rewrites.patch import Patch
+
+
+def as_text(outcome: Outcome, notebooks: Mapping[str, Notebook]) -> Iterator[str]:
+    """The review of one program, line by line."""
+    plan = outcome.plan
+    for loop in plan.loops:
+        yield f"{_at(plan, loop.node, notebooks)}: {loop.what} [{loop.code}]"
+    for kind, remark in remarks(plan):
+        place = _at(plan, remark.node, notebooks)
+        yield f"{place}: {kind}: {remark.code} {rule(remark.code).name}: {remark.message}"
+        if remark.instead:
+            yield f"    {remark.instead}"
+    if plan.refusals:
+        yield "nothing is changed"
+    else:
+        for patch in plan.patches.values():
+            yield from _changes(patch, notebooks)
+    yield ""
+
+
+def _changes(patch: Patch, notebooks: Mapping[str, Notebook]) -> Iterator[str]:
+    path = patch.source.path
+    for edit in patch.edits:
+        yield f"{_spot(path, edit.line, notebooks)}: {edit.what} [{edit.rule}]"
+        yield f"    {edit.reason}"
+
+
+def _spot(path: str, line: int, notebooks: Mapping[str, Notebook]) -> str:
+    if path not in notebooks:
+        return f"{path}:{line}"
+    from distml.diagnostics.model import Span
+
+    cell, span = notebooks[path].place(Span(path, line, 1, line, 1))
+    return f"{path}:cell {cell}:{span.line}"
+
+
+def _at(plan: Plan, node: Any, notebooks: Mapping[str, Notebook]) -> str:
+    span = plan.span(node)
+    return _spot(span.path, span.line, notebooks)
+
+
+def as_object(outcome: Outcome, notebooks: Mapping[str, Notebook], diffs: Mapping[str, str]) -> dict[str, Any]:
+    """The review of one program for other programs; `diffs` are the patches by path."""
+    plan = outcome.plan
+    changed = {} if plan.refusals else plan.patches
+    return {
+        "loops": [{"code": loop.code, "what": loop.what, **_place(plan, loop.node, notebooks)} for loop in plan.loops],
+        "edits": [
+            {"path": patch.source.path, **_line(patch.source.path, edit.line, notebooks), "what": edit.what,
+             "reason": edit.reason, "rule": edit.rule}
+            for patch in changed.values()
+            for edit in patch.edits
+        ],
+        "warnings": [_remark(plan, each, notebooks) for each in plan.warnings],
+        "refusals": [_remark(plan, each, notebooks) for each in plan.refusals],
+        "diffs": {patch.source.path: diffs.get(patch.source.path, "") for patch in changed.values()},
+    }  # fmt: skip
+
+
+def _remark(plan: Plan, remark: Any, notebooks: Mapping[str, Notebook]) -> dict[str, Any]:
+    told = {"code": remark.code, "name": rule(remark.code).name, "message": remark.message, "instead": remark.instead}
+    return {**told, **_place(plan, remark.node, notebooks)}
+
+
+def _place(plan: Plan, node: Any, notebooks: Mapping[str, Notebook]) -> dict[str, Any]:
+    span = header(node, plan)
+    return {"path": span.path, **_line(span.path, span.line, notebooks)}
+
+
+def _line(path: str, line: int, notebooks: Mapping[str, Notebook]) -> dict[str, int]:
+    if path not in notebooks:
+        return {"line": line}
+    from distml.diagnostics.model import Span
+
+    cell, span = notebooks[path].place(Span(path, line, 1, line, 1))
+    return {"cell": cell, "line": span.line}
