@@ -1,0 +1,103 @@
+"""PyTorch: loops in which an optimizer of `torch.optim` steps.
+
+One pass over the program says which optimizers step where (`study`) and which data the loops go through (`loops`). The
+rest asks for changes, each in a module of its own: gradients, optimizers, data, decisions and devices.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.flows.pytorch.decisions import Decisions
+from distml.rewrites.horovod.flows.pytorch.devices import Devices
+from distml.rewrites.horovod.flows.pytorch.gradients import Gradients
+from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
+from distml.rewrites.horovod.flows.pytorch.loops import Loops
+from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
+from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
+from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
+from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+from distml.rewrites.horovod.flows.pytorch.tensors import Tensors
+from distml.rewrites.horovod.plan import Loop, Plan
+from distml.training.program import Program
+
+
+class Torch:
+    """The flow of PyTorch loops, for Horovod and torch.distributed."""
+
+    def find(self, program: Program) -> list[Loop]:
+        """Loops around steps of optimizers, and those that change weights by hand after `backward`."""
+        study = Study(program)
+        found: dict[ast.AST, Loop] = {}
+        for step in study.steps:
+            anchor = study.loop(step.call) or program.function(step.call) or program.statement(step.call)
+            makers: tuple[ast.AST, ...] = tuple(step.makers)
+            if anchor not in found:
+                found[anchor] = Loop("HVD106", anchor, "PyTorch loop", "torch", makers)
+        if not found and study.backwards:
+            for statement in list(manual_updates(study))[:1]:
+                found[statement] = Loop("HVD106", study.loop(statement) or statement, "PyTorch loop", "torch")
+        return list(found.values())
+
+    def plan(self, loop: Loop, plan: Plan) -> None:
+        """Plan the whole program with its first loop: optimizers, models and data are shared among loops."""
+        if next(each for each in plan.loops if each.start == "torch") is not loop:
+            return
+        study = Study(plan.program)
+        refuse(study)
+        _plan(study, plan)
+
+
+def _plan(study: Study, plan: Plan) -> None:
+    for unit in plan.program.roots:
+        if unit.source.location in plan.editable and study.stepping.holds_any(unit.tree.body):
+            plan.world(unit.tree)
+    spelling, loops = Spelling(plan), Loops(study)
+    optimizers, gradients = Optimizers(study, plan, spelling), Gradients(study, plan, spelling)
+    tensors = Tensors(study, plan, loops)
+    sharded = Loaders(study, plan, loops).shard() if plan.options.shard == "auto" else set()
+    makers: set[ast.Call] = set()
+    for step in study.steps:
+        if plan.options.shard == "none" or _divided(study, loops, tensors, step.call, sharded):
+            makers |= step.makers
+        else:
+            plan.warn(
+                "HVD302",
+                study.loop(step.call) or plan.program.statement(step.call),
+                "the data of this loop was not recognized: every rank sees all of it, and the learning rate stays as it is",
+                "give every rank its own part, and multiply the rate by the number of ranks",
+            )
+    gradients.average(not spelling.ddp and gradients.simple())
+    optimizers.scale(frozenset(makers))
+    optimizers.broadcast()
+    for place in optimizers.places[:1]:
+        tensors.seed(place.statement, place.behind)
+    Decisions(study, plan, spelling).agree()
+    Devices(study, plan).own()
+
+
+def _divided(study: Study, loops: Loops, tensors: Tensors, call: ast.Call, sharded: set[ast.AST]) -> bool:
+    """Whether the data that leads to a step is divided among the ranks."""
+    around = _loops_around(study, call, 4)
+    if any(each in sharded for each in around):
+        return True
+    if any(
+        use.drawn in sharded and any(each in around for each in _loops_around(study, use.drawn, 4))
+        for use in loops.training
+    ):
+        return True
+    return any(tensors.shard(each) for each in around[:2])
+
+
+def _loops_around(study: Study, node: ast.AST, depth: int) -> list[ast.AST]:
+    """The loops around a node, innermost first, and those around the calls of its function."""
+    above = [*study.program.ancestors(node)]
+    found: list[ast.AST] = [each for each in above if isinstance(each, LOOPS)]
+    function = study.program.function(node)
+    if function is not None and depth:
+        for call in study.callers.get(function, ()):
+            found += [each for each in _loops_around(study, call, depth - 1) if each not in found]
+    return found
+
+
+FLOW = Torch()

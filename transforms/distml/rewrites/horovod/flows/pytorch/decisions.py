@@ -1,0 +1,115 @@
+"""What decides whether ranks go on together: conditions on losses, scores and times are those of rank 0 on every rank.
+
+A rank that stops, skips a step or loads other weights on its own leaves the others waiting, or with other weights.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
+from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+from distml.rewrites.horovod.flows.pytorch.uniform import Uniform
+from distml.rewrites.horovod.plan import Note, Plan
+
+_AGREED = Note(
+    "decided by rank 0 for all",
+    "the ranks see different data: one that stops or skips alone leaves the others waiting for ever",
+    "agree-on-decisions",
+)
+_MEAN = Note(
+    "metric averaged over all ranks",
+    "a schedule that follows a metric must see the same one on every rank",
+    "average-metric",
+)
+_PLATEAU = re.compile(r"torch\.optim\.lr_scheduler\.ReduceLROnPlateau\(\)")
+_SKIPS = (ast.Break, ast.Continue, ast.Return, ast.Raise)
+
+
+class Decisions:
+    """Plans the conditions that all ranks must decide alike."""
+
+    def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
+        self.study, self.plan, self.spelling = study, plan, spelling
+        self.program = study.program
+        self.uniform = Uniform(study)
+        self.changing = study.reach([*(s.call for s in study.steps), *study.backwards, *self._changes()])
+
+    def _changes(self) -> list[ast.AST]:
+        """What changes weights, or what they will be set to, or the rate."""
+        found: list[ast.AST] = []
+        for call in self.program.calls:
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            scheduled = name == "step" and any("lr_scheduler" in n for n in self.program.names(call.func))
+            if (
+                name == "load_state_dict"
+                or scheduled
+                or (
+                    name == "deepcopy"
+                    and any(isinstance(a, ast.Call) or _is_model(self.program.names(a)) for a in call.args)
+                )
+            ):
+                found.append(call)
+        for unit in self.program.units.values():
+            for node in ast.walk(unit.tree):
+                if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                    if isinstance(node.slice, ast.Constant) and node.slice.value == "lr":
+                        found.append(node)
+        return found
+
+    def agree(self) -> None:
+        """Ask for all that must be decided alike."""
+        for unit in self.program.units.values():
+            for node in ast.walk(unit.tree):
+                if isinstance(node, ast.If | ast.While) and self._matters(node) and not self.uniform.holds(node.test):
+                    self.plan.patch(node).wrap(node.test, self.spelling.agreed(node.test), _AGREED)
+        for call in self.program.calls:
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and call.args:
+                if any(_PLATEAU.fullmatch(name) for name in self.program.names(call.func.value)):
+                    if not self.uniform.holds(call.args[0]):
+                        self.plan.patch(call).wrap(call.args[0], self.spelling.mean(call.args[0]), _MEAN)
+
+    def _matters(self, node: ast.If | ast.While) -> bool:
+        """Whether ranks would part if they decided differently."""
+        if isinstance(node, ast.While):
+            return self.study.stepping.holds(node)
+        if self.changing.holds_any(node.body) or self.changing.holds_any(node.orelse):
+            return self._while_training(node)
+        return any(self._leaves(each) for each in ast.walk(node))
+
+    def _while_training(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+        """Whether a statement runs inside a training loop, here or where its function is called."""
+        above = [*self.program.ancestors(node)]
+        if any(isinstance(each, LOOPS) and self.study.stepping.holds(each) for each in above):
+            return True
+        function = self.program.function(node)
+        return function is not None and (
+            function in self.study.stepping.functions
+            or (
+                function not in seen
+                and any(self._while_training(call, seen | {function}) for call in self.study.callers.get(function, ()))
+            )
+        )
+
+    def _leaves(self, node: ast.AST) -> bool:
+        """Whether a statement leaves a turn or the whole of a training loop."""
+        if not isinstance(node, _SKIPS):
+            return _exits(node, self.program.names(getattr(node, "func", None))) and self._while_training(node)
+        for above in self.program.ancestors(node):
+            if isinstance(above, LOOPS):
+                if self.study.training.holds(above):
+                    return True
+                if isinstance(node, ast.Break | ast.Continue):
+                    return False
+            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                return above in self.study.training.functions
+        return False
+
+
+def _exits(node: ast.AST, names: frozenset[str]) -> bool:
+    return isinstance(node, ast.Call) and bool(names & {"sys.exit", "builtins.exit", "builtins.quit", "os._exit"})
+
+
+def _is_model(names: frozenset[str]) -> bool:
+    return any(name.startswith("torch.nn.") for name in names)

@@ -1,0 +1,190 @@
+"""Gradients become their means over all ranks before an optimizer steps.
+
+Where one optimizer steps once for each `backward`, Horovod's `DistributedOptimizer` does it while gradients are still being
+computed. It counts calls of `backward`, and every loss that reaches a parameter counts: it would be wrong for two
+networks trained against each other, for several backward passes, or parameters that are thawed later. There the
+gradients are averaged in one go in front of the step, which is right whatever came before.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
+from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Step, Study, branches, siblings
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.values import Foreign
+
+_WRAPPED = Note(
+    "optimizer that averages gradients over all ranks",
+    "every rank sees another part of the data; their mean gradient is that of the large batch",
+    "distributed-optimizer",
+)
+_AVERAGED = Note(
+    "gradients averaged over all ranks before the step",
+    "every rank sees another part of the data; their mean gradient is that of the large batch",
+    "average-gradients",
+)
+_EARLY = Note(
+    "gradients averaged before they are clipped or unscaled",
+    "norms and overflows must be those of the mean gradient, the same on every rank",
+    "synchronize-first",
+)
+_ZEROED = Note(
+    "zero_grad without arguments",
+    "the distributed optimizer takes none; gradients are set to None either way",
+    "zero-grad",
+)
+_READS = frozenset({"clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "unscale_"})
+
+
+class Gradients:
+    """Plans how the gradients of each step are averaged."""
+
+    def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
+        self.study, self.plan, self.spelling = study, plan, spelling
+        self.program = study.program
+        readers = [call for call in self.program.calls if self._reads(call)]
+        self.reading = study.reach(readers)
+
+    def _reads(self, call: ast.Call) -> bool:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        return name in _READS
+
+    def average(self, wrapped: bool) -> None:
+        """Ask for the averaging of all steps."""
+        if wrapped:
+            self._wrap()
+        else:
+            for step in self.study.steps:
+                self._in_front(step)
+
+    # Whether the simple form serves
+
+    def simple(self) -> bool:
+        """Whether one optimizer steps once for each backward pass, in one place."""
+        steps, backwards = self.study.steps, self.study.backwards
+        if len({step.makers for step in steps}) != 1 or len(backwards) != 1 or len(steps) != 1:
+            return False
+        (step,), (backward,) = steps, backwards
+        return (
+            all(self._of_library(maker) for maker in step.makers)
+            and not any(self.study.repeated(maker) for maker in step.makers)
+            and self._together(step, backward)
+            and not self._thawed()
+            and all(self._plain_zero(call) for call in self._zeroed(step))
+        )
+
+    def _of_library(self, maker: ast.Call) -> bool:
+        names = {v.name for v in self.program.of(maker) if isinstance(v, Foreign) and v.node is maker}
+        return bool(names) and all(LIBRARY.fullmatch(name) for name in names)
+
+    def _together(self, step: Step, backward: ast.Call) -> bool:
+        """Whether a step follows each backward pass, with nothing between that clears gradients."""
+        program = self.program
+        first, last = program.statement(backward), program.statement(step.call)
+        if backward.keywords and any(k.arg == "create_graph" for k in backward.keywords):
+            return False
+        if program.function(backward) is not program.function(step.call):
+            return False
+        if self.study.loop(backward) is not self.study.loop(step.call):
+            return False
+        loop = self.study.loop(step.call)
+        if branches(program, first, loop) != branches(program, last, loop) or not isinstance(last, ast.Expr):
+            return False
+        block = siblings(program, first)
+        if last not in block:
+            block, first = siblings(program, last), self._above(first, last)
+        if first not in block or block.index(first) > block.index(last):
+            return False
+        between = block[block.index(first) + 1 : block.index(last)]
+        clears = {program.statement(call) for call in self._zeroed(step)}
+        return not any(inner in clears for each in between for inner in ast.walk(each) if isinstance(inner, ast.stmt))
+
+    def _above(self, statement: ast.stmt, other: ast.stmt) -> ast.stmt:
+        """The statement around `statement` that stands in the block of `other`."""
+        block = siblings(self.program, other)
+        above = [each for each in self.program.ancestors(statement) if each in block]
+        return above[0] if above and isinstance(above[0], ast.stmt) else statement
+
+    def _thawed(self) -> bool:
+        """Whether parameters join later, which the distributed optimizer would not notice."""
+        for unit in self.program.units.values():
+            for node in ast.walk(unit.tree):
+                if isinstance(node, ast.Assign) and not _is(node.value, False):
+                    if any(isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets):
+                        return True
+                if isinstance(node, ast.Attribute) and node.attr in ("add_param_group", "requires_grad_"):
+                    return True
+        return False
+
+    def _zeroed(self, step: Step) -> list[ast.Call]:
+        return [
+            call
+            for call in self.program.calls
+            if isinstance(call.func, ast.Attribute)
+            and call.func.attr == "zero_grad"
+            and self.study.makers(call.func.value) & step.makers
+        ]
+
+    def _plain_zero(self, call: ast.Call) -> bool:
+        return not call.args and all(k.arg == "set_to_none" for k in call.keywords)
+
+    # The two forms
+
+    def _wrap(self) -> None:
+        (step,) = self.study.steps
+        for maker in step.makers:
+            world = self.plan.world(maker)
+            names = self._named(maker)
+            code = f"{world.module}.DistributedOptimizer({{}}{f', named_parameters={names}' if names else ''})"
+            self.plan.patch(maker).wrap(maker, code, _WRAPPED)
+        for call in self._zeroed(step):
+            for keyword in call.keywords:
+                assert keyword.arg is not None
+                self.plan.patch(call).drop(call, keyword.arg, _ZEROED)
+        place = self._place(step)
+        if place is not self.program.statement(step.call) or step.scaled:
+            self._early(step, place)
+
+    def _named(self, maker: ast.Call) -> str:
+        """The names of exactly the parameters that an optimizer is given, where that is one whole model."""
+        given = maker.args[0] if maker.args else next((k.value for k in maker.keywords if k.arg == "params"), None)
+        if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and not given.args:
+            if given.func.attr == "parameters" and not given.keywords:
+                return f"{ast.unparse(given.func.value)}.named_parameters()"
+        return ""
+
+    def _early(self, step: Step, place: ast.stmt) -> None:
+        optimizer = ast.unparse(step.optimizer)
+        statement = self.program.statement(step.call)
+        patch = self.plan.patch(statement)
+        patch.before(place, f"{optimizer}.synchronize()", _EARLY)
+        patch.before(statement, f"with {optimizer}.skip_synchronize():\n    {ast.unparse(statement)}", _EARLY)
+        patch.remove(statement, _EARLY)
+
+    def _in_front(self, step: Step) -> None:
+        place = self._place(step)
+        code = self.spelling.averaged(place, ast.unparse(step.optimizer))
+        self.plan.patch(place).before(place, code, _AVERAGED)
+
+    def _place(self, step: Step) -> ast.stmt:
+        """The statement in front of which gradients must be averaged: the step, or what reads gradients for it."""
+        statement = self.program.statement(step.call)
+        block = siblings(self.program, statement)
+        place = statement
+        producing = self.study.reach(self.study.backwards)
+        for earlier in reversed(block[: block.index(statement)]):
+            if producing.holds(earlier) or self.study.stepping.holds(earlier):
+                break
+            if self.reading.holds(earlier) or _mentions_grad(earlier):
+                place = earlier
+        return place
+
+
+def _mentions_grad(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(statement))
+
+
+def _is(node: ast.expr, value: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value

@@ -1,0 +1,360 @@
+"""Data loaders of training: every rank draws its own part of the data, in equally many batches.
+
+A loader that only training uses gets a `DistributedSampler`. Where that cannot be said at the loader (it has a sampler
+of its own, or the same call makes the loader of an evaluation), the loop takes its share of the batches instead.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
+from distml.rewrites.horovod.flows.pytorch.study import Study, branches
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.values import Box, Class, Foreign, Instance
+
+_SHARDED = Note(
+    "every rank samples its own part of the data",
+    "without it all ranks see the same samples, and their mean gradient is that of one rank",
+    "distributed-sampler",
+)
+_EPOCH = Note(
+    "order of this epoch", "the sampler shuffles by epoch: without it every epoch has the same order", "set-epoch"
+)
+_SHARE = Note(
+    "every rank takes its share of the batches",
+    "without it all ranks see the same batches; what is left over is dropped so that all make equally many steps",
+    "share-batches",
+)
+_ORDER = Note(
+    "one order of the samples on all ranks",
+    "the ranks deal out batches among themselves, and must see the same ones",
+    "share-batches",
+)
+_SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data.sampler.SequentialSampler"})
+_RANDOM = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"})
+_SUBSET = frozenset({"torch.utils.data.SubsetRandomSampler", "torch.utils.data.sampler.SubsetRandomSampler"})
+_WEIGHTED = frozenset({"torch.utils.data.WeightedRandomSampler", "torch.utils.data.sampler.WeightedRandomSampler"})
+
+
+class Loaders:
+    """Plans the data loaders that training goes through."""
+
+    def __init__(self, study: Study, plan: Plan, loops: Loops) -> None:
+        self.study, self.plan, self.loops = study, plan, loops
+        self.program = study.program
+        self.shuffled: set[ast.Call] = set()
+
+    def shard(self) -> set[ast.AST]:
+        """Ask for the sharding of all loaders of training; gives the loops whose data is sharded."""
+        sharded: set[ast.AST] = set()
+        evaluated = {maker for use in self.loops.others for maker in use.makers}
+        done: dict[ast.Call, bool] = {}
+        for use in self.loops.training:
+            makers = sorted(use.makers, key=lambda maker: (maker.lineno, maker.col_offset))
+            phase = self._phase(use)
+            for maker in makers:
+                if maker not in done:
+                    shared = maker in evaluated and self.study.repeated(maker)
+                    done[maker] = not shared and phase is None and self._sampled(maker)
+            if phase is not None and makers:
+                self._of_phase(use, phase)
+                sharded.add(use.drawn)
+            elif makers and all(done[maker] for maker in makers):
+                self._set_epoch(use, set(makers))
+                sharded.add(use.drawn)
+            elif self._share(use, makers):
+                sharded.add(use.drawn)
+        return sharded
+
+    # The sampler
+
+    def _sampled(self, maker: ast.Call) -> bool:
+        """Give a loader a distributed sampler; False where that cannot be said there."""
+        data = _argument(maker, "dataset", 0)
+        if data is None or self._iterable(data) or _argument(maker, "batch_sampler", 4) is not None:
+            return False
+        if not any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker)):
+            return False
+        unknown = [k.value for k in maker.keywords if k.arg is None and not self._known(k.value)]
+        if unknown or any(isinstance(each, ast.Starred) for each in maker.args):
+            return False
+        sampler = _argument(maker, "sampler", 3)
+        if sampler is not None and not (isinstance(sampler, ast.Constant) and sampler.value is None):
+            return self._replaced(maker, data, sampler)
+        spread = next((k.value for k in maker.keywords if k.arg is None and self._has(k.value, "shuffle")), None)
+        shuffle = _argument(maker, "shuffle", 2)
+        if spread is not None:
+            return self._spread(maker, data, spread)
+        text = self._dataset(maker, data)
+        if text is None:
+            return False
+        sampler = self._sampler(maker, text, ast.unparse(shuffle) if shuffle is not None else "False")
+        self._give(maker, self._named(maker, sampler), shuffle)
+        return True
+
+    def _named(self, maker: ast.Call, sampler: str) -> str:
+        """The name of a sampler that is made in a statement of its own, where the loader is not made in passing."""
+        statement = self.program.statement(maker)
+        if not isinstance(statement, ast.Assign | ast.Return) or self._inner(maker, statement):
+            return sampler
+        name = self.plan.patch(maker).free("sampler")
+        self.plan.patch(maker).before(statement, f"{name} = {sampler}", _SHARDED)
+        return name
+
+    def _give(self, maker: ast.Call, sampler: str, shuffle: ast.expr | None) -> None:
+        patch = self.plan.patch(maker)
+        if shuffle is not None and shuffle in maker.args:
+            patch.wrap(shuffle, "False", _SHARDED)
+        elif shuffle is not None:
+            patch.drop(maker, "shuffle", _SHARDED)
+        if len(maker.args) > 3:
+            patch.wrap(maker.args[3], sampler, _SHARDED)
+        else:
+            patch.keyword(maker, "sampler", sampler, _SHARDED)
+        if not (isinstance(shuffle, ast.Constant) and not shuffle.value) and shuffle is not None:
+            self.shuffled.add(maker)
+
+    def _sampler(self, node: ast.AST, data: str, shuffle: str) -> str:
+        world = self.plan.world(node)
+        shuffled = "" if shuffle == "True" else f", shuffle={shuffle}"
+        where = f"num_replicas={world.size}, rank={world.rank}"
+        return f"torch.utils.data.distributed.DistributedSampler({data}, {where}{shuffled})"
+
+    def _spread(self, maker: ast.Call, data: ast.expr, spread: ast.expr) -> bool:
+        """`shuffle` comes by `**settings`."""
+        text = self._dataset(maker, data)
+        if not isinstance(spread, ast.Name | ast.Attribute) or text is None:
+            return False
+        name = ast.unparse(spread)
+        patch = self.plan.patch(maker)
+        sampler = self._named(maker, self._sampler(maker, text, f'{name}.get("shuffle", False)'))
+        patch.keyword(maker, "sampler", sampler, _SHARDED)
+        patch.wrap(spread, f'{{**{name}, "shuffle": False}}', _SHARDED)
+        self.shuffled.add(maker)
+        return True
+
+    def _replaced(self, maker: ast.Call, data: ast.expr, sampler: ast.expr) -> bool:
+        """A sampler of the library that has a distributed counterpart."""
+        calls = [v.node for v in self.program.of(sampler) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
+        if len(calls) != 1 or self.program.function(calls[0]) is not self.program.function(maker):
+            return False
+        (call,) = calls
+        names = self.program.names(call.func)
+        text = self._dataset(maker, data)
+        patch = self.plan.patch(maker)
+        first = call.args[0] if call.args else None
+        if text is None or first is None or (len(call.args) + len(call.keywords) > 1 and not names & _WEIGHTED):
+            return False
+        if names & (_RANDOM | _SAME_ORDER):
+            patch.wrap(sampler, self._sampler(maker, text, "True" if names & _RANDOM else "False"), _SHARDED)
+        elif names & _SUBSET and isinstance(first, ast.Name | ast.Attribute | ast.Subscript):
+            indices = ast.unparse(first)
+            patch.wrap(data, f"torch.utils.data.Subset({{}}, {indices})", _SHARDED)
+            patch.wrap(sampler, self._sampler(maker, indices, "True"), _SHARDED)
+        elif names & _WEIGHTED:
+            return self._weighted(call)
+        else:
+            return False
+        self.shuffled.add(maker)
+        return True
+
+    def _weighted(self, call: ast.Call) -> bool:
+        """Every rank draws fewer samples, from numbers of its own."""
+        count = _argument(call, "num_samples", 1)
+        if count is None or any(k.arg == "generator" for k in call.keywords):
+            return False
+        world = self.plan.world(call)
+        patch = self.plan.patch(call)
+        patch.wrap(count, f"{{}} // {world.size}", _SHARDED)
+        seed = f"torch.Generator().manual_seed(torch.initial_seed() + {world.rank})"
+        patch.keyword(call, "generator", seed, _SHARDED)
+        return True
+
+    def _dataset(self, maker: ast.Call, data: ast.expr) -> str | None:
+        """How the data set is called; it gets a name where it is made in place."""
+        if not any(isinstance(node, ast.Call) for node in ast.walk(data)):
+            return ast.unparse(data)
+        statement = self.program.statement(maker)
+        if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return | ast.Expr) or self._inner(
+            maker, statement
+        ):
+            return None
+        patch = self.plan.patch(maker)
+        name = patch.free("dataset")
+        source = ast.get_source_segment(self.program.unit(maker).source.text, data) or ast.unparse(data)
+        note = Note("a name for the data set", "both the loader and its sampler need it", "distributed-sampler")
+        patch.before(statement, f"{name} = {source}", note)
+        patch.wrap(data, name, note)
+        return name
+
+    def _inner(self, maker: ast.Call, statement: ast.stmt) -> bool:
+        """Whether a call runs in a comprehension or lambda of its statement."""
+        kinds = ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp | ast.Lambda
+        for above in self.program.ancestors(maker):
+            if above is statement:
+                return False
+            if isinstance(above, kinds):
+                return True
+        return False
+
+    def _iterable(self, data: ast.expr) -> bool:
+        """Whether a data set can only be gone through, not looked up by index."""
+        if any(name.endswith("IterableDataset()") for name in self.program.names(data)):
+            return True
+        owners = [value.type for value in self.program.of(data) if isinstance(value, Instance)]
+        return bool(owners) and not any(self._has_method(owner, "__getitem__") for owner in owners)
+
+    def _has_method(self, owner: Class, name: str) -> bool:
+        for base in self.program.lineage(owner):
+            if isinstance(base, Foreign):
+                if "IterableDataset" not in base.name and not base.name.startswith("builtins."):
+                    if base.name not in ("torch.utils.data.Dataset", "torch.utils.data.dataset.Dataset"):
+                        return True
+            elif any(isinstance(each, ast.FunctionDef) and each.name == name for each in base.node.body):
+                return True
+        return False
+
+    def _known(self, spread: ast.expr) -> bool:
+        values = self.program.of(spread)
+        return bool(values) and all(isinstance(value, Box) for value in values)
+
+    def _has(self, spread: ast.expr, key: str) -> bool:
+        boxes = [value for value in self.program.of(spread) if isinstance(value, Box)]
+        return any(key in self.program.store.keys(box) or "*" in self.program.store.keys(box) for box in boxes)
+
+    # The loop
+
+    def _set_epoch(self, use: Use, makers: set[ast.Call]) -> None:
+        """The sampler learns which epoch it is, where the loop over it begins."""
+        if not makers & self.shuffled or not isinstance(use.iterable, ast.Name | ast.Attribute | ast.Subscript):
+            return
+        statement = self._begins(use)
+        if statement is None:
+            return
+        sampler = f"{ast.unparse(use.iterable)}.sampler"
+        epoch = self.loops.epoch(statement) or f"{sampler}.epoch + 1"
+        self.plan.patch(statement).before(statement, f"{sampler}.set_epoch({epoch})", _EPOCH)
+
+    def _begins(self, use: Use) -> ast.stmt | None:
+        """The statement at which a pass through the data begins, where the iterable is already there."""
+        statement = self.program.statement(use.iterable)
+        if isinstance(use.iterable, ast.Name) and any(
+            isinstance(n, ast.Name) and n.id == use.iterable.id and isinstance(n.ctx, ast.Store)
+            for n in ast.walk(statement)
+        ):
+            return None
+        return statement
+
+    def _share(self, use: Use, makers: list[ast.Call]) -> bool:
+        """The loop over an iterable takes every so-manieth of its items."""
+        if not isinstance(use.drawn, ast.For) or not self._takes_data(use, use.drawn):
+            return False
+        world = self.plan.world(use.iterable)
+        share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
+        self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
+        for maker in makers:
+            if not any(k.arg in ("generator", None) for k in maker.keywords):
+                self.plan.patch(maker).keyword(maker, "generator", "torch.Generator()", _ORDER)
+        if not makers:
+            self.plan.warn(
+                "HVD302",
+                use.drawn,
+                f"`{ast.unparse(use.iterable)}` is dealt out among the ranks: that is right if it gives every rank the same in the same order",
+                "seed what shuffles it alike on all ranks",
+            )
+        return True
+
+    def _takes_data(self, use: Use, loop: ast.For) -> bool:
+        """Whether a loop goes through samples: it is the innermost that does, around a step."""
+        if use.makers:
+            return True
+        inner = [each for each in ast.walk(loop) if isinstance(each, ast.For) and each is not loop]
+        if any(
+            self.study.training.holds_any(each.body) and self.loops.is_data(leaf)
+            for each in inner
+            for leaf in self.loops.leaves(each.iter)
+        ):
+            return False
+        direct = any(
+            self.program.function(call) is self.program.function(loop)
+            for call in [*self.study.backwards, *(step.call for step in self.study.steps)]
+            if loop in self.program.ancestors(call)
+        )
+        return direct and self.loops.is_data(use.iterable)
+
+    # Phases
+
+    def _phase(self, use: Use) -> tuple[str, str] | None:
+        """The variable and its value under which a loop trains, where it also evaluates: `if phase == "train":`."""
+        if not isinstance(use.iterable, ast.Subscript) or not isinstance(use.iterable.slice, ast.Name):
+            return None
+        name = use.iterable.slice.id
+        for node in [*(step.call for step in self.study.steps), *self.study.backwards]:
+            for branch in branches(self.program, node, None):
+                test = branch.test if isinstance(branch, ast.If) else None
+                if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == name:
+                    right = test.comparators[0]
+                    if (
+                        isinstance(test.ops[0], ast.Eq)
+                        and isinstance(right, ast.Constant)
+                        and isinstance(right.value, str)
+                    ):
+                        return name, right.value
+        return None
+
+    def _of_phase(self, use: Use, phase: tuple[str, str]) -> None:
+        """Only the loader of the training phase is sharded."""
+        name, value = phase
+        assert isinstance(use.iterable, ast.Subscript)
+        boxes = [each for each in self.program.of(use.iterable.value) if isinstance(each, Box)]
+        condition = f'{name} == "{value}"'
+        for box in boxes:
+            own = {v.node for v in self.program.store.item(box, value) if isinstance(v, Foreign)}
+            all_of = {v.node for v in self.program.store.item(box) if isinstance(v, Foreign)}
+            if isinstance(box.node, ast.DictComp) and isinstance(box.node.key, ast.Name):
+                self._conditional(box.node, value)
+            elif own != all_of:
+                for maker in own:
+                    if isinstance(maker, ast.Call):
+                        self._sampled(maker)
+            else:
+                world = self.plan.world(use.iterable)
+                share = f"((part[{world.rank}] for part in zip(*[iter({{}})] * {world.size})) if {condition} else {{}})"
+                self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
+                return
+        statement = self.program.statement(use.iterable)
+        sampler = f"{ast.unparse(use.iterable)}.sampler"
+        epoch = self.loops.epoch(statement)
+        outer = epoch if epoch != name else None
+        code = f"if {condition}:\n    {sampler}.set_epoch({outer or f'{sampler}.epoch + 1'})"
+        self.plan.patch(statement).before(statement, code, _EPOCH)
+
+    def _conditional(self, node: ast.DictComp, value: str) -> None:
+        """In `{x: DataLoader(...) for x in [...]}` one of the loaders gets a sampler."""
+        maker = next((each for each in ast.walk(node.value) if isinstance(each, ast.Call)), None)
+        data = _argument(maker, "dataset", 0) if maker else None
+        if maker is None or data is None or not isinstance(node.key, ast.Name):
+            return
+        shuffle = _argument(maker, "shuffle", 2)
+        key = node.key.id
+        patch = self.plan.patch(maker)
+        order = ast.unparse(shuffle) if shuffle is not None else "False"
+        sampler = self._sampler(maker, ast.unparse(data), order)
+        patch.keyword(maker, "sampler", f'{sampler} if {key} == "{value}" else None', _SHARDED)
+        if isinstance(shuffle, ast.expr) and not (isinstance(shuffle, ast.Constant) and not shuffle.value):
+            off = f'{key} != "{value}"'
+            whole = off if isinstance(shuffle, ast.Constant) else f"{{}} and {off}"
+            if shuffle in maker.args:
+                patch.wrap(shuffle, whole, _SHARDED)
+            else:
+                patch.keyword(maker, "shuffle", whole, _SHARDED)
+
+
+def _argument(call: ast.Call, keyword: str, position: int) -> ast.expr | None:
+    named = next((k.value for k in call.keywords if k.arg == keyword), None)
+    if named is not None:
+        return named
+    if len(call.args) > position and not any(isinstance(each, ast.Starred) for each in call.args[: position + 1]):
+        return call.args[position]
+    return None

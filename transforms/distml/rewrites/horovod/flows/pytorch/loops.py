@@ -1,0 +1,183 @@
+"""What training loops go through: data loaders, other iterables, or numbers with which a tensor is sliced."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+from distml.training.values import Box, Callable, Constant, Foreign, Instance, Value
+
+LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
+_ITEM = re.compile(r"(?!\?)[\w.]*DataLoader\(\)\[\].*")
+_WRAPPERS = frozenset(
+    "enumerate tqdm trange zip iter reversed islice cycle chain track progress_bar prefetch list tqdm_notebook "
+    "ProgressBar progressbar alive_it auto next".split()
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """One place where data is drawn: the expression of the iterable, and the loop or call that draws."""
+
+    iterable: ast.expr
+    drawn: ast.AST
+    makers: frozenset[ast.Call]
+    """The calls that can have made the data loader."""
+
+
+class Loops:
+    """Sorts the loops of a program by what they do with data."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.program = study.program
+        self.training: list[Use] = []
+        self.others: list[Use] = []
+        for unit in self.program.units.values():
+            for node in ast.walk(unit.tree):
+                self._sort(node)
+
+    def _sort(self, node: ast.AST) -> None:
+        if isinstance(node, ast.For | ast.AsyncFor):
+            trains = self.study.training.holds_any(node.body)
+            if not trains and self._yields(node):
+                return
+            for leaf in self.leaves(node.iter):
+                self._note(leaf, node, trains)
+        elif isinstance(node, ast.Call) and "builtins.next" in self.program.names(node.func) and node.args:
+            loop = self.study.loop(node)
+            trains = (loop is not None and self.study.training.holds(loop)) or self._called_in_training(node)
+            inner = node.args[0]
+            fresh = isinstance(inner, ast.Call) and "builtins.iter" in self.program.names(inner.func)
+            for leaf in self.leaves(inner):
+                self._note(leaf, node, trains and not (fresh and loop is None))
+        elif isinstance(node, ast.comprehension):
+            for leaf in self.leaves(node.iter):
+                self._note(leaf, node, False)
+
+    def _called_in_training(self, node: ast.AST) -> bool:
+        function = self.program.function(node)
+        for call in self.study.callers.get(function, ()) if function else ():
+            loop = self.study.loop(call)
+            if loop is not None and self.study.training.holds(loop):
+                return True
+        return False
+
+    def _note(self, leaf: ast.expr, node: ast.AST, trains: bool) -> None:
+        use = Use(leaf, node, self.makers(leaf))
+        (self.training if trains else self.others).append(use)
+
+    def _yields(self, loop: ast.For | ast.AsyncFor) -> bool:
+        return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(loop))
+
+    def leaves(self, node: ast.expr, depth: int = 4) -> Iterator[ast.expr]:
+        """The iterables inside `enumerate`, progress bars and their like."""
+        if isinstance(node, ast.Call) and _called(node) in _WRAPPERS and node.args:
+            several = node.args if _called(node) in ("zip", "chain") else node.args[:1]
+            for each in several:
+                yield from self.leaves(each, depth)
+            return
+        if isinstance(node, ast.Name) and depth:
+            made = [each for each in self.assigned(node) if isinstance(each, ast.Call) and _called(each) in _WRAPPERS]
+            if made:
+                for call in made:
+                    yield from self.leaves(call, depth - 1)
+                return
+        yield node
+
+    def assigned(self, name: ast.Name) -> list[ast.expr]:
+        """What is assigned to a variable, in the scope that it belongs to, by simple statements."""
+        unit = self.program.unit(name)
+        owner = unit.lexical.owner(name.id, unit.lexical.scope(name))
+        found = []
+        for node in ast.walk(owner) if owner is not None else ():
+            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name.id for t in node.targets):
+                if unit.lexical.owner(name.id, unit.lexical.scope(node)) is owner:
+                    found.append(node.value)
+        return found
+
+    def makers(self, leaf: ast.expr) -> frozenset[ast.Call]:
+        """The calls that make the loaders whose batches an iterable gives."""
+        return frozenset(self._makers(self.program.of(leaf)))
+
+    def _makers(self, values: frozenset[Value], depth: int = 3) -> Iterator[ast.Call]:
+        for value in values:
+            if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
+                if LOADER.fullmatch(value.name) or _ITEM.fullmatch(value.name):
+                    yield value.node
+            elif isinstance(value, Box) and depth:
+                yield from self._makers(self.program.store.item(value), depth - 1)
+
+    def derived(self, leaf: ast.expr) -> bool:
+        """Whether an iterable is an object of a class of the program."""
+        return any(isinstance(value, Instance) for value in self.program.of(leaf))
+
+    def is_data(self, leaf: ast.expr) -> bool:
+        """Whether going through `leaf` may give samples: it is no range, no list of settings, models or optimizers."""
+        if isinstance(leaf, ast.Call) and _called(leaf) in ("range", "trange", "count", "arange", "keys", "linspace"):
+            return False
+        if isinstance(leaf, ast.Call) and _called(leaf) in ("parameters", "named_parameters", "modules", "children"):
+            return False
+        if isinstance(leaf, ast.Constant) or (isinstance(leaf, ast.Attribute) and leaf.attr == "param_groups"):
+            return False
+        held = [v for box in self.program.of(leaf) if isinstance(box, Box) for v in self.program.store.item(box)]
+        if held and all(isinstance(v, Constant | Callable | Instance) or _tool(v) for v in held):
+            return False
+        names = self.program.names(leaf)
+        return not any(
+            name.startswith(("builtins.range", "itertools.count", "torch.optim", "torch.nn.")) for name in names
+        )
+
+    def epoch(self, node: ast.AST) -> str | None:
+        """The variable that counts epochs where `node` stands."""
+        for above in self.program.ancestors(node):
+            if isinstance(above, ast.For) and isinstance(above.target, ast.Name) and self._counts(above.iter):
+                return above.target.id
+            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+                return self._parameter(above)
+            if isinstance(above, ast.Lambda):
+                return None
+        return None
+
+    def _counts(self, node: ast.expr) -> bool:
+        return all(
+            isinstance(each, ast.Call) and _called(each) in ("range", "trange", "count") for each in self.leaves(node)
+        )
+
+    def _parameter(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+        """A parameter for which every call gives the variable that counts epochs there."""
+        calls = self.study.callers.get(function, [])
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        shift = 1 if isinstance(self.program.parent(function), ast.ClassDef) else 0
+        for name in [each for each in names if "epoch" in each and "epochs" not in each]:
+            at = names.index(name) - shift
+            given = [
+                next(
+                    (k.value for k in call.keywords if k.arg == name),
+                    call.args[at] if 0 <= at < len(call.args) else None,
+                )
+                for call in calls
+            ]
+            stored = any(
+                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function)
+            )
+            if given and not stored and all(isinstance(each, ast.Name) for each in given):
+                if all(self.epoch(each) == each.id for each in given if isinstance(each, ast.Name)):
+                    return name
+        return None
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _tool(value: Value) -> bool:
+    return isinstance(value, Foreign) and value.name.startswith(("torch.optim.", "torch.nn."))
+
+
+def innermost(study: Study, node: ast.AST) -> ast.AST | None:
+    """The loops around a node, innermost first, in its function."""
+    return next((above for above in study.program.ancestors(node) if isinstance(above, LOOPS)), None)

@@ -1,0 +1,291 @@
+"""Where optimizers are made: their rates grow with the number of ranks, and all ranks begin with the same weights."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
+from distml.rewrites.horovod.flows.pytorch.study import Reach, Study, siblings
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.values import Box, Foreign
+
+_RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
+_RATES |= {"Adam": "1e-3", "AdamW": "1e-3", "SparseAdam": "1e-3", "Adamax": "2e-3", "NAdam": "2e-3", "RAdam": "1e-3"}
+_ABSOLUTE = {"OneCycleLR": {"max_lr": 1}, "CyclicLR": {"base_lr": 1, "max_lr": 2}}
+_SCALED = Note(
+    "learning rate times the number of ranks",
+    "the batch of a step is the batches of all ranks together: that many times larger",
+    "scale-rate",
+)
+_BROADCAST = Note(
+    "weights of rank 0 for all ranks", "ranks that begin with weights of their own never agree", "broadcast-weights"
+)
+_STATE = Note(
+    "optimizer state of rank 0 for all ranks",
+    "what is read from a checkpoint must be the same everywhere",
+    "broadcast-state",
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A statement in front of or behind which something is said, and the models as they are called there."""
+
+    statement: ast.stmt
+    behind: bool
+    models: tuple[str, ...]
+
+
+class Optimizers:
+    """Plans what becomes of the calls that make optimizers."""
+
+    def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
+        self.study, self.plan, self.spelling = study, plan, spelling
+        self.program = study.program
+        self.makers = sorted(
+            {maker for step in study.steps for maker in step.makers}, key=lambda m: (m.lineno, m.col_offset)
+        )
+        self.places: list[Place] = []
+
+    # Rates
+
+    def scale(self, makers: frozenset[ast.Call]) -> None:
+        """The rates of optimizers times the number of ranks, wherever they are set."""
+        if self.plan.options.scale_lr == "none":
+            return
+        for maker in self.makers:
+            if maker in makers:
+                self._scale_maker(maker)
+        for unit in self.plan.units():
+            for node in ast.walk(unit.tree):
+                if isinstance(node, ast.Assign) and any(_is_rate(each) for each in node.targets):
+                    if not self._relative(node.value):
+                        self._times(node.value)
+        for call in self.program.calls:
+            for name in self.program.names(call.func):
+                if name.startswith("torch.optim.lr_scheduler."):
+                    for keyword, position in _ABSOLUTE.get(name.rpartition(".")[2], {}).items():
+                        self._times(_argument(call, keyword, position))
+
+    def _scale_maker(self, maker: ast.Call) -> None:
+        groups = [rate for each in maker.args[:1] for rate in self._rates_in(each)]
+        for each in groups:
+            self._times(each)
+        rate = _argument(maker, "lr", 1)
+        if rate is not None:
+            self._times(rate)
+            return
+        spread = [rate for k in maker.keywords if k.arg is None for rate in self._rates_in(k.value)]
+        for each in spread:
+            self._times(each)
+        name = next((v.name.rpartition(".")[2][:-2] for v in self.program.of(maker) if isinstance(v, Foreign)), "")
+        if name in _RATES and not any(k.arg is None for k in maker.keywords):
+            world = self.plan.world(maker)
+            self.plan.patch(maker).keyword(maker, "lr", f"{_RATES[name]} * {world.size}", _SCALED)
+        elif not spread and not groups:
+            self.plan.warn(
+                "HVD304",
+                maker,
+                f"the learning rate of `{ast.unparse(maker.func)}` was not found, and is not multiplied by the number of ranks",
+                "multiply it where it is set",
+            )
+
+    def _rates_in(self, node: ast.expr) -> Iterator[ast.expr]:
+        """The values under `lr` in dicts that an expression is made from."""
+        found = {each for each in self.program.sources(node) if isinstance(each, ast.Dict | ast.Call)}
+        found |= {
+            v.node for v in self.program.of(node) if isinstance(v, Box) and isinstance(v.node, ast.Dict | ast.Call)
+        }
+        for each in found:
+            if isinstance(each, ast.Dict):
+                for key, value in zip(each.keys, each.values, strict=True):
+                    if isinstance(key, ast.Constant) and key.value == "lr":
+                        yield value
+            elif isinstance(each, ast.Call) and "builtins.dict" in self.program.names(each.func):
+                yield from (k.value for k in each.keywords if k.arg == "lr")
+
+    def _times(self, rate: ast.expr | None) -> None:
+        if rate is not None and not (isinstance(rate, ast.Constant) and not rate.value):
+            world = self.plan.world(rate)
+            self.plan.patch(rate).wrap(rate, f"{{}} * {world.size}", _SCALED)
+
+    def _relative(self, value: ast.expr) -> bool:
+        """Whether a rate is computed from the one that is set."""
+        return any(_is_rate(each) for each in self._derived_from(value))
+
+    def _derived_from(self, value: ast.expr) -> Iterator[ast.AST]:
+        names = set()
+        for node in ast.walk(value):
+            yield node
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+        scope: ast.AST = self.program.function(value) or self.program.unit(value).tree
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id in names for t in node.targets):
+                yield from ast.walk(node.value)
+
+    # The same start
+
+    def broadcast(self) -> None:
+        """All ranks begin with the weights of rank 0, and go on with the state that it has read."""
+        asked: set[tuple[ast.stmt, str]] = set()
+        for maker in self.makers:
+            models = list(self._models(maker))
+            place = self._place(maker, tuple(dict.fromkeys(models)), 4)
+            self.places.append(place)
+            lines = [self.spelling.broadcast_model(place.statement, each) for each in place.models]
+            if not lines:
+                target = self._target(maker)
+                if target is None:
+                    self.plan.warn(
+                        "HVD308", maker, "the model of this optimizer was not found: its weights are not broadcast"
+                    )
+                    continue
+                lines = [self.spelling.broadcast_weights(place.statement, target)]
+            for line in lines:
+                if (place.statement, line) not in asked:
+                    asked.add((place.statement, line))
+                    patch = self.plan.patch(place.statement)
+                    put = patch.after if place.behind else patch.before
+                    put(place.statement, line, _BROADCAST)
+        for call in self.program.calls:
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict":
+                if self.study.makers(call.func.value) and isinstance(self.program.statement(call), ast.Expr):
+                    self._resume(call, call.func.value)
+
+    def _resume(self, call: ast.Call, optimizer: ast.expr) -> None:
+        statement = self.program.statement(call)
+        line = self.spelling.broadcast_state(optimizer, ast.unparse(optimizer))
+        self.plan.patch(statement).after(statement, line, _STATE)
+
+    def _target(self, maker: ast.Call) -> str | None:
+        statement = self.program.statement(maker)
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name | ast.Attribute):
+            if statement.value is maker:
+                return ast.unparse(statement.targets[0])
+        return None
+
+    def _models(self, maker: ast.Call) -> Iterator[str]:
+        """The models whose parameters an optimizer changes, as they are called where it is made."""
+        given = [*maker.args[:1], *(k.value for k in maker.keywords if k.arg == "params")]
+        for node in (found for each in given for found in self.study.parameters_in(each)):
+            model = self._whole(node.value)
+            if self.program.function(node) is self.program.function(maker) and self._stable(model):
+                yield ast.unparse(model)
+
+    def _whole(self, part: ast.expr) -> ast.expr:
+        """The largest model that an expression names a part of."""
+        whole = part
+        while isinstance(part, ast.Attribute | ast.Subscript):
+            part = part.value
+            if any(_is_module(name) for name in self.program.names(part)):
+                whole = part
+        return whole
+
+    def _stable(self, model: ast.expr) -> bool:
+        """Whether an expression means the same behind the statement it stands in."""
+        root: ast.expr = model
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return False
+        for above in self.program.ancestors(model):
+            if isinstance(above, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
+                bound = {n.id for g in above.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+                if root.id in bound:
+                    return False
+            if isinstance(above, ast.Lambda):
+                return False
+        return True
+
+    def _place(self, node: ast.Call, models: tuple[str, ...], depth: int) -> Place:
+        """Where training begins after a call: in its function, or in those that call it."""
+        statement = self.program.statement(node)
+        later = training_after(self.study, statement)
+        if later is not None:
+            return Place(later, False, models)
+        own = Place(statement, not isinstance(statement, ast.Return), models)
+        function = self.program.function(node)
+        calls = self.study.callers.get(function, []) if function is not None else []
+        if function is None or not depth or len(calls) != 1:
+            return own
+        renamed = [self._outside(each, function, calls[0]) for each in models]
+        if None in renamed or not models:
+            return own
+        lifted = self._place(calls[0], tuple(each for each in renamed if each), depth - 1)
+        return own if lifted.behind else lifted
+
+    def _outside(self, model: str, function: ast.AST, call: ast.Call) -> str | None:
+        """How the caller of a function calls what is `model` inside it."""
+        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        root, dot, rest = model.partition(".")
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        method = isinstance(self.program.parent(function), ast.ClassDef)
+        if method and names and root == names[0]:
+            found = self._receiver(function, call)
+        else:
+            if root not in names:
+                return None
+            at = names.index(root) - (1 if method else 0)
+            found = _argument(call, root, at)
+        if not isinstance(found, ast.Name | ast.Attribute):
+            return None
+        return f"{ast.unparse(found)}{dot}{rest}"
+
+    def _receiver(self, function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> ast.expr | None:
+        if function.name == "__init__":
+            statement = self.program.statement(call)
+            if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
+                return statement.targets[0]
+            return None
+        return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+def training_after(study: Study, statement: ast.stmt) -> ast.stmt | None:
+    """The first statement behind one, in its function, that leads to a step."""
+    return _after(study, study.stepping, statement)
+
+
+def _after(study: Study, reach: Reach, statement: ast.stmt) -> ast.stmt | None:
+    current: ast.AST | None = statement
+    while isinstance(current, ast.stmt | ast.ExceptHandler):
+        if isinstance(current, ast.stmt):
+            block = siblings(study.program, current)
+            for later in block[block.index(current) + 1 :]:
+                if reach.holds(later):
+                    return _begun(reach, later)
+        current = study.program.parent(current)
+        if isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return None
+    return None
+
+
+def _begun(reach: Reach, statement: ast.stmt) -> ast.stmt:
+    """Inside `if __name__ == "__main__":`, the statement that leads to training."""
+    if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
+        return next((_begun(reach, each) for each in statement.body if reach.holds(each)), statement)
+    return statement
+
+
+def _is_rate(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Constant)
+        and node.slice.value in ("lr", "initial_lr")
+    )
+
+
+def _is_module(name: str) -> bool:
+    return name.startswith(("torch.nn.", "torchvision.models.", "torch.jit.")) and name.endswith("()")
+
+
+def _argument(call: ast.Call, keyword: str, position: int) -> ast.expr | None:
+    """The argument with a name, or at a place."""
+    named = next((k.value for k in call.keywords if k.arg == keyword), None)
+    if named is not None:
+        return named
+    if len(call.args) > position >= 0 and not any(isinstance(each, ast.Starred) for each in call.args[: position + 1]):
+        return call.args[position]
+    return None

@@ -1,0 +1,111 @@
+"""What cannot be made distributed by averaging gradients in front of a step."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.plan import Refuse
+
+_CHANGES = frozenset({"add_", "sub_", "addcdiv_", "addcmul_", "copy_", "set_", "mul_"})
+_ENVIRONMENTS = ("gym", "gymnasium", "pettingzoo", "dm_control", "stable_baselines3", "retro")
+
+
+def manual_updates(study: Study) -> Iterator[ast.stmt]:
+    """The statements that change weights by their gradients themselves: `w -= rate * w.grad`."""
+    for unit in study.program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.stmt) and _updates(node) and not study.inside_optimizer(node):
+                yield node
+
+
+def _updates(node: ast.stmt) -> bool:
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub | ast.Add):
+        return _has_grad(node.value) and not _is_grad(node.target)
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp | ast.Call):
+        target = node.targets[0]
+        value = node.value
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub) and _has_grad(value.right):
+            return ast.unparse(target).removesuffix(".data") == ast.unparse(value.left).removesuffix(".data")
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        call, func = node.value, node.value.func
+        given = [*call.args, *(k.value for k in call.keywords)]
+        return func.attr in _CHANGES and not _is_grad(func.value) and any(_has_grad(each) for each in given)
+    return False
+
+
+def _has_grad(node: ast.AST) -> bool:
+    """Whether an expression reads the `.grad` of a tensor; `torch.autograd.grad(...)` is a function."""
+    called = {each.func for each in ast.walk(node) if isinstance(each, ast.Call)}
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == "grad" and each not in called for each in ast.walk(node)
+    )
+
+
+def _is_grad(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr == "grad" for each in ast.walk(node))
+
+
+def refuse(study: Study) -> None:
+    """Raises `Refuse` where the program trains in a way that is not followed here."""
+    for statement in manual_updates(study):
+        raise Refuse(
+            "HVD203",
+            statement,
+            "weights are changed here by hand, with the gradient of one rank: ranks would drift apart",
+            "let an optimizer of torch.optim make the update",
+        )
+    for step in study.steps:
+        _closure(study, step.call)
+    for maker in sorted({maker for step in study.steps for maker in step.makers}, key=lambda each: each.lineno):
+        if any(name.rpartition(".")[2] == "LBFGS" for name in study.program.names(maker.func)):
+            raise Refuse(
+                "HVD204",
+                maker,
+                "LBFGS evaluates the loss several times in a step, and the ranks would go different ways",
+                "use an optimizer that steps once for each gradient",
+            )
+        _without_model(study, maker)
+    _environment(study)
+
+
+def _closure(study: Study, call: ast.Call) -> None:
+    given = [*call.args, *(k.value for k in call.keywords if k.arg == "closure")]
+    scaled = any(step.call is call and step.scaled for step in study.steps)
+    if given and not scaled and not (isinstance(given[0], ast.Constant) and given[0].value is None):
+        raise Refuse(
+            "HVD204",
+            call,
+            f"`{ast.unparse(call)}` leaves it to the optimizer when gradients are computed",
+            "call `backward()` and then `step()` without a closure",
+        )
+
+
+def _without_model(study: Study, maker: ast.Call) -> None:
+    given = [*maker.args[:1], *(k.value for k in maker.keywords if k.arg == "params")]
+    if not given or study.parameters_in(given[0]):
+        return
+    if isinstance(given[0], ast.List) and not any(isinstance(each, ast.Dict | ast.Starred) for each in given[0].elts):
+        raise Refuse(
+            "HVD212",
+            maker,
+            f"`{ast.unparse(maker.func)}` changes single tensors, not a model: there is no data to divide among ranks",
+            "run several such programs, each in its own process",
+        )
+
+
+def _environment(study: Study) -> None:
+    """Programs that learn from an environment make as many steps as their episodes are long."""
+    for call in study.program.calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "step":
+            names = study.program.names(call.func)
+            loop = study.loop(call)
+            steps = loop is None or study.stepping.holds(loop)
+            if steps and any(name.partition(".")[0] in _ENVIRONMENTS for name in names):
+                raise Refuse(
+                    "HVD213",
+                    call,
+                    "steps follow an environment here, whose episodes end at different times on different ranks",
+                    "collect episodes in several processes and let one of them train",
+                )

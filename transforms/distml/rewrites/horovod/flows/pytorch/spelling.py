@@ -1,0 +1,111 @@
+"""How each back end says what the ranks do together, and the import and names that takes."""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.plan import Note, Plan
+
+_AGREED = '''
+
+def {name}(value):
+    """What rank 0 says."""
+    values = [value]
+    {dist}.broadcast_object_list(values, src=0)
+    return values[0]
+'''
+_MEAN = '''
+
+def {name}(value):
+    """The mean over all ranks."""
+    total = torch.as_tensor(float(value), device="cuda" if torch.cuda.is_available() else "cpu")
+    {dist}.all_reduce(total)
+    return total.item() / {dist}.get_world_size()
+'''
+
+
+class Spelling:
+    """Writes the collectives of one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._functions: dict[tuple[str, str], str] = {}
+
+    @property
+    def ddp(self) -> bool:
+        """Whether it is torch.distributed that connects the ranks."""
+        return self.plan.options.backend == "ddp"
+
+    def agreed(self, node: ast.expr) -> str:
+        """A template: what rank 0 finds an expression to be."""
+        world = self.plan.world(node)
+        given = "{}" if isinstance(node, ast.Compare | ast.Constant) or _negated(node) else "bool({})"
+        if self.ddp:
+            return f"{self._function(node, 'agreed', _AGREED)}({given})"
+        return f"{world.module}.broadcast_object({given}, root_rank=0)"
+
+    def mean(self, node: ast.expr) -> str:
+        """A template: a number's mean over all ranks."""
+        world = self.plan.world(node)
+        if self.ddp:
+            return f"{self._function(node, 'mean_of_ranks', _MEAN)}({{}})"
+        return f"{world.module}.allreduce(torch.as_tensor({{}}, dtype=torch.float64)).item()"
+
+    def averaged(self, node: ast.AST, optimizer: str) -> str:
+        """Statements: the gradients of an optimizer become their means over all ranks."""
+        world = self.plan.world(node)
+        gradients = f"for group in {optimizer}.param_groups for p in group['params'] if p.grad is not None"
+        if not self.ddp:
+            listed = gradients.replace("'", '"')
+            return f"{world.module}.grouped_allreduce_([p.grad {listed}])"
+        lines = [f"for gradient in [p.grad {gradients}]:".replace("'", '"')]
+        lines += [f"    {world.module}.all_reduce(gradient)", f"    gradient.div_({world.size})"]
+        return "\n".join(lines)
+
+    def broadcast_model(self, node: ast.AST, model: str) -> str:
+        """Statements: the weights and buffers of a model become those of rank 0."""
+        world = self.plan.world(node)
+        if self.ddp:
+            return f"for tensor in {model}.state_dict().values():\n    {world.module}.broadcast(tensor, src=0)"
+        return f"{world.module}.broadcast_parameters({model}.state_dict(), root_rank=0)"
+
+    def broadcast_buffers(self, node: ast.AST, model: str) -> str:
+        """Statements: running statistics become those of rank 0."""
+        world = self.plan.world(node)
+        if self.ddp:
+            return f"for buffer in {model}.buffers():\n    {world.module}.broadcast(buffer, src=0)"
+        return f"{world.module}.broadcast_parameters(dict({model}.named_buffers()), root_rank=0)"
+
+    def broadcast_weights(self, node: ast.AST, optimizer: str) -> str:
+        """Statements: what an optimizer changes becomes what it is on rank 0."""
+        world = self.plan.world(node)
+        listed = f'[p for group in {optimizer}.param_groups for p in group["params"]]'
+        if self.ddp:
+            return f"for p in {listed}:\n    {world.module}.broadcast(p.detach(), src=0)"
+        return f"{world.module}.broadcast_parameters({listed}, root_rank=0)"
+
+    def broadcast_state(self, node: ast.expr, optimizer: str) -> str:
+        """Statements: the state of an optimizer becomes that of rank 0."""
+        world = self.plan.world(node)
+        if self.ddp:
+            return f"{optimizer}.load_state_dict({self._function(node, 'agreed', _AGREED)}({optimizer}.state_dict()))"
+        return f"{optimizer}.load_state_dict({world.module}.broadcast_object({optimizer}.state_dict(), root_rank=0))"
+
+    def _function(self, node: ast.AST, name: str, code: str) -> str:
+        """A small function that the file needs, put behind its start-up once."""
+        from distml.rewrites.horovod.common.setup import behind_start
+
+        unit = self.plan.program.unit(node)
+        key = (unit.source.location, name)
+        if key not in self._functions:
+            world = self.plan.world(node)
+            self._functions[key] = self.plan.patch(unit.tree).free(name)
+            made = code.format(name=self._functions[key], dist=world.module)
+            behind_start(
+                self.plan, unit, made, Note("what the ranks agree on", "torch.distributed has no such function")
+            )
+        return self._functions[key]
+
+
+def _negated(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)

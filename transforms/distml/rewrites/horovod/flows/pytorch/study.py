@@ -1,0 +1,205 @@
+"""What is known of a PyTorch program's training: its optimizers, their steps, and the code that leads to them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from distml.training.program import Program
+from distml.training.values import Callable, Class, Foreign, Instance, Value
+
+LIBRARY = re.compile(r"torch\.optim\.(?!lr_scheduler|swa_utils)(\w+\.)*\w+\(\)")
+_BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
+_SCALERS = re.compile(r"torch\.(cuda\.)?amp\.(grad_scaler\.)?GradScaler\(\)")
+Looping = ast.For | ast.AsyncFor | ast.While
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A call that changes weights: `optimizer.step()`, or `scaler.step(optimizer)`."""
+
+    call: ast.Call
+    optimizer: ast.expr
+    makers: frozenset[ast.Call]
+    """The calls that can have made the optimizer."""
+    scaled: bool
+
+
+class Reach:
+    """The code from which one of some nodes is reached, directly or by calls of functions of the program."""
+
+    def __init__(self, program: Program, seeds: Iterable[ast.AST], callers: dict[ast.AST, list[ast.Call]]) -> None:
+        self.functions: set[ast.AST] = set()
+        self._around: set[ast.AST] = set()
+        waiting = list(seeds)
+        while waiting:
+            node: ast.AST | None = waiting.pop()
+            while node is not None and node not in self._around:
+                self._around.add(node)
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                    self.functions.add(node)
+                    waiting += callers.get(node, ())
+                    break
+                node = program.parent(node)
+
+    def holds(self, node: ast.AST) -> bool:
+        """Whether running `node` can reach one of the nodes."""
+        return node in self._around and node not in self.functions
+
+    def holds_any(self, nodes: Iterable[ast.AST]) -> bool:
+        """Whether running one of several can."""
+        return any(self.holds(each) for each in nodes)
+
+
+class Study:
+    """The training of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.steps = list(self._steps())
+        self.backwards = list(self._backwards())
+
+    @cached_property
+    def callers(self) -> dict[ast.AST, list[ast.Call]]:
+        """The calls that can run a function, constructors among them."""
+        found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
+        for call in self.program.calls:
+            for value in self.program.of(call.func):
+                for function in self._run_by(value):
+                    found[function].append(call)
+        return found
+
+    def run_by(self, call: ast.Call) -> list[ast.AST]:
+        """The functions of the program that a call can run."""
+        return [function for value in self.program.of(call.func) for function in self._run_by(value)]
+
+    def _run_by(self, value: Value) -> Iterator[ast.AST]:
+        if isinstance(value, Callable):
+            yield value.node
+        elif isinstance(value, Class):
+            yield from self._methods(value, "__init__")
+        elif isinstance(value, Instance):
+            for name in ("__call__", "forward"):
+                yield from self._methods(value.type, name)
+
+    def _methods(self, owner: Class, name: str) -> Iterator[ast.AST]:
+        for base in self.program.lineage(owner):
+            for node in base.node.body if isinstance(base, Class) else ():
+                if isinstance(node, ast.FunctionDef) and node.name == name:
+                    yield node
+
+    def reach(self, seeds: Iterable[ast.AST]) -> Reach:
+        """The code that leads to `seeds`."""
+        return Reach(self.program, seeds, self.callers)
+
+    @cached_property
+    def stepping(self) -> Reach:
+        """The code that leads to a step."""
+        return self.reach(step.call for step in self.steps)
+
+    @cached_property
+    def training(self) -> Reach:
+        """The code that leads to a step or to gradients."""
+        return self.reach([*(step.call for step in self.steps), *self.backwards])
+
+    def makers(self, optimizer: ast.AST) -> frozenset[ast.Call]:
+        """The calls that can have made what an expression stands for, as far as it is an optimizer."""
+        found: set[ast.Call] = set()
+        for value in self.program.of(optimizer):
+            if isinstance(value, Foreign) and isinstance(value.node, ast.Call) and self._is_optimizer(value):
+                found.add(value.node)
+            elif isinstance(value, Instance) and self._derived(value.type):
+                found |= {call for call in self.program.calls if value.type in self.program.of(call.func)}
+        return frozenset(found)
+
+    def _is_optimizer(self, value: Foreign) -> bool:
+        assert isinstance(value.node, ast.Call)
+        if LIBRARY.fullmatch(value.name):
+            return True
+        if not value.name.endswith("()") or value.name.startswith("torch."):
+            return False
+        given = [*value.node.args[:1], *(k.value for k in value.node.keywords if k.arg in ("params", "parameters"))]
+        return any(self.parameters_in(each) for each in given)
+
+    def _derived(self, owner: Class) -> bool:
+        return any(isinstance(base, Foreign) and base.name in _BASES for base in self.program.lineage(owner))
+
+    def parameters_in(self, node: ast.AST) -> list[ast.Attribute]:
+        """The `model.parameters` and `model.named_parameters` that an expression is made from."""
+        calls = (each for each in self.program.sources(node) if isinstance(each, ast.Call))
+        found = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
+        found = [each for each in found if each.attr in ("parameters", "named_parameters")]
+        return sorted(found, key=lambda each: (each.lineno, each.col_offset))
+
+    def _steps(self) -> Iterator[Step]:
+        for call in self.program.calls:
+            if not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
+                continue
+            scaled = any(_SCALERS.fullmatch(name) for name in self.program.names(call.func.value))
+            optimizer = call.args[0] if scaled and call.args else call.func.value
+            makers = self.makers(optimizer)
+            if makers and not self.inside_optimizer(call):
+                yield Step(call, optimizer, makers, scaled)
+
+    def inside_optimizer(self, node: ast.AST) -> bool:
+        """Whether a node stands in an optimizer that the program defines."""
+        classes = [each for each in self.program.ancestors(node) if isinstance(each, ast.ClassDef)]
+        return any(self._derived(Class(each)) for each in classes)
+
+    def _backwards(self) -> Iterator[ast.Call]:
+        for call in self.program.calls:
+            own = any(isinstance(value, Callable) for value in self.program.of(call.func))
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "backward" and not own:
+                yield call
+
+    def loop(self, node: ast.AST) -> Looping | None:
+        """The innermost loop around a node in its function."""
+        for above in self.program.ancestors(node):
+            if isinstance(above, LOOPS):
+                return above
+            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                return None
+        return None
+
+    def repeated(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+        """Whether a node may run more than once."""
+        if self.loop(node) is not None:
+            return True
+        function = self.program.function(node)
+        if function is None:
+            return False
+        calls = self.callers.get(function, [])
+        if function in seen or len(calls) > 1:
+            return True
+        return any(self.repeated(call, seen | {function}) for call in calls)
+
+
+def siblings(program: Program, statement: ast.stmt) -> list[ast.stmt]:
+    """The block a statement stands in."""
+    above = program.parent(statement)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(above, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return [statement]
+
+
+def branches(program: Program, node: ast.AST, until: ast.AST | None) -> list[ast.AST]:
+    """The conditions and handlers around a node, innermost first, up to `until` or the end of its function."""
+    found: list[ast.AST] = []
+    for above in program.ancestors(node):
+        if above is until or isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            break
+        if isinstance(above, ast.If | ast.Try | ast.ExceptHandler | ast.IfExp | ast.Match):
+            found.append(above)
+    return found
+
+
+def text(node: ast.expr) -> str:
+    """An expression as it is written anew."""
+    return ast.unparse(node)

@@ -1,0 +1,218 @@
+"""Batches made by hand: slices of a tensor that a counter goes through, or rows drawn at random."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.flows.pytorch.loops import Loops
+from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study, siblings
+from distml.rewrites.horovod.plan import Note, Plan
+
+_PART = Note(
+    "every rank takes its part of the data",
+    "without it all ranks see the same samples, and their mean gradient is that of one rank",
+    "part-of-tensor",
+)
+_SEEDED = Note(
+    "random numbers of its own for each rank", "with one seed all ranks draw the same samples and noise", "seed-by-rank"
+)
+_DRAWS = re.compile(
+    r"(torch|numpy\.random(\.\w+\(\))?|random)\.(randint|randperm|rand|randn|randn_like|rand_like|normal|uniform|choice|choices|sample"
+    r"|permutation|shuffle|multinomial|bernoulli|random|standard_normal|integers)"
+)
+_PICKS = re.compile(
+    r"(torch|numpy\.random(\.\w+\(\))?|random)\.(randint|randperm|choice|choices|sample|permutation|shuffle|integers|randrange)"
+)
+_ORDERS = re.compile(r"torch\.(randperm|arange)|numpy\.(random\.permutation|arange)|builtins\.(range|list)")
+_SEEDS = {
+    "torch.manual_seed": "torch.manual_seed(torch.initial_seed() + {rank})",
+    "torch.random.manual_seed": "torch.manual_seed(torch.initial_seed() + {rank})",
+    "numpy.random.seed": "{name}(int({module}.randint(2**31 - 1)) + {rank})",
+    "random.seed": "{name}({module}.randrange(2**31) + {rank})",
+}
+
+
+class Tensors:
+    """Plans the loops that make their batches themselves."""
+
+    def __init__(self, study: Study, plan: Plan, loops: Loops) -> None:
+        self.study, self.plan, self.loops = study, plan, loops
+        self.program = study.program
+        self._parts: set[tuple[ast.stmt, str]] = set()
+
+    def shard(self, loop: ast.AST) -> bool:
+        """Ask for the sharding of what a loop slices; False where it slices nothing that can be divided."""
+        if not isinstance(loop, ast.For):
+            return self._picks(loop)
+        sized = self._sized(loop)
+        if not sized:
+            return self._picks(loop)
+        wanted: dict[str, tuple[ast.stmt, str, int]] = {}
+        for tensor, dimension in [*sized, *self._sliced(loop, sized)]:
+            found = self._defined(tensor)
+            if found is None:
+                return self._picks(loop)
+            statement, name = found
+            wanted[f"{id(statement)} {name}"] = (statement, name, dimension)
+        for statement, name, dimension in wanted.values():
+            self._part(statement, name, dimension)
+        return True
+
+    def _part(self, statement: ast.stmt, name: str, dimension: int) -> None:
+        if (statement, name) in self._parts:
+            return
+        self._parts.add((statement, name))
+        world = self.plan.world(statement)
+        size = f"len({name})" if dimension == 0 else f"{name}.shape[{dimension}]"
+        each = f"({size} // {world.size})"
+        part = f"{world.rank} * {each} : ({world.rank} + 1) * {each}"
+        code = f"{name} = {name}[{':, ' * dimension}{part}]"
+        self.plan.patch(statement).after(statement, code, _PART)
+
+    def _sized(self, loop: ast.For) -> list[tuple[ast.expr, int]]:
+        """The tensors whose sizes a counter runs to, and the dimensions."""
+        found: list[tuple[ast.expr, int]] = []
+        for leaf in self.loops.leaves(loop.iter):
+            if isinstance(leaf, ast.Call) and getattr(leaf.func, "id", getattr(leaf.func, "attr", "")) in (
+                "range",
+                "trange",
+            ):
+                for argument in leaf.args:
+                    found += self._sizes_in(argument, 3)
+        return found
+
+    def _sizes_in(self, node: ast.expr, depth: int) -> list[tuple[ast.expr, int]]:
+        found: list[tuple[ast.expr, int]] = []
+        for each in ast.walk(node):
+            sized = _size_of(each)
+            if sized is not None and not self.loops.makers(sized[0]) and isinstance(sized[0], ast.Name | ast.Attribute):
+                found.append(sized)
+            elif isinstance(each, ast.Name) and depth:
+                for value in self.loops.assigned(each):
+                    found += self._sizes_in(value, depth - 1)
+        return found
+
+    def _sliced(self, loop: ast.For, sized: list[tuple[ast.expr, int]]) -> list[tuple[ast.expr, int]]:
+        """What else is indexed by the counter, such as labels."""
+        moving = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        for _ in range(3):
+            for node in ast.walk(loop):
+                if isinstance(node, ast.Assign) and _reads(node.value, moving) and not _calls(node.value):
+                    moving |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+        dimension = sized[0][1]
+        found = []
+        for node in ast.walk(loop):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and _reads(node.slice, moving):
+                base = node.value
+                if isinstance(base, ast.Name | ast.Attribute) and not _reads(base, moving) and not self._order(base):
+                    found.append((base, dimension if isinstance(node.slice, ast.Tuple) else 0))
+        return found
+
+    def _order(self, base: ast.expr) -> bool:
+        """Whether something indexed is an order of samples, not samples."""
+        return any(_ORDERS.match(name) for name in self.program.names(base))
+
+    def _defined(self, node: ast.expr) -> tuple[ast.stmt, str] | None:
+        """The last statement that sets a variable or attribute, where all that do stand in one block."""
+        if isinstance(node, ast.Name):
+            unit = self.program.unit(node)
+            owner = unit.lexical.owner(node.id, unit.lexical.scope(node))
+            places = self._settings(owner, node.id) if owner is not None else []
+            if not places and isinstance(owner, ast.FunctionDef):
+                return self._given(owner, node.id)
+        else:
+            assert isinstance(node, ast.Attribute)
+            unit = self.program.unit(node)
+            same = [
+                each
+                for each in ast.walk(unit.tree)
+                if isinstance(each, ast.Attribute) and each.attr == node.attr and isinstance(each.ctx, ast.Store)
+            ]
+            places = [self.program.statement(each) for each in same]
+        if not places or any(isinstance(each, (*LOOPS, ast.With, ast.AugAssign)) for each in places):
+            return None
+        block = siblings(self.program, places[0])
+        if any(each not in block for each in places) or self.study.loop(places[0]) is not None:
+            return None
+        return max(places, key=block.index), ast.unparse(node)
+
+    def _settings(self, owner: ast.AST, name: str) -> list[ast.stmt]:
+        unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else None
+        lexical = (unit or next(u for u in self.program.units.values() if u.tree is owner)).lexical
+        return [
+            self.program.statement(each)
+            for each in ast.walk(owner)
+            if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store)
+            if lexical.owner(name, lexical.scope(each)) is owner
+        ]
+
+    def _given(self, function: ast.FunctionDef, name: str) -> tuple[ast.stmt, str] | None:
+        """The variable that the only call of a function gives for a parameter."""
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        calls = self.study.callers.get(function, [])
+        if name not in names or len(calls) != 1:
+            return None
+        at = names.index(name) - (1 if isinstance(self.program.parent(function), ast.ClassDef) else 0)
+        given = next((k.value for k in calls[0].keywords if k.arg == name), None)
+        given = given or (calls[0].args[at] if 0 <= at < len(calls[0].args) else None)
+        return self._defined(given) if isinstance(given, ast.Name | ast.Attribute) else None
+
+    # Random rows
+
+    def _picks(self, loop: ast.AST) -> bool:
+        """Whether each turn of a loop draws its samples at random."""
+        return self._draws(loop, _PICKS, 3)
+
+    def _draws(self, node: ast.AST, kind: re.Pattern[str], depth: int) -> bool:
+        for each in ast.walk(node):
+            if isinstance(each, ast.Call):
+                if any(kind.fullmatch(name) for name in self.program.names(each.func)):
+                    return True
+                if depth:
+                    for function in self.study.run_by(each):
+                        if self._draws(function, kind, depth - 1):
+                            return True
+        return False
+
+    def seed(self, statement: ast.stmt, behind: bool) -> None:
+        """Let every rank draw numbers of its own in training, where the program seeds the generators."""
+        loops = [
+            node for unit in self.program.units.values() for node in ast.walk(unit.tree) if isinstance(node, LOOPS)
+        ]
+        if not any(self.study.stepping.holds(loop) and self._draws(loop, _DRAWS, 3) for loop in loops):
+            return
+        world = self.plan.world(statement)
+        unit = self.program.unit(statement)
+        seen = set()
+        for call in self.program.calls:
+            for name in self.program.names(call.func) & set(_SEEDS):
+                if name in seen or (self.program.unit(call) is not unit and not name.startswith("torch")):
+                    continue
+                seen.add(name)
+                written = ast.unparse(call.func)
+                code = _SEEDS[name].format(rank=world.rank, name=written, module=written.rpartition(".")[0])
+                patch = self.plan.patch(statement)
+                (patch.after if behind else patch.before)(statement, code, _SEEDED)
+
+
+def _size_of(node: ast.AST) -> tuple[ast.expr, int] | None:
+    """The tensor and dimension in `x.size(1)`, `x.shape[1]`, `len(x)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and node.args:
+        if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int):
+            return node.func.value, node.args[0].value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
+        return node.args[0], 0
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+            return node.value.value, node.slice.value
+    return None
+
+
+def _reads(node: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
+
+
+def _calls(node: ast.AST) -> bool:
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    return any(getattr(each.func, "id", "") not in ("min", "max", "len", "int", "slice", "range") for each in calls)

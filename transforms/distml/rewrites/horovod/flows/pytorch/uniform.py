@@ -1,0 +1,181 @@
+"""Whether an expression is the same on every rank because of what it is made from.
+
+Settings, counters, lengths and what loops over ranges give are. Losses, scores, times and random numbers are not, and
+neither is what nobody knows.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.training.values import Box, Callable, Constant, Foreign
+
+_SETTINGS = ("argparse.", "optparse.", "absl.flags", "sys.argv", "os.environ", "yaml.", "omegaconf.", "configargparse.")
+_CALLS = frozenset(
+    "len int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple set dict".split()
+)
+_SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.is_tensor", "math.ceil", "math.floor"})
+_METHODS = frozenset(
+    "size dim startswith endswith lower upper strip keys get split format named_parameters modules".split()
+)
+DEEPEST = 12
+
+
+class Uniform:
+    """Answers for one program."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.program = study.program
+        self._known: dict[tuple[ast.AST | None, str], bool] = {}
+
+    def holds(self, node: ast.expr | None, depth: int = DEEPEST) -> bool:
+        """Whether `node` is the same on every rank."""
+        if node is None or isinstance(node, ast.Constant):
+            return True
+        if depth == 0:
+            return False
+        if any(name.startswith(_SETTINGS) for name in self.program.names(node)):
+            return True
+        if isinstance(node, ast.Name):
+            return self._name(node, depth - 1)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node, depth - 1)
+        if isinstance(node, ast.Call):
+            return self._call(node, depth - 1)
+        if isinstance(node, ast.Lambda | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
+            return False
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            return False
+        return all(self.holds(child, depth - 1) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+
+    def _call(self, node: ast.Call, depth: int) -> bool:
+        given = [*node.args, *(k.value for k in node.keywords)]
+        if isinstance(node.func, ast.Name) and node.func.id == "len":
+            return True
+        names = self.program.names(node.func)
+        if names & {f"builtins.{each}" for each in _CALLS} or names & _SAME:
+            return all(self.holds(each, depth) for each in given)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
+            return node.func.attr in ("size", "dim") or all(
+                self.holds(each, depth) for each in (node.func.value, *given)
+            )
+        return False
+
+    def _attribute(self, node: ast.Attribute, depth: int) -> bool:
+        if node.attr in ("shape", "training", "ndim", "requires_grad", "dtype", "device", "type", "is_cuda"):
+            return True
+        found = self.program.of(node)
+        if found and all(isinstance(each, Constant | Callable) for each in found):
+            return not self._changed(node.attr)
+        return self._stored(node.attr, depth)
+
+    def _changed(self, name: str) -> bool:
+        """Whether an attribute is set to different things."""
+        return not self._stored(name, DEEPEST // 2)
+
+    def _stored(self, name: str, depth: int) -> bool:
+        """Whether all that is stored in attributes of a name, anywhere, is the same on every rank."""
+        key = (None, name)
+        if key not in self._known:
+            self._known[key] = True
+            values = [value for unit in self.program.units.values() for value in _attributes(unit.tree, name)]
+            self._known[key] = bool(values) and all(self.holds(each, depth) and self._steady(each) for each in values)
+        return self._known[key]
+
+    def _name(self, node: ast.Name, depth: int) -> bool:
+        unit = self.program.unit(node)
+        owner = unit.lexical.owner(node.id, unit.lexical.scope(node))
+        if owner is None:
+            return not any(isinstance(v, Foreign) and v.node is not None for v in self.program.of(node))
+        key = (owner, node.id)
+        if key not in self._known:
+            self._known[key] = True
+            self._known[key] = self._variable(owner, node.id, depth)
+        return self._known[key]
+
+    def _variable(self, owner: ast.AST, name: str, depth: int) -> bool:
+        unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else self._unit(owner)
+        for node in ast.walk(owner):
+            if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
+                if unit.lexical.owner(name, unit.lexical.scope(node)) is owner and not self._bound(node, depth):
+                    return False
+        if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            return self._parameter(owner, name, depth)
+        return True
+
+    def _unit(self, tree: ast.Module):  # type: ignore[no-untyped-def]
+        return next(unit for unit in self.program.units.values() if unit.tree is tree)
+
+    def _bound(self, node: ast.Name, depth: int) -> bool:
+        """Whether what a name is bound to here is the same on every rank."""
+        above = self.program.parent(node)
+        if isinstance(above, ast.Tuple) and isinstance(self.program.parent(above), ast.For):
+            loop = self.program.parent(above)
+            assert isinstance(loop, ast.For)
+            counts = "builtins.enumerate" in self.program.names(getattr(loop.iter, "func", None))
+            return counts and above.elts[0] is node
+        if isinstance(above, ast.For) and above.target is node:
+            return self._turns(above.iter, depth)
+        if isinstance(above, ast.Assign) and node in above.targets:
+            return self.holds(above.value, depth) and self._steady(above.value)
+        if isinstance(above, ast.AnnAssign | ast.AugAssign):
+            return self.holds(above.value, depth) and self._steady(above)
+        return False
+
+    def _steady(self, node: ast.AST) -> bool:
+        """Whether a binding is made under conditions that are the same on every rank, inside training loops at least."""
+        statement = self.program.statement(node)
+        for above in self.program.ancestors(statement):
+            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+                break
+            if isinstance(above, ast.If) and self.study.training.holds(self._loop_of(above)):
+                if not self.holds(above.test, DEEPEST // 2):
+                    return False
+        return True
+
+    def _loop_of(self, node: ast.AST) -> ast.AST:
+        return self.study.loop(node) or node
+
+    def _turns(self, node: ast.expr, depth: int) -> bool:
+        if isinstance(node, ast.Call):
+            names = self.program.names(node.func)
+            if any(name.rpartition(".")[2] in ("range", "trange", "count") for name in names):
+                return all(self.holds(each, depth) for each in node.args)
+            if any("tqdm" in name for name in names) and node.args:
+                return self._turns(node.args[0], depth)
+        boxes = [value for value in self.program.of(node) if isinstance(value, Box)]
+        inside = [held for box in boxes for held in self.program.store.item(box)]
+        return bool(inside) and all(isinstance(each, Constant) for each in inside)
+
+    def _parameter(self, function: ast.AST, name: str, depth: int) -> bool:
+        """Whether all that calls give for a parameter is the same on every rank."""
+        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        if name not in names:
+            return name not in {each.arg for each in function.args.kwonlyargs} or self._keyword_only(
+                function, name, depth
+            )
+        at = names.index(name) - (1 if isinstance(self.program.parent(function), ast.ClassDef) else 0)
+        for call in self.study.callers.get(function, ()):
+            named = next((k.value for k in call.keywords if k.arg == name), None)
+            given = named or (call.args[at] if 0 <= at < len(call.args) else None)
+            if not self.holds(given, depth):
+                return False
+        return True
+
+    def _keyword_only(self, function: ast.AST, name: str, depth: int) -> bool:
+        calls = self.study.callers.get(function, ())
+        return all(self.holds(k.value, depth) for call in calls for k in call.keywords if k.arg == name)
+
+
+def _attributes(tree: ast.AST, name: str) -> list[ast.expr]:
+    """What is stored in attributes of a name."""
+    found: list[ast.expr] = []
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
+            if any(isinstance(target, ast.Attribute) and target.attr == name for target in targets):
+                found.append(node.value)
+    return found
