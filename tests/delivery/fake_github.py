@@ -1,0 +1,235 @@
+"""A GitHub of one repository, `o/r`, over a bare repository of git: pull requests, labels, comments, and what GitHub refuses.
+
+`Forge.handle` is all of it; `Direct` is the client's API with the wire left out, `serve` puts it behind HTTP. Given
+GitHub's OpenAPI, answers are built over its examples, so that they are whole.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from distml.github.rest import Answer, Api
+
+from delivery.repositories import git
+
+HOME = "/repos/o/r"
+Pull = dict[str, Any]
+
+
+class Forge:
+    """The state, and the calls on it."""
+
+    def __init__(self, bare: Path, spec: Mapping[str, Any] | None = None) -> None:
+        self.bare, self.spec = bare, spec
+        self._pulls: list[Pull] = []
+        self.comments: list[dict[str, Any]] = []
+        self.requests: list[tuple[str, str]] = []
+
+    @property
+    def pulls(self) -> list[Pull]:
+        """All pull requests; one whose branch was removed is closed."""
+        for pull in self._pulls:
+            if pull["state"] == "open" and self.tip(pull["head"]) is None:
+                pull["state"] = "closed"
+        return self._pulls
+
+    @property
+    def open(self) -> list[Pull]:
+        return [pull for pull in self.pulls if pull["state"] == "open"]
+
+    def tip(self, branch: str) -> str | None:
+        found = git(self.bare, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+        return found or None
+
+    def handle(self, method: str, address: str, body: Any) -> tuple[int, Any]:
+        """Status and answer of a request."""
+        url = urlsplit(address)
+        query = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        self.requests.append((method, url.path))
+        for pattern, verb, call in self._calls():
+            found = re.fullmatch(HOME + pattern, unquote(url.path))
+            if found and verb == method:
+                return call(*map(int, found.groups()), *([query] if method == "GET" else [body]))
+        return 404, _error("Not Found")
+
+    def _calls(self) -> list[tuple[str, str, Callable[..., tuple[int, Any]]]]:
+        return [
+            ("/pulls", "GET", self._list),
+            ("/pulls", "POST", self._create),
+            (r"/pulls/(\d+)", "PATCH", self._update),
+            (r"/issues/(\d+)/labels", "POST", self._label),
+            (r"/issues/(\d+)/comments", "GET", self._list_comments),
+            (r"/issues/(\d+)/comments", "POST", self._comment),
+            (r"/issues/comments/(\d+)", "PATCH", self._edit_comment),
+            (r"/pulls/(\d+)/files", "GET", self._files),
+        ]
+
+    def _list(self, query: dict[str, str]) -> tuple[int, Any]:
+        state = query.get("state", "open")
+        fitting = [
+            pull
+            for pull in self.pulls
+            if state in ("all", pull["state"])
+            and query.get("head", f"o:{pull['head']}") == f"o:{pull['head']}"
+            and query.get("base", pull["base"]) == pull["base"]
+        ]
+        return 200, _page([self._shown(pull, "pull-request-simple-items") for pull in fitting], query)
+
+    def _create(self, body: dict[str, Any]) -> tuple[int, Any]:
+        head, base = self.tip(body["head"]), self.tip(body["base"])
+        same = [pull for pull in self.open if (pull["head"], pull["base"]) == (body["head"], body["base"])]
+        if head is None or base is None:
+            return 422, _error("Validation Failed", {"resource": "PullRequest", "field": "head", "code": "invalid"})
+        if same:
+            return 422, _refused(f"A pull request already exists for o:{body['head']}.")
+        if git(self.bare, "rev-list", "--count", f"{base}..{head}") == "0":
+            return 422, _refused(f"No commits between {body['base']} and {body['head']}")
+        number = len(self._pulls) + 1
+        self._pulls.append({"number": number, "state": "open", "labels": [], "merged_at": None, **body})
+        return 201, self._shown(self._pulls[-1], "pull-request")
+
+    def _update(self, number: int, body: dict[str, Any]) -> tuple[int, Any]:
+        pull = self.pulls[number - 1]
+        if body.get("state") == "open" and self.tip(pull["head"]) is None:
+            return 422, _refused("state cannot be changed. The branch was deleted.")
+        pull.update(body)
+        return 200, self._shown(pull, "pull-request")
+
+    def _label(self, number: int, body: dict[str, Any]) -> tuple[int, Any]:
+        pull = self.pulls[number - 1]
+        pull["labels"] = list(dict.fromkeys([*pull["labels"], *body["labels"]]))
+        return 200, self._labels(pull)
+
+    def _list_comments(self, number: int, query: dict[str, str]) -> tuple[int, Any]:
+        fitting = [each for each in self.comments if each["number"] == number]
+        return 200, _page([self._shown_comment(each, "issue-comment-items") for each in fitting], query)
+
+    def _comment(self, number: int, body: dict[str, Any]) -> tuple[int, Any]:
+        self.comments.append({"id": len(self.comments) + 1, "number": number, "body": body["body"]})
+        return 201, self._shown_comment(self.comments[-1], "issue-comment")
+
+    def _edit_comment(self, comment: int, body: dict[str, Any]) -> tuple[int, Any]:
+        self.comments[comment - 1]["body"] = body["body"]
+        return 200, self._shown_comment(self.comments[comment - 1], "issue-comment")
+
+    def _files(self, number: int, query: dict[str, str]) -> tuple[int, Any]:
+        pull = self.pulls[number - 1]
+        rows = git(self.bare, "diff", "--name-status", "-z", f"{pull['base']}...{pull['head']}").split("\0")
+        kinds = {"A": "added", "M": "modified", "D": "removed"}
+        files = [{"filename": name, "status": kinds[kind]} for kind, name in zip(rows[::2], rows[1::2])]
+        return 200, _page([self._over("diff-entry-items", each) for each in files], query)
+
+    def _shown(self, pull: Pull, example: str) -> Any:
+        parts = {"number", "title", "body", "state", "draft", "merged_at"}
+        shown = self._over(example, {name: value for name, value in pull.items() if name in parts})
+        shown["labels"] = self._labels(pull)
+        for side in ("head", "base"):
+            place = shown.setdefault(side, {})
+            place.update(ref=pull[side], label=f"o:{pull[side]}", sha=self.tip(pull[side]) or "0" * 40)
+        for team in shown.get("requested_teams", []):
+            team.setdefault("type", "organization")
+        return shown
+
+    def _shown_comment(self, comment: Mapping[str, Any], example: str) -> Any:
+        return self._over(example, {"id": comment["id"], "body": comment["body"]})
+
+    def _labels(self, pull: Pull) -> list[Any]:
+        (example,) = self._examples("label-items")[:1] or [{}]
+        return [{**example, "name": name} for name in pull["labels"]]
+
+    def _over(self, example: str, values: Mapping[str, Any]) -> Any:
+        (whole,) = self._examples(example)[:1] or [{}]
+        return {**copy.deepcopy(whole), **values}
+
+    def _examples(self, name: str) -> list[Any]:
+        if self.spec is None:
+            return []
+        value = self.spec["components"]["examples"][name]["value"]
+        return value if isinstance(value, list) else [value]
+
+
+class Direct(Api):
+    """The client's API without the wire: time passes at once, and `fault` may come between.
+
+    `fault(method, address, carry_out)` gives the answer; what it does not carry out does not happen.
+    """
+
+    def __init__(self, forge: Forge) -> None:
+        self.slept: list[float] = []
+        super().__init__("http://127.0.0.1", "token", wait=self.slept.append, clock=lambda: 1000.0)
+        self.forge = forge
+        self.fault: Callable[[str, str, Callable[[], Answer]], Answer] = lambda _m, _a, carry_out: carry_out()
+
+    def _once(self, method: str, address: str, body: Mapping[str, Any] | None) -> Answer:
+        def carry_out() -> Answer:
+            status, said = self.forge.handle(method, address, body)
+            return Answer(status, {}, json.dumps(said).encode())
+
+        return self.fault(method, address, carry_out)
+
+
+@contextmanager
+def serve(handle: Callable[[str, str, Any, Mapping[str, str]], tuple[int, Any] | None]) -> Iterator[str]:
+    """The address of an HTTP server that answers with `handle`; None breaks the connection."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def answer(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(length)) if length else None
+            found = handle(self.command, self.path, body, dict(self.headers))
+            if found is None:
+                self.close_connection = True
+                self.connection.close()
+                return
+            status, said = found
+            headers = said.pop("headers", {}) if isinstance(said, dict) else {}
+            data = json.dumps(said).encode()
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json; charset=utf-8", **headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PATCH = answer
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _page(items: list[Any], query: Mapping[str, str]) -> list[Any]:
+    size, number = int(query.get("per_page", 30)), int(query.get("page", 1))
+    return items[size * (number - 1) : size * number]
+
+
+def _refused(message: str) -> dict[str, Any]:
+    return _error("Validation Failed", {"resource": "PullRequest", "code": "custom", "message": message})
+
+
+def _error(message: str, *errors: dict[str, str]) -> dict[str, Any]:
+    return {
+        "message": message,
+        "documentation_url": "https://docs.github.com/rest",
+        **({"errors": list(errors)} if errors else {}),
+    }

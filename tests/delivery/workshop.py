@@ -1,0 +1,110 @@
+"""A bare repository, a clone of it, a fake GitHub over it, people who push, and a fixer that mends `BAD`."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from distml.autofix.branch import Commit, Remote
+from distml.autofix.compute import compute
+from distml.autofix.fixes import Fixed
+from distml.autofix.git import Git
+from distml.autofix.proposal import Proposal, Reason
+from distml.autofix.publish import Outcome, Wanted, publish
+from distml.github.pulls import Repository
+
+from delivery.fake_github import Direct, Forge
+from delivery.repositories import PERSON, git
+
+BASE, BRANCH = "main", "distml/autofix"
+
+
+def mend(folder: str, files: Sequence[str]) -> Fixed:
+    """The fixer: `BAD` becomes `GOOD`."""
+    reasons = {}
+    for name in files:
+        path = Path(folder, name)
+        text = path.read_text("utf-8")
+        if "BAD" in text:
+            path.write_text(text.replace("BAD", "GOOD"), "utf-8")
+            line = text[: text.index("BAD")].count("\n") + 1
+            reasons[name] = (Reason(line, f"make {name} good", "it was bad", "SHP101"),)
+    return Fixed(reasons)
+
+
+class RacingRemote(Remote):
+    """A remote at which something happens just before a push arrives."""
+
+    meanwhile: Callable[[], None] = staticmethod(lambda: None)
+
+    def push(self, new: str, replaced: Commit | None) -> None:
+        self._now()
+        super().push(new, replaced)
+
+    def delete(self, replaced: Commit) -> None:
+        self._now()
+        super().delete(replaced)
+
+    def _now(self) -> None:
+        happens, self.meanwhile = self.meanwhile, lambda: None
+        happens()
+
+
+class Workshop:
+    """All of it, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bare, self.clone = folder / "remote.git", folder / "clone"
+        git(folder, "init", "-q", "--bare", "--template=", "-b", BASE, str(self.bare))
+        self.commit(BASE, {"a.py": 'x = "BAD"\n', "b.py": 'y = "FINE"\n', "notes.txt": "BAD\n"})
+        git(folder, "clone", "-q", "--template=", str(self.bare), str(self.clone))
+        self.forge = Forge(self.bare)
+        self.api = Direct(self.forge)
+        self.warnings: list[str] = []
+
+    def commit(self, branch: str, files: dict[str, str], amend: bool = False) -> str:
+        """A person's commit on a branch; what it was."""
+        tip = git(self.bare, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+        entries = {}
+        for row in git(self.bare, "ls-tree", tip).splitlines() if tip else ():
+            entries[row.partition("\t")[2]] = row.partition("\t")[0]
+        for name, text in files.items():
+            blob = git(self.bare, "hash-object", "-w", "--stdin", data=text)
+            entries[name] = f"100644 blob {blob}"
+        listed = "".join(f"{entry}\t{name}\n" for name, entry in entries.items())
+        tree = git(self.bare, "mktree", data=listed)
+        parents = git(self.bare, "log", "-1", "--format=%P", tip).split() if amend else [tip] if tip else []
+        message = git(self.bare, "log", "-1", "--format=%B", tip) if amend else "by a person"
+        given = [part for parent in parents for part in ("-p", parent)]
+        new = git(self.bare, "commit-tree", tree, *given, data=message, who=PERSON)
+        git(self.bare, "update-ref", f"refs/heads/{branch}", new)
+        return new
+
+    def tip(self, branch: str = BRANCH) -> str | None:
+        return self.forge.tip(branch)
+
+    def files(self, revision: str) -> dict[str, str]:
+        names = git(self.bare, "ls-tree", "--name-only", revision).splitlines()
+        return {name: self.show(revision, name) for name in names}
+
+    def show(self, revision: str, name: str) -> str:
+        command = ["git", "cat-file", "blob", f"{revision}:{name}"]
+        return subprocess.run(command, cwd=self.bare, capture_output=True, text=True, check=True).stdout
+
+    def proposal(self) -> Proposal:
+        """What there is to mend in the base now."""
+        cloned = Git(str(self.clone))
+        return compute(cloned, self.remote().look().base, [mend])
+
+    def remote(self) -> RacingRemote:
+        return RacingRemote(Git(str(self.clone)), "origin", BASE, BRANCH)
+
+    def run(self, proposal: Proposal | None = None, meanwhile: Callable[[], None] | None = None) -> Outcome:
+        """One run of autofix."""
+        remote = self.remote()
+        if meanwhile is not None:
+            remote.meanwhile = meanwhile
+        host = Repository(self.api, "o", "r")
+        wanted = Wanted(labels=("distml",), warn=self.warnings.append)
+        return publish(self.proposal() if proposal is None else proposal, remote, host, wanted)
