@@ -23,6 +23,9 @@ SOURCES = re.compile(
 )
 """What makes a dataset, by its path."""
 
+_ITEMS = re.compile(r"\(\)(\[[^\]]*\])*$")
+"""What it gives: one dataset, or several by number or name."""
+
 STEPS = frozenset(
     "map batch padded_batch ragged_batch shuffle repeat cache prefetch take skip filter interleave flat_map unbatch window "
     "apply enumerate concatenate with_options as_numpy_iterator shard take_while rebatch snapshot ignore_errors "
@@ -53,12 +56,8 @@ class Path:
     def source(self) -> str:
         """The path of what makes it, or nothing where nobody knows."""
         first = self.unpacked.value if self.unpacked else self.nodes[0]
-        while isinstance(first, ast.Subscript):
-            first = first.value
-        if not isinstance(first, ast.Call):
-            return ""
-        found = [name for name in self.program.names(first.func) if SOURCES.fullmatch(name)]
-        return min(found, default="")
+        names = {_ITEMS.sub("", name) for name in self.program.names(first)}
+        return min((name for name in names if SOURCES.fullmatch(name)), default="")
 
     @cached_property
     def methods(self) -> tuple[str, ...]:

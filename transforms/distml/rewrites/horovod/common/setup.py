@@ -19,9 +19,7 @@ _MODULES: dict[Start, str] = {
     "keras": "horovod.tensorflow.keras",
     "session": "horovod.tensorflow",
 }
-_PRELUDE = frozenset(
-    {"os", "sys", "warnings", "logging", "print", "matplotlib", "mpl", "plt", "pathlib", "Path", "random"}
-)
+_PRELUDE = frozenset({"os", "sys", "warnings", "matplotlib", "mpl", "plt", "pathlib", "Path", "random"})
 _WHY = "every process must know its rank and the number of ranks before anything is divided among them"
 
 

@@ -1,0 +1,115 @@
+"""Training loops of TensorFlow 2 that take their gradients from a `tf.GradientTape`."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+from distml.rewrites.horovod.common import rates
+from distml.rewrites.horovod.flows.tape import broadcast, data, gradients, optimizers
+from distml.rewrites.horovod.flows.tape.updates import Update, updates
+from distml.rewrites.horovod.plan import Loop, Plan, Refuse
+from distml.training.program import Program
+from distml.training.values import Class
+
+
+class TapeFlow:
+    """Loops whose updates come from tapes: one for each function that makes updates, or for the module itself."""
+
+    def find(self, program: Program) -> list[Loop]:
+        """The places that make updates."""
+        return [_loop(group, program) for group in _groups(program).values()]
+
+    def plan(self, loop: Loop, plan: Plan) -> None:
+        """Average the gradients, divide the data, scale the rates, and make weights equal."""
+        group = _groups(plan.program)[_place(loop.node, plan.program)]
+        _refuse(group, plan)
+        gradients.average(plan, group)
+        if train_step(group[0].call, plan.program) is not None:
+            _raise_rates(group, plan)
+            return
+        if data.divide(plan, group):
+            _raise_rates(group, plan)
+        else:
+            _same_data(group, plan)
+        broadcast.broadcast(plan, group)
+
+
+def _raise_rates(group: list[Update], plan: Plan) -> None:
+    for update in group:
+        for made in optimizers.makers(plan, update.optimizer):
+            rates.scale_optimizer(plan, made)
+    rates.scale_settings(plan)
+
+
+def _same_data(group: list[Update], plan: Plan) -> None:
+    """Every rank takes the same steps on the same data. Raises `Refuse` where nothing else is possible."""
+    for update in group:
+        if update.gradients and all(gradients.sources_kind(each, plan.program) == "one" for each in update.gradients):
+            raise Refuse(
+                "HVD213",
+                update.call,
+                "one variable is optimized, and no data that ranks could divide goes into it",
+                "run several of these independently",
+            )
+    plan.warn(
+        "HVD302",
+        group[0].call,
+        "nobody sees batches that go into this step: every rank takes it on the same data, at the same rate as before",
+        "give each rank its part of the data, and multiply the rate",
+    )
+
+
+def _groups(program: Program) -> dict[ast.AST, list[Update]]:
+    groups: dict[ast.AST, list[Update]] = defaultdict(list)
+    for update in sorted(updates(program), key=lambda each: each.call.lineno):
+        groups[_place(update.call, program)].append(update)
+    return groups
+
+
+def _place(node: ast.AST, program: Program) -> ast.AST:
+    return program.function(node) or program.unit(node).tree
+
+
+def _loop(group: list[Update], program: Program) -> Loop:
+    inside = train_step(group[0].call, program) is not None
+    return Loop(
+        "HVD101",
+        group[0].call,
+        "a `train_step` of its own" if inside else "a loop over a gradient tape",
+        "keras" if inside else "tensorflow",
+        tuple(update.optimizer for update in group),
+    )
+
+
+def train_step(node: ast.AST, program: Program) -> ast.FunctionDef | None:
+    """The method around a node that `fit` calls for each batch, if it is one."""
+    for above in program.ancestors(node):
+        if isinstance(above, ast.FunctionDef) and above.name == "train_step":
+            owner = program.parent(above)
+            if isinstance(owner, ast.ClassDef):
+                bases = [base.name for base in program.lineage(Class(owner)) if hasattr(base, "name")]
+                return above if any(name.startswith("keras.") for name in bases) else None
+    return None
+
+
+def _refuse(group: list[Update], plan: Plan) -> None:
+    for update in group:
+        if update.kind == "by hand":
+            raise Refuse(
+                "HVD203",
+                update.call,
+                f"`{ast.unparse(update.call)[:60]}` changes variables by hand, without an optimizer of a library",
+                "let an optimizer such as `tf.keras.optimizers.SGD` apply the gradients",
+            )
+        if update.kind == "apply_gradients" and not update.gradients:
+            raise Refuse(
+                "HVD209",
+                update.call,
+                "nobody sees which tape these gradients come from",
+                "compute them in the same program, and hand them over by variables and arguments",
+            )
+
+
+FLOW = TapeFlow()
+__all__ = ["FLOW", "TapeFlow", "train_step"]

@@ -1,0 +1,233 @@
+"""Equal weights on all ranks: rank 0 gives its own to the others right after the first step.
+
+By then all variables exist, those of models that are built by their first batch and those that optimizers make for
+themselves. What tells the first step apart is a variable of Python in a plain loop. A function that is traced would look
+at that only while it is traced, so there it is a variable of TensorFlow.
+https://horovod.readthedocs.io/en/stable/tensorflow.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.flows.tape.gradients import sources_of
+from distml.rewrites.horovod.flows.tape.updates import Update
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Callable, Foreign, Instance
+
+_NOTE = Note(
+    "weights and optimizer state of rank 0 given to all ranks after the first step",
+    "each rank begins with weights of its own; averaged gradients keep weights equal only if they are equal once",
+    "broadcast-state",
+)
+_FLAG = Note("whether the weights were given", "they are given once, after the first step", "broadcast-state")
+_LISTS = {
+    "trainable_variables": "variables",
+    "trainable_weights": "weights",
+    "variables": "variables",
+    "weights": "weights",
+}
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+def broadcast(plan: Plan, found: list[Update]) -> None:
+    """Broadcast after the last of these updates in each block of statements."""
+    blocks: dict[tuple[ast.AST | None, str], list[Update]] = defaultdict(list)
+    for update in found:
+        statement = plan.program.statement(update.call)
+        blocks[_block(plan.program, statement)].append(update)
+    for group in blocks.values():
+        group.sort(key=lambda each: (each.call.lineno, each.call.col_offset))
+        _group(plan, group)
+
+
+def _block(program: Program, statement: ast.stmt) -> tuple[ast.AST | None, str]:
+    above = program.parent(statement)
+    return above, next((name for name in _BLOCKS if statement in (getattr(above, name, None) or ())), "")
+
+
+def _group(plan: Plan, group: list[Update]) -> None:
+    program = plan.program
+    last = program.statement(group[-1].call)
+    module = plan.world(last).module
+    lists: dict[str, None] = {}
+    for update in group:
+        lists |= dict.fromkeys(variables(plan, update))
+    for update in group:
+        if update.kind != "by hand":
+            lists[f"{ast.unparse(update.optimizer)}.variables()"] = None
+    lines = [f"{module}.broadcast_variables({each}, root_rank=0)" for each in lists]
+    loops = _loops(program, last)
+    if program.function(last) is None and not loops:
+        _put(plan, last, lines)
+    elif loops and not is_traced(program, program.function(last)) and not _in_lambda(program, last):
+        _in_loop(plan, last, lines, loops[-1])
+    else:
+        _in_step(plan, last, lines)
+
+
+def _put(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
+    """Behind a statement, or in front of one that leaves the function."""
+    code = "\n".join(lines)
+    if isinstance(statement, ast.Return):
+        plan.patch(statement).before(statement, code, _NOTE)
+    else:
+        plan.patch(statement).after(statement, code, _NOTE)
+
+
+def _in_loop(plan: Plan, statement: ast.stmt, lines: list[str], outermost: ast.stmt) -> None:
+    patch = plan.patch(statement)
+    flag = patch.free("broadcast_done")
+    patch.before(outermost, f"{flag} = False", _FLAG)
+    _put(plan, statement, [f"if not {flag}:", *(f"    {line}" for line in lines), f"    {flag} = True"])
+
+
+def _in_step(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
+    function = plan.program.function(statement)
+    owner: ast.stmt = function if function is not None else statement
+    while isinstance(above := plan.program.parent(owner), ast.ClassDef):
+        owner = above
+    patch = plan.patch(statement)
+    flag = patch.free("broadcast_done")
+    variable = spell(plan, statement, "tensorflow.Variable")
+    patch.before(owner, f"{flag} = {variable}(False, trainable=False)", _FLAG)
+    _put(plan, statement, [f"if not {flag}:", *(f"    {line}" for line in lines), f"    {flag}.assign(True)"])
+
+
+def _loops(program: Program, statement: ast.stmt) -> list[ast.stmt]:
+    """The loops around a statement in its own function, innermost first."""
+    found: list[ast.stmt] = []
+    for above in program.ancestors(statement):
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            break
+        if isinstance(above, ast.For | ast.While | ast.AsyncFor):
+            found.append(above)
+    return found
+
+
+def _in_lambda(program: Program, statement: ast.stmt) -> bool:
+    return any(isinstance(above, ast.Lambda) for above in program.ancestors(statement))
+
+
+def is_traced(program: Program, function: ast.AST | None, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    """Whether a function is run by `tf.function`, as itself or in one that calls it."""
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or function in seen:
+        return False
+    if any(_traces(program, each) for each in function.decorator_list):
+        return True
+    for call in program.calls:
+        if _traces(program, call.func) and any(
+            isinstance(value, Callable) and value.node is function for arg in call.args for value in program.of(arg)
+        ):
+            return True
+    callers = {program.function(call) for call in program.calling(function)}
+    return any(is_traced(program, each, seen | {function}) for each in callers)
+
+
+def _traces(program: Program, node: ast.expr) -> bool:
+    name = node.func if isinstance(node, ast.Call) else node
+    found = program.names(name)
+    return bool(found & {"tensorflow.function", "tensorflow.contrib.eager.defun"}) or (
+        "partial" in ast.unparse(name)
+        and (isinstance(node, ast.Call) and any("tensorflow.function" in program.names(each) for each in node.args))
+    )
+
+
+def variables(plan: Plan, update: Update) -> list[str]:
+    """The lists of variables that an update changes, as they are spelled where it stands."""
+    if update.kind == "by hand":
+        return [f"[{ast.unparse(update.optimizer)}]"]
+    call = update.call
+    if update.kind == "minimize":
+        given = call.args[1] if len(call.args) > 1 else _keyword(call, "var_list")
+        if given is not None and not isinstance(given, ast.Lambda):
+            return _spelled(plan, given)
+        return _spelled(plan, given.body) if isinstance(given, ast.Lambda) else []
+    pairs = call.args[0] if call.args else _keyword(call, "grads_and_vars")
+    assert pairs is not None
+    second = _paired(pairs, plan.program)
+    if second is None:
+        here = plan.program.function(call)
+        known = [
+            each for each in update.gradients if plan.program.function(each) is here and sources_of(each) is not None
+        ]
+        second = sources_of(known[0]) if len(known) == 1 else None
+    if second is not None:
+        return _spelled(plan, second)
+    return _from_pairs(plan, pairs)
+
+
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+
+
+def _paired(pairs: ast.expr, program: Program) -> ast.expr | None:
+    """The second list of the `zip` that makes pairs of gradients and variables."""
+    if isinstance(pairs, ast.Call) and isinstance(pairs.func, ast.Name):
+        if pairs.func.id == "zip" and len(pairs.args) == 2:
+            return pairs.args[1]
+        if pairs.func.id in ("list", "tuple") and pairs.args:
+            return _paired(pairs.args[0], program)
+    if isinstance(pairs, ast.ListComp | ast.GeneratorExp):
+        return _paired(pairs.generators[0].iter, program)
+    if isinstance(pairs, ast.List) and all(isinstance(each, ast.Tuple) and len(each.elts) == 2 for each in pairs.elts):
+        seconds = [each.elts[1] for each in pairs.elts if isinstance(each, ast.Tuple)]
+        return ast.List(seconds, ast.Load())
+    if isinstance(pairs, ast.Name):
+        known = [each for each in origins(pairs, program) if each.whole]
+        if len(known) == 1 and program.function(known[0].statement) is program.function(pairs):
+            return _paired(known[0].value, program)
+    return None
+
+
+def _spelled(plan: Plan, node: ast.expr) -> list[str]:
+    """Lists of variables as code: of all variables of a model where some of them are named."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [*_spelled(plan, node.left), *_spelled(plan, node.right)]
+    if isinstance(node, ast.Attribute) and node.attr in _LISTS:
+        whole = _LISTS[node.attr] if _is_model(node.value, plan.program) else node.attr
+        return [f"{ast.unparse(node.value)}.{whole}"]
+    if isinstance(node, ast.Name):
+        known = [each for each in origins(node, plan.program) if each.whole]
+        if len(known) == 1 and _same_place(known[0].value, node, plan.program):
+            inner = _spelled(plan, known[0].value)
+            if all("." in each and "(" not in each for each in inner):
+                return inner
+    one = any(name == "tensorflow.Variable()" for name in plan.program.names(node)) if not _is_display(node) else False
+    return [f"[{ast.unparse(node)}]" if one else ast.unparse(node)]
+
+
+def _is_display(node: ast.expr) -> bool:
+    return isinstance(node, ast.List | ast.Tuple)
+
+
+def _same_place(value: ast.expr, use: ast.expr, program: Program) -> bool:
+    """Whether the names in an expression mean the same where the name it was given to is used."""
+    theirs, ours = program.unit(value).lexical, program.unit(use).lexical
+    if theirs is not ours:
+        return False
+    names = [each for each in ast.walk(value) if isinstance(each, ast.Name)]
+    return all(theirs.owner(each.id, theirs.scope(value)) is ours.owner(each.id, ours.scope(use)) for each in names)
+
+
+def _is_model(node: ast.expr, program: Program) -> bool:
+    """Whether an object has `variables` beside its `trainable_variables`: all but classes that derive from nothing."""
+    values = program.of(node)
+    own = [value for value in values if isinstance(value, Instance)]
+    derived = [v for v in own if any(isinstance(base, Foreign) for base in program.lineage(v.type))]
+    return not own or bool(derived)
+
+
+def _from_pairs(plan: Plan, pairs: ast.expr) -> list[str]:
+    """Variables of pairs that come from elsewhere: kept in a list, since what `zip` gives can be read once only."""
+    statement = plan.program.statement(pairs)
+    patch = plan.patch(statement)
+    name = patch.free("pairs")
+    patch.before(statement, f"{name} = list({ast.unparse(pairs)})", _NOTE)
+    patch.wrap(pairs, name, _NOTE)
+    variable = patch.free("variable")
+    return [f"[{variable} for _, {variable} in {name}]"]

@@ -1,0 +1,308 @@
+"""The data of a training loop divided among the ranks, and its steps with it.
+
+Pipelines of `tf.data` are divided where they are made. Of batches that come otherwise (slices by a counter, generators,
+functions that give the next batch) each rank takes every n-th, and all take equally many.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.common import tf_data
+from distml.rewrites.horovod.common.pipelines import paths
+from distml.rewrites.horovod.flows.tape.broadcast import is_traced
+from distml.rewrites.horovod.flows.tape.turns import Turn, Way, ways
+from distml.rewrites.horovod.flows.tape.updates import Update
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Callable
+
+_PART = Note(
+    "every rank takes its part of the batches, all of them equally many",
+    "ranks that go through the same batches compute one gradient many times; one that has more than others waits for them "
+    "for ever",
+    "shard-data",
+)
+_FEWER = Note(
+    "steps divided by the number of ranks",
+    "a step of all ranks together uses the data of as many steps",
+    "divide-steps",
+)
+_OWN = Note(
+    "every rank takes a batch of its own",
+    "what gives the batches gives the same ones on every rank",
+    "shard-data",
+)
+_BATCH = re.compile(
+    r"(next|get|sample|load|fetch|draw|generate|make|create|read)?_?\w*(batch|batches|minibatch|samples?|data)"
+)
+_NO_BATCH = re.compile(r"\w*(step|train|fit|loss|test|eval|norm|predict|plot|save|show|valid)\w*")
+_SEEDS = frozenset({"numpy.random.seed", "random.seed", "tensorflow.random.set_seed", "tensorflow.set_random_seed"})
+_RANDOM = re.compile(r"(numpy\.random|random|tensorflow\.random)\.\w+")
+_FEW = 16
+"""A literal number of turns up to this is how often something is repeated for each batch."""
+
+
+def divide(plan: Plan, group: list[Update]) -> bool:
+    """Divide the data of these updates. False where each step uses all of the data, which every rank then does."""
+    if plan.options.shard == "none":
+        return True
+    divided = False
+    seen: set[ast.AST] = set()
+    for update in group:
+        for way in ways(update.call, plan.program):
+            divided = _way(plan, way, seen) or divided
+    return divided
+
+
+def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
+    for turn in way.turns:
+        if turn.kind == "dataset":
+            assert turn.over is not None
+            if turn.node not in seen:
+                seen.add(turn.node)
+                tf_data.shard(plan, turn.over)
+            return True
+    for turn in way.turns:
+        if turn.kind == "other":
+            if turn.node not in seen:
+                seen.add(turn.node)
+                _every_nth(plan, turn)
+            return True
+    return _steps(plan, way, seen)
+
+
+def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
+    """A loop that counts, and draws or cuts a batch in each turn."""
+    for turn in way.turns:
+        if turn.kind == "things" or _is_few(turn):
+            continue
+        if turn.node in seen:
+            return True
+        sliced = turn.kind == "count" and _slices(turn, way)
+        drawn = False if sliced else _draws(plan, turn, way)
+        if sliced or drawn:
+            seen.add(turn.node)
+            _divide_turns(plan, turn, sliced)
+            return True
+    return False
+
+
+def _is_few(turn: Turn) -> bool:
+    """Whether a loop repeats something a few times for each batch."""
+    if turn.kind != "count" or turn.count is None or len(turn.count.args) != 1:
+        return False
+    stop = turn.count.args[0]
+    small = isinstance(stop, ast.Constant) and isinstance(stop.value, int) and stop.value <= _FEW
+    return small or bool(re.search(r"critic|inner|per_step|accum", ast.unparse(stop), re.IGNORECASE))
+
+
+def _region(turn: Turn, way: Way) -> Iterator[ast.AST]:
+    """The code of one turn: its body, and the functions between it and the update."""
+    yield from ast.walk(turn.node)
+    for function in way.functions:
+        if function not in turn.program.ancestors(turn.node):
+            yield from ast.walk(function)
+
+
+def _slices(turn: Turn, way: Way) -> bool:
+    """Whether the counter of a loop says which part of the data a turn uses."""
+    name = turn.target
+    if not name:
+        return False
+    derived = {name}
+    for node in ast.walk(turn.node):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(n, ast.Name) and n.id in derived for n in ast.walk(node.value)
+        ):
+            if not any(isinstance(n, ast.Call) and not _plain(n) for n in ast.walk(node.value)):
+                derived |= {
+                    each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)
+                }
+    for node in ast.walk(turn.node):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            if any(isinstance(n, ast.Name) and n.id in derived for n in ast.walk(node.slice)):
+                return True
+        if isinstance(node, ast.Call) and _is_batch(node, turn.program):
+            if any(isinstance(n, ast.Name) and n.id in derived for each in node.args for n in ast.walk(each)):
+                return True
+    return False
+
+
+def _plain(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("min", "max", "int", "slice", "range", "len")
+
+
+def _draws(plan: Plan, turn: Turn, way: Way) -> bool:
+    """Whether a turn takes a batch from somewhere; each rank then takes its own."""
+    program = plan.program
+    found = False
+    for node in _region(turn, way):
+        if not isinstance(node, ast.Call):
+            continue
+        source = _next(node)
+        if source is not None and paths(source, program):
+            tf_data.shard(plan, source)
+            found = True
+        elif source is not None:
+            _nth(plan, node)
+            found = True
+        elif _is_batch(node, program):
+            if _repeats(node, program):
+                _nth(plan, node)
+            found = True
+        elif _picks(node, program):
+            if _seeded(program):
+                _nth(plan, node)
+            found = True
+    return found
+
+
+def _next(call: ast.Call) -> ast.expr | None:
+    """The iterator that a call takes the next item of."""
+    if isinstance(call.func, ast.Name) and call.func.id == "next" and call.args:
+        return call.args[0]
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("get_next", "next", "__next__") and not call.args:
+        return call.func.value
+    return None
+
+
+def _is_batch(call: ast.Call, program: Program) -> bool:
+    """Whether a call gives a batch: a function of the program, or a method, of such a name."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if not _BATCH.fullmatch(name) or _NO_BATCH.fullmatch(name):
+        return False
+    if any(isinstance(value, Callable) for value in program.of(call.func)):
+        return True
+    return isinstance(call.func, ast.Attribute) and name in (
+        "next_batch",
+        "get_batch",
+        "sample_batch",
+        "next_minibatch",
+    )
+
+
+def _picks(call: ast.Call, program: Program) -> bool:
+    """Whether a call draws the numbers of samples at random."""
+    return bool(program.names(call.func) & {"numpy.random.randint", "numpy.random.choice", "numpy.random.permutation"})
+
+
+def _repeats(call: ast.Call, program: Program) -> bool:
+    """Whether a function gives the same batches on every rank: one that counts, or that draws by a seed."""
+    functions = [value.node for value in program.of(call.func) if isinstance(value, Callable)]
+    if not functions or _seeded(program):
+        return _seeded(program)
+    inside = [node for function in functions for node in ast.walk(function)]
+    counts = any(isinstance(node, ast.Global | ast.Nonlocal) or _keeps(node) for node in inside)
+    random = any(
+        _RANDOM.fullmatch(name) for node in inside if isinstance(node, ast.Call) for name in program.names(node.func)
+    )
+    return counts or not random
+
+
+def _keeps(node: ast.AST) -> bool:
+    return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute)
+
+
+def _seeded(program: Program) -> bool:
+    return any(program.names(call.func) & _SEEDS for call in program.calls)
+
+
+def _nth(plan: Plan, call: ast.Call) -> None:
+    """Have a call made once for each rank, and keep what is this rank's."""
+    world = plan.world(call)
+    plan.patch(call).wrap(call, f"[{{}} for _ in range({world.size})][{world.rank}]", _OWN)
+
+
+def _every_nth(plan: Plan, turn: Turn) -> None:
+    """Give a rank every n-th item of a list or generator; items that do not come out even are left out."""
+    inner, program = turn.inner, plan.program
+    if is_traced(program, program.function(inner)):
+        plan.warn(
+            "HVD302",
+            inner,
+            f"nobody sees what `{ast.unparse(inner)[:40]}` is, so every rank goes through all of it",
+            "give each rank its part of the data",
+        )
+        return
+    world, patch = plan.world(inner), plan.patch(inner)
+    every = patch.free("turn")
+    code = f"({every}[{world.rank}] for {every} in zip(*[iter({{}})] * {world.size}))"
+    patch.wrap(inner, code, _PART)
+
+
+def _divide_turns(plan: Plan, turn: Turn, sliced: bool) -> None:
+    if turn.kind == "while":
+        _divide_while(plan, turn)
+        return
+    count = turn.count
+    assert count is not None
+    if not sliced:
+        _fewer(plan, count)
+    elif not _stride(plan, count):
+        every = plan.patch(count).free("turn")
+        world = plan.world(count)
+        code = f"({every}[{world.rank}] for {every} in zip(*[iter({{}})] * {world.size}))"
+        plan.patch(count).wrap(count, code, _PART)
+
+
+def _fewer(plan: Plan, count: ast.Call) -> None:
+    """As many turns as each rank has a part in."""
+    if not count.args:
+        return
+    start, stop = (count.args[0], count.args[1]) if len(count.args) > 1 else (None, count.args[0])
+    if (
+        isinstance(start, ast.Constant)
+        and start.value == 1
+        and isinstance(stop, ast.BinOp)
+        and isinstance(stop.op, ast.Add)
+    ):
+        if isinstance(stop.right, ast.Constant) and stop.right.value == 1:
+            stop = stop.left
+    plan.patch(stop).wrap(stop, "{} // " + plan.world(stop).size, _FEWER)
+
+
+def _stride(plan: Plan, count: ast.Call) -> bool:
+    """Let a counter skip what the other ranks take."""
+    if not all(_simple(each) for each in count.args) or count.keywords:
+        return False
+    world, patch = plan.world(count), plan.patch(count)
+    if len(count.args) == 1 and not isinstance(count.func, ast.Attribute):
+        stop = _operand(count.args[0])
+        code = f"{ast.unparse(count.func)}({world.rank}, {stop} - {stop} % {world.size}, {world.size})"
+        patch.wrap(count, code, _PART)
+        return True
+    if len(count.args) == 3:
+        start, stop, step = (_operand(each) for each in count.args)
+        first = f"{world.rank} * {step}" if start == "0" else f"{start} + {world.rank} * {step}"
+        last = f"{stop} - ({world.size} - 1 - {world.rank}) * {step}"
+        patch.wrap(count, f"{ast.unparse(count.func)}({first}, {last}, {step} * {world.size})", _PART)
+        return True
+    return False
+
+
+def _operand(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return text if isinstance(node, ast.Name | ast.Constant | ast.Call | ast.Attribute) else f"({text})"
+
+
+def _simple(node: ast.expr) -> bool:
+    """Whether an expression may be written twice."""
+    return all(not isinstance(each, ast.Call) or _plain(each) for each in ast.walk(node))
+
+
+def _divide_while(plan: Plan, turn: Turn) -> None:
+    """A loop up to a number of steps."""
+    assert isinstance(turn.node, ast.While)
+    test = turn.node.test
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt | ast.LtE | ast.NotEq):
+        plan.patch(test).wrap(test.comparators[0], "{} // " + plan.world(test).size, _FEWER)
+    else:
+        plan.warn(
+            "HVD303",
+            test,
+            "nobody sees how many steps this loop takes, so each rank takes as many as before",
+            "divide the number of steps by the number of ranks",
+        )

@@ -1,0 +1,41 @@
+"""Where the optimizers of updates are made."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.common import rates
+from distml.rewrites.horovod.plan import Plan
+from distml.training.values import Foreign
+
+_MADE = re.compile(
+    r"(keras\.optimizers|keras\.mixed_precision|tensorflow\.train|tensorflow_addons\.optimizers|tensorflow\.contrib\.\w+)"
+    r"\.(?!schedules)(\w+\.)*(\w+)\(\)"
+)
+_AROUND = frozenset({"LossScaleOptimizer", "MovingAverage", "SWA", "Lookahead", "experimental_LossScaleOptimizer"})
+
+
+def makers(plan: Plan, optimizer: ast.expr) -> list[ast.Call]:
+    """The calls that make what an expression can stand for; HVD304 warns where there are none.
+
+    An optimizer around another counts by the inner one.
+    """
+    found = _made(plan, optimizer)
+    if not found:
+        rates.not_found(plan, optimizer)
+    return found
+
+
+def _made(plan: Plan, optimizer: ast.expr) -> list[ast.Call]:
+    found: dict[ast.Call, None] = {}
+    for value in plan.program.of(optimizer):
+        match = _MADE.fullmatch(value.name) if isinstance(value, Foreign) else None
+        if match is None or not isinstance(value, Foreign) or not isinstance(value.node, ast.Call):
+            continue
+        inner = rates.given(value.node, 0, "inner_optimizer", "optimizer")
+        if match[3] in _AROUND and inner is not None:
+            found |= dict.fromkeys(_made(plan, inner))
+        else:
+            found[value.node] = None
+    return list(found)

@@ -1,0 +1,147 @@
+"""The loops that lead to an update, in its function and in those that call it, and what each goes through."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.common.pipelines import paths
+from distml.training.program import Program
+from distml.training.values import Box, Constant, Foreign, Instance
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_AROUND = frozenset("tqdm trange enumerate iter list tuple track progress_bar reversed tqdm_notebook".split())
+_DEEPEST = 6
+_MOST = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A loop: its statement or the part of a comprehension, and what it goes through."""
+
+    node: ast.AST
+    over: ast.expr | None
+    program: Program
+
+    @cached_property
+    def kind(self) -> str:
+        """A `dataset` of `tf.data`, a `count`, a `while`, `things` that are no data, or something `other`."""
+        if self.over is None:
+            return "while"
+        inner = self.inner
+        if self.count is not None:
+            return "count"
+        if paths(inner, self.program):
+            return "dataset"
+        return "things" if self._things() else "other"
+
+    @cached_property
+    def inner(self) -> ast.expr:
+        """What is gone through, without progress bars and numbers around it."""
+        assert self.over is not None
+        return within(self.over)
+
+    @cached_property
+    def count(self) -> ast.Call | None:
+        """The `range` that is gone through, here or where the variable has it from."""
+        inner = self.inner
+        if isinstance(inner, ast.Call) and _called(inner) in ("range", "xrange", "trange"):
+            return inner
+        if isinstance(inner, ast.Name):
+            for origin in origins(inner, self.program):
+                value = within(origin.value)
+                if origin.whole and isinstance(value, ast.Call) and _called(value) in ("range", "xrange", "trange"):
+                    return value
+        return None
+
+    @property
+    def target(self) -> str:
+        """The variable that counts, if it is one name."""
+        target = getattr(self.node, "target", None)
+        if isinstance(target, ast.Tuple) and isinstance(self.over, ast.Call) and _called(self.over) == "enumerate":
+            target = target.elts[0]
+        return target.id if isinstance(target, ast.Name) else ""
+
+    def _things(self) -> bool:
+        """Whether the items are constants, variables, models or optimizers."""
+        inner = self.inner
+        if (
+            isinstance(inner, ast.Call)
+            and isinstance(inner.func, ast.Attribute)
+            and inner.func.attr in ("items", "keys")
+        ):
+            return True
+        held = [v for v in self.program.of(inner) if isinstance(v, Box)]
+        items = [item for box in held for item in self.program.store.item(box)]
+        plain = [item for item in items if not isinstance(item, Box)] + [
+            each for item in items if isinstance(item, Box) for each in self.program.store.item(item)
+        ]
+        return any(self._thing(each) for each in plain)
+
+    def _thing(self, item: object) -> bool:
+        if isinstance(item, Constant | Instance):
+            return True
+        made = ("keras.", "tensorflow.Variable", "tensorflow.GradientTape", "tensorflow.train.")
+        return isinstance(item, Foreign) and item.name.startswith(made) and "datasets" not in item.name
+
+
+def within(node: ast.expr) -> ast.expr:
+    """What calls such as `enumerate(x)` and `tqdm(x)` go through."""
+    while isinstance(node, ast.Call) and _called(node) in _AROUND and node.args and _called(node) != "trange":
+        node = node.args[0]
+    return node
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way to reach an update: the loops around it, innermost first, and the functions it passes through."""
+
+    turns: tuple[Turn, ...]
+    functions: tuple[ast.AST, ...]
+
+
+def ways(node: ast.AST, program: Program) -> list[Way]:
+    """The ways to reach an update; one without loops where nobody calls its function."""
+    found: list[Way] = []
+    for way in _ways(node, program, (), (), _DEEPEST):
+        found.append(way)
+        if len(found) == _MOST:
+            break
+    return found
+
+
+def _ways(
+    node: ast.AST, program: Program, turns: tuple[Turn, ...], functions: tuple[ast.AST, ...], depth: int
+) -> Iterator[Way]:
+    here = (*turns, *own_turns(node, program))
+    function = program.function(node)
+    callers = [call for call in program.calling(function) if function not in functions] if function is not None else []
+    passed = (*functions, function) if function is not None else functions
+    if not callers or not depth:
+        yield Way(here, passed)
+    for call in callers if depth else ():
+        yield from _ways(call, program, here, passed, depth - 1)
+
+
+def own_turns(node: ast.AST, program: Program) -> Iterator[Turn]:
+    """The loops around a node in its own function, innermost first."""
+    inner: ast.AST = node
+    for above in program.ancestors(node):
+        if isinstance(above, _SCOPES):
+            return
+        if isinstance(above, ast.For | ast.AsyncFor) and inner is not above.iter:
+            yield Turn(above, above.iter, program)
+        elif isinstance(above, ast.While):
+            yield Turn(above, None, program)
+        elif isinstance(above, ast.ListComp | ast.GeneratorExp | ast.SetComp):
+            for generator in above.generators:
+                if inner is above.elt:
+                    yield Turn(generator, generator.iter, program)
+        inner = above

@@ -1,0 +1,157 @@
+"""Where gradients of a tape reach variables: the updates of a program, and the gradients each of them applies.
+
+A tape whose gradients go elsewhere (a gradient penalty, a saliency map) belongs to one rank and stays as it is. Hence the
+search starts at what updates variables and goes back to the tapes.
+https://www.tensorflow.org/api_docs/python/tf/GradientTape
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import partial
+
+from distml.training.program import Program
+from distml.training.values import Callable, Instance
+
+_TAPE = "tensorflow.GradientTape()"
+_GRAPH = re.compile(r"(.*\.)?(compute_gradients|gradients|get_gradients)")
+_OWN = re.compile(r"keras\.|tensorflow\.|tensorflow_addons\.|tensorflow_probability\.")
+_BY_HAND = frozenset({"assign", "assign_sub", "assign_add", "scatter_sub", "scatter_add", "scatter_nd_sub"})
+
+
+@dataclass(frozen=True, eq=False)
+class Update:
+    """A call that changes variables by gradients of tapes, and the calls that compute these.
+
+    `kind` tells `apply_gradients` from `minimize`, which has a tape of its own, and from changes made `by hand`.
+    """
+
+    call: ast.Call
+    kind: str
+    gradients: tuple[ast.Call, ...] = ()
+
+    @property
+    def optimizer(self) -> ast.expr:
+        """The optimizer, or the variable that is changed by hand."""
+        assert isinstance(self.call.func, ast.Attribute)
+        return self.call.func.value
+
+
+def updates(program: Program) -> list[Update]:
+    """The updates of a program, in no order; those of TensorFlow 1's graphs are not among them."""
+    if not any(_is_tape(call, program) for call in program.calls) and not any(
+        _minimizes(c, program) for c in program.calls
+    ):
+        return []
+    return [update for call in program.calls if (update := _update(call, program)) is not None]
+
+
+def _is_tape(call: ast.Call, program: Program) -> bool:
+    return _TAPE.removesuffix("()") in program.names(call.func)
+
+
+def _update(call: ast.Call, program: Program) -> Update | None:
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    if call.func.attr == "apply_gradients":
+        return _applied(call, program)
+    if _minimizes(call, program):
+        return Update(call, "minimize")
+    if call.func.attr in _BY_HAND and call.args and not _inside_optimizer(call, program):
+        found = reaching(call.args[0], program)
+        return Update(call, "by hand", tuple(found)) if found else None
+    return None
+
+
+def _applied(call: ast.Call, program: Program) -> Update | None:
+    pairs = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "grads_and_vars"), None)
+    if pairs is None:
+        return None
+    if _own_optimizer(call, program):
+        return Update(call, "by hand", tuple(reaching(pairs, program)))
+    found = reaching(pairs, program)
+    if not found and any(_of_graph(each) for each in program.sources(pairs)):
+        return None
+    return Update(call, "apply_gradients", tuple(found))
+
+
+def _own_optimizer(call: ast.Call, program: Program) -> bool:
+    """Whether `apply_gradients` is the program's own, and not that of an optimizer it derives."""
+    own = [value for value in program.of(call.func) if isinstance(value, Callable) and value.bound is not None]
+    return any(isinstance(value.bound, Instance) and not _derived(value.bound, program) for value in own)
+
+
+def _derived(instance: Instance, program: Program) -> bool:
+    bases = program.lineage(instance.type)
+    return any(_OWN.match(base.name) for base in bases if hasattr(base, "name"))
+
+
+def _inside_optimizer(call: ast.Call, program: Program) -> bool:
+    """Whether a call stands in an optimizer that the program derives from a library's."""
+    for above in program.ancestors(call):
+        if isinstance(above, ast.ClassDef):
+            bases = [name for base in above.bases for name in program.names(base)]
+            return any("optimizers." in name or name.endswith("Optimizer") for name in bases)
+    return False
+
+
+def _of_graph(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and bool(_GRAPH.fullmatch(ast.unparse(node.func)))
+
+
+def _minimizes(call: ast.Call, program: Program) -> bool:
+    """Whether a call minimizes a function, as optimizers of TensorFlow 2 do."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "minimize":
+        return False
+    if any(keyword.arg == "tape" for keyword in call.keywords):
+        return True
+    if "optimize.minimize" in ast.unparse(call.func):
+        return False
+    loss = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "loss"), None)
+    return loss is not None and any(isinstance(value, Callable) for value in program.of(loss))
+
+
+def reaching(node: ast.expr, program: Program) -> list[ast.Call]:
+    """The calls of `tape.gradient` that an expression is computed from."""
+    stop = partial(is_gradient, program=program)
+    return [each for each in program.sources(node, stop) if isinstance(each, ast.Call) and stop(each)]
+
+
+def is_gradient(node: ast.AST, program: Program) -> bool:
+    """Whether an expression asks a tape for gradients."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "gradient":
+        return False
+    names = program.names(node.func)
+    if f"{_TAPE}.gradient" in names:
+        return True
+    unknown = all(name.startswith("?") for name in names)
+    return unknown and "tape" in ast.unparse(node.func.value).lower()
+
+
+def tape_item(gradient: ast.Call, program: Program) -> tuple[ast.With, ast.withitem] | None:
+    """The `with` that opens the tape of a gradient in the same function, and its item."""
+    assert isinstance(gradient.func, ast.Attribute)
+    tape = gradient.func.value
+    if not isinstance(tape, ast.Name | ast.Attribute):
+        return None
+    scope = program.unit(gradient).lexical.scope(gradient)
+    text = ast.unparse(tape)
+    opened = [node for node in ast.walk(scope) if isinstance(node, ast.With) and node.lineno <= gradient.lineno]
+    found = [
+        (node, item)
+        for node in opened
+        for item in node.items
+        if item.optional_vars is not None and ast.unparse(item.optional_vars) == text
+    ]
+    return max(found, key=lambda each: each[0].lineno, default=None)
+
+
+def is_persistent(item: ast.withitem) -> bool:
+    """Whether a tape can be asked several times."""
+    call = item.context_expr
+    if not isinstance(call, ast.Call):
+        return False
+    given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "persistent"), None)
+    return given is not None and not (isinstance(given, ast.Constant) and not given.value)
