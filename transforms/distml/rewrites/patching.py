@@ -128,8 +128,8 @@ class _Changer(cst.CSTTransformer):
         new = [f"{name}={code}" for name, code in keywords.items()]
         added = [self._argument(code) for code in [*self._arguments.get(original, ()), *new]]
         if len(arguments) < len(call.args) or added:
-            call = call.with_changes(args=_listed(arguments, added))
-        return call
+            return call.with_changes(args=_listed(arguments, added))
+        return call.with_changes(args=arguments) if original in self._keywords else call
 
     def _with_items(self, display: cst.List, code: Sequence[str]) -> cst.List:
         """A list with items in front; line breaks as between the others."""
@@ -250,7 +250,8 @@ def _merged(body: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
         last = found[-1] if found else None
         if isinstance(statement, _Guard) and isinstance(last, _Guard) and last.test.deep_equals(statement.test):
             (inner,) = statement.body.body
-            inner = inner.with_changes(leading_lines=statement.leading_lines)  # type: ignore[call-overload]
+            lines = [line if line.comment else line.with_changes(indent=False) for line in statement.leading_lines]
+            inner = inner.with_changes(leading_lines=lines)  # type: ignore[call-overload]
             block = last.body.with_changes(body=[*last.body.body, inner])
             found[-1] = last.with_changes(body=block)
         else:
@@ -279,7 +280,9 @@ def _listed(old: list[cst.Arg], new: list[cst.Arg]) -> list[cst.Arg]:
     made.append(new[-1].with_changes(comma=end))
     if not old:
         return made
-    return [*old[:-1], old[-1].with_changes(comma=cst.Comma(whitespace_after=space)), *made]
+    made[-1] = made[-1].with_changes(whitespace_after_arg=old[-1].whitespace_after_arg)
+    last = old[-1].with_changes(comma=cst.Comma(whitespace_after=space), whitespace_after_arg=cst.SimpleWhitespace(""))
+    return [*old[:-1], last, *made]
 
 
 def _between(old: Sequence[cst.Arg] | Sequence[cst.Param]) -> cst.BaseParenthesizableWhitespace:

@@ -43,6 +43,8 @@ class Lexical:
     def _note(self, node: ast.AST, scope: ast.AST) -> None:
         if isinstance(node, ast.Global | ast.Nonlocal):
             self._declared.setdefault(scope, {}).update(dict.fromkeys(node.names, type(node)))
+            if isinstance(node, ast.Global):
+                self._bound[self.tree].update(node.names)
         elif not isinstance(node, ast.arg):
             self._bound.setdefault(scope, set()).update(binds(node))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):

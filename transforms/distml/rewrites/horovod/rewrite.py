@@ -9,10 +9,18 @@ from dataclasses import dataclass
 from distml.rewrites.horovod.common import already, devices, downloads, outputs
 from distml.rewrites.horovod.flows import flows
 from distml.rewrites.horovod.options import Options
-from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark
+from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark, Start
 from distml.rewrites.model import Rewritten
 from distml.source.project import Project
 from distml.training.program import Program
+
+
+STARTS: dict[str, tuple[Start, ...]] = {
+    "tensorflow": ("tensorflow", "keras", "session"),
+    "keras": ("keras",),
+    "torch": ("torch",),
+}
+"""The loops of each framework, by what they need at start-up."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,8 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
     """The changes that make `program` distributed, or the refusals."""
     plan = Plan(program, options, frozenset(editable))
     found: list[tuple[Flow, Loop]] = [(flow, loop) for flow in flows() for loop in flow.find(program)]
+    if options.framework != "auto":
+        found = [(flow, loop) for flow, loop in found if loop.start in STARTS[options.framework]]
     plan.loops += [loop for _, loop in found]
     plan.refusals += already.distributed(program) if found else list(already.trainers(program))[:1]
     if found and program.too_large and not plan.refusals:

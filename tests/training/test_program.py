@@ -1,0 +1,192 @@
+"""Which object reaches which expression: the questions that rewriters of training code ask."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from distml.source.project import Project
+from distml.training import program as limits
+from distml.training.program import Program
+
+HEAD = "import torch\nimport tensorflow as tf\nfrom tensorflow import keras\n"
+
+
+@pytest.fixture
+def read(folder: Path):  # type: ignore[no-untyped-def]
+    def program(main: str, **others: str) -> Program:
+        for name, text in {"main": HEAD + dedent(main), **others}.items():
+            (folder / f"{name}.py").write_text(dedent(text))
+        project = Project(str(folder))
+        return Program([project.open("main.py")], project)
+
+    return program
+
+
+def found(program: Program, text: str) -> set[str]:
+    """The library paths of the expressions that are written `text`."""
+    nodes = (n for unit in program.units.values() for n in ast.walk(unit.tree) if isinstance(n, ast.expr))
+    return {name for node in nodes if ast.unparse(node) == text for name in program.names(node)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import keras\nopt = keras.optimizers.Adam()",
+        "opt = tf.keras.optimizers.Adam()",
+        "opt = tf.optimizers.Adam()",
+        "from tensorflow.keras.optimizers import Adam as A\nopt = A()",
+        "K = tf.keras\nopt = K.optimizers.Adam()",
+        "make = keras.optimizers.Adam\nopt = make()",
+        "from tensorflow.keras.optimizers import *\nopt = Adam()",
+        "opt = tf.compat.v1.keras.optimizers.Adam()",
+        "opt = keras.optimizers.legacy.Adam()",
+        "opt = getattr(keras.optimizers, 'Adam')()",
+        "opt = {'a': keras.optimizers.Adam}['a']()",
+        "opt = keras.optimizers.Adam() if flag else None",
+        "opt = None\nif flag:\n    opt = keras.optimizers.Adam()",
+        "opt, other = keras.optimizers.Adam(), 1",
+        "class C:\n    def __init__(self):\n        self.o = keras.optimizers.Adam()\nopt = C().o",
+        "def make():\n    return keras.optimizers.Adam()\nopt = make()",
+        "def use(o):\n    global opt\n    opt = o\nuse(o=keras.optimizers.Adam())",
+        "opts = []\nopts.append(keras.optimizers.Adam())\nfor opt in opts:\n    pass",
+        "opts = dict(a=keras.optimizers.Adam())\nopt = opts['a']",
+        "def pair():\n    return 1, keras.optimizers.Adam()\n_, opt = pair()",
+        "make = lambda: keras.optimizers.Adam()\nopt = make()",
+        "opt = (a := keras.optimizers.Adam())",
+        "def g():\n    yield keras.optimizers.Adam()\nopt = next(g())",
+        "import functools\nopt = functools.partial(keras.optimizers.Adam, 0.1)()",
+    ],
+)
+def test_an_optimizer_is_known_however_it_gets_there(read, text: str) -> None:  # type: ignore[no-untyped-def]
+    assert "keras.optimizers.Adam().apply_gradients" in found(
+        read(text + "\nopt.apply_gradients()"), "opt.apply_gradients"
+    )
+
+
+def test_objects_cross_modules(read) -> None:  # type: ignore[no-untyped-def]
+    program = read(
+        "from parts import make, Trainer\nimport parts as p\nTrainer(make(), p.rate).run()",
+        parts="""
+        import torch
+        rate = 0.1
+        def make():
+            return torch.optim.SGD([], lr=rate)
+        class Trainer:
+            def __init__(self, opt, rate):
+                self.opt = opt
+            def run(self):
+                self.opt.step()
+        """,
+    )
+    assert found(program, "self.opt.step") == {"torch.optim.SGD().step"}
+    assert {unit.source.path for unit in program.units.values()} == {"main.py", "parts.py"}
+
+
+def test_methods_of_classes_of_the_program_and_of_what_they_are_derived_from(read) -> None:  # type: ignore[no-untyped-def]
+    program = read(
+        """
+        class Base(keras.Model):
+            def call(self, x):
+                return x
+        class Net(Base):
+            pass
+        net = Net()
+        net.fit(1)
+        """
+    )
+    assert found(program, "net.fit") == {"keras.Model().fit"}
+    assert found(program, "net") == {"keras.Model()"}
+
+
+def test_modules_keep_their_kind_through_to_and_train(read) -> None:  # type: ignore[no-untyped-def]
+    program = read("net = torch.nn.Linear(2, 3).to('cpu').train()\nnet.parameters()")
+    assert found(program, "net.parameters") == {"torch.nn.Linear().parameters"}
+
+
+def test_sources_follow_gradients_to_their_tape(read) -> None:  # type: ignore[no-untyped-def]
+    program = read(
+        """
+        opt = keras.optimizers.Adam()
+        def step(w, x):
+            with tf.GradientTape() as tape, tf.GradientTape() as penalty:
+                loss = w * x
+            gradients = tape.gradient(loss, [w])
+            other = penalty.gradient(loss, [x])
+            gradients = [tf.clip_by_norm(g, 1.0) for g in gradients]
+            opt.apply_gradients(zip(gradients, [w]))
+        """
+    )
+    (call,) = program.calls_of("apply_gradients", method=True)
+    reached = {ast.unparse(node) for node in program.sources(call.args[0])}
+    assert "tape.gradient(loss, [w])" in reached
+    assert "penalty.gradient(loss, [x])" not in reached
+
+
+def test_loops_over_wrapped_loaders(read) -> None:  # type: ignore[no-untyped-def]
+    program = read(
+        """
+        from torch.utils.data import DataLoader
+        from tqdm import tqdm
+        loaders = {"train": DataLoader([]), "test": DataLoader([])}
+        for number, (x, y) in enumerate(tqdm(loaders["train"], total=3), 1):
+            x.to("cpu")
+        """
+    )
+    assert found(program, "x") == {"torch.utils.data.DataLoader()[][]"}
+    (loop,) = [node for node in ast.walk(program.roots[0].tree) if isinstance(node, ast.For)]
+    makers = {ast.unparse(node) for node in program.sources(loop.iter) if isinstance(node, ast.Call)}
+    assert "DataLoader([])" in makers
+
+
+def test_callers_of_functions_and_of_methods(read) -> None:  # type: ignore[no-untyped-def]
+    program = read("def f(): pass\nf()\nclass C:\n    def m(self): self.m()\nC().m()")
+    functions = {n.name: n for n in ast.walk(program.roots[0].tree) if isinstance(n, ast.FunctionDef)}
+    assert [call.lineno for call in program.calling(functions["f"])] == [5]
+    assert {call.lineno for call in program.calling(functions["m"])} == {7, 8}
+
+
+def test_annotations_speak_where_nobody_calls(read) -> None:  # type: ignore[no-untyped-def]
+    program = read(
+        """
+        def train(model: torch.nn.Module, opt: "torch.optim.Optimizer"):
+            opt.step()
+        def called(opt: torch.optim.Optimizer):
+            opt.zero_grad()
+        called(torch.optim.SGD([], 0.1))
+        """
+    )
+    assert found(program, "opt.step") == {"torch.optim.Optimizer().step"}
+    assert found(program, "opt.zero_grad") == {"torch.optim.SGD().zero_grad"}
+
+
+def test_a_name_shadowed_in_a_function_is_its_own(read) -> None:  # type: ignore[no-untyped-def]
+    program = read("opt = torch.optim.SGD([], 0.1)\ndef f(opt):\n    opt.minimize()\nf(keras.optimizers.Adam())")
+    assert found(program, "opt.minimize") == {"keras.optimizers.Adam().minimize"}
+
+
+def test_growing_containers_and_recursion_come_to_an_end(read) -> None:  # type: ignore[no-untyped-def]
+    program = read(
+        """
+        def f(x):
+            return f([x, f(x)])
+        ds = tf.data.Dataset.range(3)
+        while True:
+            ds = ds.map(f).batch(2)
+            x = f(ds)
+            f = lambda y, g=f: g(y)
+        """
+    )
+    assert not program.too_large
+
+
+def test_what_is_too_large_says_so(read, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(limits, "MOST_STEPS", 10)
+    assert read("a = 1\n" * 30).too_large
+
+
+def test_the_program_is_never_run(read) -> None:  # type: ignore[no-untyped-def]
+    read("raise SystemExit('this was run')", parts="raise SystemExit('this too')")
