@@ -7,7 +7,7 @@ from typing import cast
 
 from distml.rewrites.horovod.plan import Flow
 
-FLOWS: tuple[str, ...] = ("session", "pytorch")
+FLOWS: tuple[str, ...] = ("tape", "fit", "session", "pytorch")
 
 
 def flows() -> tuple[Flow, ...]:

@@ -1,0 +1,89 @@
+"""Keras models that train themselves: `compile` and `fit`, `fit_generator`, `train_on_batch`.
+
+The recipe is that of https://horovod.readthedocs.io/en/stable/keras.html, with the data divided among the ranks.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.common import rates
+from distml.rewrites.horovod.common.setup import behind_start
+from distml.rewrites.horovod.flows.fit import batches, callbacks, data, files, optimizers, sessions
+from distml.rewrites.horovod.flows.fit.models import Given, calls
+from distml.rewrites.horovod.plan import Loop, Note, Plan
+from distml.training.program import Program
+
+_CODE = "HVD102"
+_TRAINING = ("fit", "fit_generator", "train_on_batch")
+_VERBOSE = Note("speaks on rank 0 only", "every rank would draw a progress bar of its own", "verbose")
+_MODULE = Note("Horovod's part for Keras", "callbacks and optimizers of Keras have a module of their own", "start-up")
+
+
+class Fit:
+    """Programs that train Keras models by their own methods."""
+
+    def find(self, program: Program) -> list[Loop]:
+        """The calls that train."""
+        return [
+            Loop(_CODE, call, f"`{ast.unparse(call.func)}`", "keras")
+            for method in _TRAINING
+            for call in calls(program, method)
+            if not Given(call, program).on_super
+        ]
+
+    def plan(self, loop: Loop, plan: Plan) -> None:
+        """Ask for the changes of one call that trains; with the first, for those of the program as a whole."""
+        assert isinstance(loop.node, ast.Call)
+        arguments = Given(loop.node, plan.program)
+        module = _module(plan, loop.node)
+        if loop is next(each for each in plan.loops if each.code == _CODE):
+            _whole(plan)
+        if arguments.method != "train_on_batch":
+            callbacks.arrange(plan, module, arguments)
+            data.share(plan, arguments)
+            _quiet(plan, arguments)
+
+
+def _whole(plan: Plan) -> None:
+    program = plan.program
+    for call in calls(program, "compile"):
+        optimizers.distribute(plan, _module(plan, call), call)
+    rates.scale_settings(plan)
+    for method in ("evaluate", "predict"):
+        for call in calls(program, method):
+            if program.unit(call).source.location in plan.editable and not Given(call, program).on_super:
+                _quiet(plan, Given(call, program))
+    first = next(each for each in plan.loops if each.code == _CODE)
+    module = _module(plan, first.node)
+    batches.train(plan, module)
+    files.wait_for_writes(plan, module)
+    files.load_saved(plan, module)
+    sessions.choose_gpu(plan)
+
+
+def _module(plan: Plan, node: ast.AST) -> str:
+    """The name of `horovod.tensorflow.keras` in the file of a node."""
+    world = plan.world(node)
+    if all(loop.start == "keras" for loop in plan.loops):
+        return world.module
+    unit = plan.program.unit(node)
+    key = (unit.source.location, "horovod.tensorflow.keras")
+    if key not in plan.spelled:
+        plan.spelled[key] = plan.patch(node).free("hvd_keras")
+        behind_start(plan, unit, f"import horovod.tensorflow.keras as {plan.spelled[key]}", _MODULE)
+    return plan.spelled[key]
+
+
+def _quiet(plan: Plan, arguments: Given) -> None:
+    """Progress bars on rank 0, as the program wants them."""
+    call, first = arguments.call, plan.world(arguments.call).first
+    verbose = arguments.text("verbose")
+    if verbose is None:
+        if not any(keyword.arg is None for keyword in call.keywords):
+            plan.patch(call).keyword(call, "verbose", f"1 if {first} else 0", _VERBOSE)
+    elif not (isinstance(verbose, ast.Constant) and verbose.value in (0, False)):
+        plan.patch(verbose).wrap(verbose, f"{{}} if {first} else 0", _VERBOSE)
+
+
+FLOW = Fit()

@@ -1,0 +1,106 @@
+"""Arrays divided among the ranks where they are given to `fit`: every rank takes every n-th sample, all equally many."""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.common.rates import given
+from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+
+SHARD = Note(
+    "every rank takes its part of the samples, all of them equally many",
+    "ranks that see the same samples compute one gradient many times; ranks with more batches wait for the others for ever",
+    "shard-data",
+)
+_SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Load, ast.UnaryOp, ast.USub, ast.Slice, ast.Index)
+
+
+def divide(plan: Plan, call: ast.Call, *arrays: ast.expr | None, batch: ast.expr | None = None) -> None:
+    """Let `call` be given one part of each of its array arguments. The first tells how many samples there are."""
+    present = [each for each in arrays if each is not None]
+    kinds = [kind_of(each, True, plan.program) for each in present]
+    length = _length(plan, call, present, kinds)
+    patch, statement = plan.patch(call), plan.program.statement(call)
+    part = _part(plan, call, statement, length, batch)
+    for node, kind in zip(present, kinds, strict=True):
+        if kind == "list" and isinstance(node, ast.List | ast.Tuple):
+            for element in node.elts:
+                patch.wrap(element, f"{{}}[{part}]", SHARD)
+        elif kind == "list":
+            patch.wrap(node, f"[each[{part}] for each in {{}}]", SHARD)
+        elif kind == "dict" and isinstance(node, ast.Dict):
+            for value in node.values:
+                patch.wrap(value, f"{{}}[{part}]", SHARD)
+        elif kind == "dict":
+            patch.wrap(node, f"{{key: each[{part}] for key, each in {{}}.items()}}".replace("{}", "{}"), SHARD)
+        else:
+            patch.wrap(node, f"{{}}[{part}]", SHARD)
+
+
+def _length(plan: Plan, call: ast.Call, arrays: list[ast.expr], kinds: list[Kind]) -> str:
+    """How the number of samples is said, without computing anything twice."""
+    found = [text for node, kind in zip(arrays, kinds, strict=True) if (text := _counted(node, kind, plan.program))]
+    if found:
+        return found[0]
+    name = plan.patch(call).free("samples")
+    plan.patch(call).before(plan.program.statement(call), f"{name} = {ast.unparse(arrays[0])}", SHARD)
+    plan.patch(call).wrap(arrays[0], name, SHARD)
+    return {"list": f"len({name}[0])", "dict": f"len(next(iter({name}.values())))"}.get(kinds[0], f"len({name})")
+
+
+def _counted(node: ast.expr, kind: Kind, program: Program) -> str:
+    if kind == "list":
+        if isinstance(node, ast.List | ast.Tuple):
+            return _counted(node.elts[0], "array", program) if node.elts else ""
+        return f"len({ast.unparse(node)}[0])" if _is_simple(node) else ""
+    if kind == "dict":
+        if isinstance(node, ast.Dict):
+            return _counted(node.values[0], "array", program) if node.values else ""
+        return f"len(next(iter({ast.unparse(node)}.values())))" if _is_simple(node) else ""
+    sparse = any("sparse" in name or "feature_extraction" in name for name in program.names(node))
+    text = ast.unparse(node)
+    return "" if not _is_simple(node) else f"{text}.shape[0]" if sparse else f"len({text})"
+
+
+def _is_simple(node: ast.expr) -> bool:
+    return all(isinstance(each, _SIMPLE) for each in ast.walk(node))
+
+
+def _part(plan: Plan, call: ast.Call, statement: ast.stmt, length: str, batch: ast.expr | None) -> str:
+    """The slice of one rank, made in front of the statement."""
+    world, patch = plan.world(call), plan.patch(call)
+    name = patch.free("part")
+    fixed, stateful = _batches(plan.program, call)
+    if fixed and batch is not None:
+        every = f"({ast.unparse(batch)} * {world.size})"
+        if stateful:
+            count = patch.free("count")
+            code = f"{count} = {length} // {every} * {ast.unparse(batch)}\n"
+            code += f"{name} = slice({world.rank} * {count}, ({world.rank} + 1) * {count})"
+        else:
+            code = f"{name} = slice({world.rank}, {length} // {every} * {every[1:-1]}, {world.size})"
+    else:
+        code = f"{name} = slice({world.rank}, {length} // {world.size} * {world.size}, {world.size})"
+    patch.before(statement, code, SHARD)
+    return name
+
+
+def _batches(program: Program, near: ast.AST) -> tuple[bool, bool]:
+    """Whether models in this file fix the size of their batches, and whether they remember across batches."""
+    fixed = stateful = False
+    unit = program.unit(near)
+    for call in program.calls:
+        if program.unit(call) is not unit:
+            continue
+        for keyword in call.keywords:
+            fixed = fixed or keyword.arg in ("batch_input_shape", "batch_shape")
+            stateful = stateful or (keyword.arg == "stateful" and not _is_false(keyword.value))
+        if "keras.Input" in program.names(call.func):
+            fixed = fixed or given(call, -1, "batch_size") is not None
+    return fixed or stateful, stateful
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value

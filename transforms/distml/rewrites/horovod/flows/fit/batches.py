@@ -1,0 +1,222 @@
+"""Loops that call `train_on_batch`: one start for all ranks, arrays divided where they come from, fewer turns."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from distml.rewrites.horovod.common import tf_data
+from distml.rewrites.horovod.common.origins import Origin, origins, parameter
+from distml.rewrites.horovod.flows.fit import seeds
+from distml.rewrites.horovod.flows.fit.arrays import SHARD
+from distml.rewrites.horovod.flows.fit.data import STEPS
+from distml.rewrites.horovod.flows.fit.kinds import kind_of
+from distml.rewrites.horovod.flows.fit.models import Given, calls
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Constant, Instance
+
+_START = Note("ranks start from the weights of rank 0", "ranks that start apart stay apart", "broadcast")
+Loop = ast.For | ast.While | ast.AsyncFor
+
+
+def train(plan: Plan, module: str) -> None:
+    """Ask for all changes that the program's calls of `train_on_batch` need."""
+    program = plan.program
+    by_function: dict[ast.AST, list[Given]] = {}
+    for call in calls(program, "train_on_batch"):
+        if program.unit(call).source.location in plan.editable:
+            by_function.setdefault(program.function(call) or program.unit(call).tree, []).append(Given(call, program))
+    for group in by_function.values():
+        for arguments in group:
+            _start_alike(plan, module, arguments)
+        if plan.options.shard != "none":
+            _divide(plan, group)
+
+
+def _start_alike(plan: Plan, module: str, arguments: Given) -> None:
+    """Give all ranks the weights of rank 0: behind `compile`, or behind the first batch where there are none before."""
+    program = plan.program
+    values = program.of(arguments.model)
+    compiled = [each for each in calls(program, "compile") if program.of(Given(each, program).model) & values]
+    later = any(isinstance(value, Instance) for value in values) or not compiled
+    if later:
+        _after_first(plan, module, arguments)
+        return
+    for call in compiled:
+        statement = program.statement(call)
+        model = ast.unparse(Given(call, program).model)
+        code = f"{model}.set_weights([{module}.broadcast(each, root_rank=0) for each in {model}.get_weights()])"
+        plan.patch(statement).after(statement, code, _START)
+
+
+def _after_first(plan: Plan, module: str, arguments: Given) -> None:
+    loops = _loops(arguments.call, plan.program)
+    statement = plan.program.statement(arguments.call)
+    if not loops:
+        plan.warn(
+            "HVD309",
+            arguments.call,
+            "the weights this model starts from may differ between the ranks",
+            "give all ranks those of rank 0 with `hvd.broadcast` before the first batch",
+        )
+        return
+    patch, model = plan.patch(statement), ast.unparse(arguments.model)
+    name = patch.free("broadcast")
+    code = f"{name} = {module}.callbacks.BroadcastGlobalVariablesCallback(0)\n{name}.set_model({model})"
+    patch.before(loops[-1], code, _START)
+    patch.after(statement, f"{name}.on_batch_end(0)", _START)
+
+
+def _loops(node: ast.AST, program: Program) -> list[Loop]:
+    """The loops around a node in its function, innermost first."""
+    found: list[Loop] = []
+    for above in program.ancestors(node):
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            break
+        if isinstance(above, Loop):
+            found.append(above)
+    return found
+
+
+def _divide(plan: Plan, group: list[Given]) -> None:
+    program = plan.program
+    loops = [_loops(each.call, program) for each in group]
+    shared = [loop for loop in loops[0] if all(loop in other for other in loops)]
+    if not shared:
+        plan.warn(
+            "HVD302",
+            group[0].call,
+            "nobody knows where these batches come from, and every rank may train on the same ones",
+            "let every rank draw its own batches",
+        )
+        return
+    inner, outer = shared[0], shared[-1]
+    inputs = [node for each in group for name in ("x", "y") if (node := each.one(name)) is not None]
+    names = _arrays(plan, inputs, outer)
+    given = _given_batches(plan, loops)
+    if given is None:
+        return
+    if not names and not given:
+        _unknown(plan, group[0])
+    if not given:
+        _turns(plan, inner, names)
+    seeds.differ(plan, _anchor(outer, program))
+
+
+def _anchor(loop: Loop, program: Program) -> ast.Call:
+    """A call whose statement is the loop, for changes that go in front of it."""
+    head = loop.iter if isinstance(loop, ast.For | ast.AsyncFor) else loop.test
+    call = next((each for each in ast.walk(head) if isinstance(each, ast.Call)), None)
+    return call if call is not None else next(each for each in ast.walk(loop) if isinstance(each, ast.Call))
+
+
+def _unknown(plan: Plan, arguments: Given) -> None:
+    plan.warn(
+        "HVD302",
+        arguments.call,
+        "nobody knows where these batches come from; every rank takes as many of its own, from all of the data",
+        "let every rank draw from a part of the data of its own",
+    )
+
+
+def _arrays(plan: Plan, inputs: list[ast.expr], outer: Loop) -> set[str]:
+    """Divide the arrays that batches are cut from, right behind where they get their values."""
+    program = plan.program
+    found: set[str] = set()
+    inside = {*ast.walk(outer)}
+    for source in {s for node in inputs for s in program.sources(node)}:
+        for part in _cuts(source, program):
+            base = part.value
+            if part not in inside or not isinstance(base, ast.Name | ast.Attribute) or not _is_cut(part, program):
+                continue
+            made = origins(base, program)
+            text = ast.unparse(base)
+            if text in found or any(each.statement in inside for each in made):
+                continue
+            if _part(plan, base, text, made, outer):
+                found.add(text)
+    return found
+
+
+def _cuts(source: ast.AST, program: Program) -> Iterable[ast.Subscript]:
+    return (each for each in ast.walk(source) if isinstance(each, ast.Subscript))
+
+
+def _is_cut(part: ast.Subscript, program: Program) -> bool:
+    """Whether a subscript takes some samples of many, not one thing by its name or place."""
+    index = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
+    if isinstance(index, ast.Slice):
+        return index.lower is not None or index.upper is not None
+    literals = [value for value in program.of(index) if isinstance(value, Constant)]
+    return not literals and not isinstance(index, ast.Constant | ast.UnaryOp)
+
+
+def _part(plan: Plan, base: ast.Name | ast.Attribute, text: str, made: list[Origin], outer: Loop) -> bool:
+    world = plan.world(base)
+    every = f"[{world.rank} : len({text}) // {world.size} * {world.size} : {world.size}]"
+    code = f"{text} = {text}{every}"
+    if made:
+        last = max(made, key=lambda each: (each.statement.lineno, each.statement.col_offset))
+        plan.patch(last.statement).after(last.statement, code, SHARD)
+        return True
+    owner = parameter(base, plan.program) if isinstance(base, ast.Name) else None
+    if owner is not None:
+        plan.patch(owner).begin(owner, code, SHARD)
+        return True
+    return False
+
+
+def _given_batches(plan: Plan, loops: list[list[Loop]]) -> bool | None:
+    """Whether a loop around the batches goes over a pipeline, which is divided then; None over something nobody knows."""
+    for loop in {each for around in loops for each in around}:
+        if not isinstance(loop, ast.For) or _is_range(loop, plan.program):
+            continue
+        if tf_data.shard(plan, loop.iter):
+            return True
+        kind = kind_of(loop.iter, False, plan.program)
+        if kind in ("flow", "folder", "sequence", "generator"):
+            _unshared_iterator(plan, loop.iter)
+            return None
+    return False
+
+
+def _unshared_iterator(plan: Plan, node: ast.expr) -> None:
+    plan.warn(
+        "HVD302",
+        node,
+        "every rank goes through all of these batches",
+        "let every rank take its part of them, all equally many",
+    )
+
+
+def _is_range(loop: ast.For, program: Program) -> bool:
+    return any(name.endswith("range()") for name in program.names(loop.iter)) or (
+        isinstance(loop.iter, ast.Call)
+        and bool({"builtins.range", "builtins.enumerate"} & program.names(loop.iter.func))
+    )
+
+
+def _turns(plan: Plan, loop: Loop, divided: set[str]) -> None:
+    """Divide the number of turns of a loop that draws its batches, unless it is counted by what is divided."""
+    program = plan.program
+    count = None
+    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call):
+        calls_range = [c for c in ast.walk(loop.iter) if isinstance(c, ast.Call) and _counts(c, program)]
+        if calls_range and 1 <= len(calls_range[0].args) <= 2:
+            count = calls_range[0].args[-1]
+    if count is None:
+        plan.warn(
+            "HVD303",
+            program.statement(loop),
+            "nobody knows how many turns this loop takes; every rank takes as many as one process would",
+            "divide them by the number of ranks",
+        )
+        return
+    sources = {ast.unparse(s) for s in program.sources(count) if isinstance(s, ast.Name | ast.Attribute)}
+    if not sources & divided:
+        plan.patch(count).wrap(count, "{} // " + plan.world(count).size, STEPS)
+
+
+def _counts(call: ast.Call, program: Program) -> bool:
+    return bool(program.names(call.func) & {"builtins.range", "tqdm.trange", "tqdm.auto.trange", "numpy.arange"})

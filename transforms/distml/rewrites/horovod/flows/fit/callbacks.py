@@ -1,0 +1,234 @@
+"""Callbacks of `fit`: those that make ranks agree come first, those that decide run everywhere, those that write on rank 0.
+
+Broadcast gives all ranks the weights of rank 0; MetricAverage, in front of whatever reads a metric, lets all ranks decide
+alike. https://horovod.readthedocs.io/en/stable/keras.html
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.common.rates import given, scale_results
+from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
+from distml.rewrites.horovod.flows.fit.models import Given
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
+
+_FRONT = Note(
+    "ranks start from the weights of rank 0 and read metrics averaged over all",
+    "ranks that start apart stay apart; a callback that decides by a metric must decide alike on every rank",
+    "fit-callbacks",
+)
+_WRITES = Note(
+    "runs on rank 0 only", "all ranks would write the same files or draw the same pictures", "writing-callback"
+)
+_FOLDER = Note(
+    "a folder for each rank",
+    "every rank has to restore what it was doing, and none may write what another does",
+    "backup",
+)
+_QUIET = Note("speaks on rank 0 only", "every rank would print the same line", "rank-zero-output")
+_FLOOR = Note(
+    "lowest rate times the number of ranks", "the rate that it bounds is scaled too (linear scaling rule)", "scale-rate"
+)
+_KERAS = "keras.callbacks."
+_WRITERS = {"ModelCheckpoint", "TensorBoard", "CSVLogger", "RemoteMonitor", "ProgbarLogger"}
+_DECIDERS = {
+    *("EarlyStopping", "ReduceLROnPlateau", "LearningRateScheduler", "TerminateOnNaN", "History", "BaseLogger"),
+    *("LambdaCallback", "Callback", "SwapEMAWeights"),
+}
+_TALKERS = {"EarlyStopping", "ReduceLROnPlateau", "LearningRateScheduler"}
+_WRITING_LIBRARIES = re.compile(
+    r"wandb\..*|tqdm\.keras\.\w+\(\)|keras_tqdm\..*|livelossplot\..*|mlflow\..*|neptune\w*\..*|comet_ml\..*|clearml\..*"
+    r"|tensorflow_docs\..*(EpochDots|PlotResults)\(\)|tensorboard\.plugins\..*|tensorflow_addons\.callbacks\.TQDM\w*\(\)"
+)
+
+
+def arrange(plan: Plan, module: str, arguments: Given) -> None:
+    """Put the callbacks that make ranks agree in front, and see to the program's own."""
+    call = arguments.call
+    front = [f"{module}.callbacks.BroadcastGlobalVariablesCallback(0)", f"{module}.callbacks.MetricAverageCallback()"]
+    if plan.options.warmup:
+        front.append(_warm_up(plan, module, arguments))
+    held = arguments.all("callbacks")
+    if not held or all(isinstance(each, ast.Constant) and each.value is None for each in held):
+        if held and not any(keyword.arg == "callbacks" for keyword in call.keywords):
+            plan.patch(held[0]).wrap(held[0], f"[{', '.join(front)}]", _FRONT)
+        else:
+            plan.patch(call).keyword(call, "callbacks", f"[{', '.join(front)}]", _FRONT)
+    for node in held:
+        _in_front(plan, node, front)
+        for value in _members(node, plan.program):
+            _see_to(plan, value, node)
+
+
+def _warm_up(plan: Plan, module: str, arguments: Given) -> str:
+    rate = f"float({ast.unparse(arguments.model)}.optimizer.learning_rate)"
+    return (
+        f"{module}.callbacks.LearningRateWarmupCallback("
+        f"initial_lr={rate}, warmup_epochs={plan.options.warmup}, momentum_correction=False)"
+    )
+
+
+def _in_front(plan: Plan, node: ast.expr, front: list[str]) -> None:
+    patch, values = plan.patch(node), plan.program.of(node)
+    if isinstance(node, ast.Constant):
+        return
+    if isinstance(node, ast.List):
+        for each in front:
+            patch.prepend(node, each, _FRONT)
+        return
+    single = [v for v in values if isinstance(v, Instance) or (isinstance(v, Foreign) and _is_callback(v.name))]
+    if single and len(single) == len(values):
+        patch.wrap(node, f"[{', '.join(front)}, {{}}]", _FRONT)
+    elif any(isinstance(value, Constant) and value.value is None for value in values):
+        patch.wrap(node, f"[{', '.join(front)}, *({{}} or [])]", _FRONT)
+    else:
+        patch.wrap(node, f"[{', '.join(front)}, *{{}}]", _FRONT)
+
+
+def _is_callback(name: str) -> bool:
+    return (name.startswith(_KERAS) and name.endswith("()")) or bool(_WRITING_LIBRARIES.fullmatch(name))
+
+
+def _members(node: ast.expr, program: Program) -> Iterator[Value]:
+    """The callbacks in what is given as callbacks."""
+    waiting = list(program.of(node))
+    seen: set[Value] = set()
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, Box):
+            waiting += program.store.item(value)
+        else:
+            yield value
+
+
+def _see_to(plan: Plan, value: Value, node: ast.expr) -> None:
+    if isinstance(value, Foreign):
+        _of_library(plan, value, node)
+    elif isinstance(value, Instance):
+        _of_program(plan, value)
+
+
+def _of_library(plan: Plan, value: Foreign, node: ast.expr) -> None:
+    kind = value.name.removesuffix("()").rpartition(".")[2]
+    call = value.node
+    if value.name.startswith(_KERAS) and isinstance(call, ast.Call):
+        if kind in _WRITERS:
+            on_rank_zero(plan, call)
+            return
+        if kind == "BackupAndRestore":
+            _backup(plan, call)
+        elif kind == "LearningRateScheduler":
+            _scheduler(plan, call)
+        elif kind == "LambdaCallback":
+            _lambdas(plan, call)
+        elif kind == "ReduceLROnPlateau":
+            _floor(plan, call)
+        if kind in _TALKERS:
+            _quiet(plan, call)
+        if kind in _DECIDERS or kind == "BackupAndRestore":
+            return
+    elif _WRITING_LIBRARIES.fullmatch(value.name) and isinstance(call, ast.Call):
+        on_rank_zero(plan, call)
+        return
+    _unknown(plan, call if isinstance(call, ast.Call) else node)
+
+
+def on_rank_zero(plan: Plan, call: ast.Call) -> None:
+    """Let a callback that writes do nothing on the other ranks."""
+    nothing = spell(plan, call, "keras.callbacks.Callback")
+    plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else {nothing}()", _WRITES)
+
+
+def _unknown(plan: Plan, node: ast.expr) -> None:
+    plan.warn(
+        "HVD301",
+        node,
+        "nobody knows what this callback does; it runs on every rank",
+        "give it to rank 0 only if it writes, and to every rank if it decides or changes the model",
+    )
+
+
+def _backup(plan: Plan, call: ast.Call) -> None:
+    folder = given(call, 0, "backup_dir")
+    if folder is not None:
+        plan.patch(folder).wrap(folder, f'{{}} + f"/{{{plan.world(call).rank}}}"', _FOLDER)
+
+
+def _scheduler(plan: Plan, call: ast.Call) -> None:
+    """What a scheduler is told to set is scaled where it is computed."""
+    if plan.options.scale_lr == "none":
+        return
+    schedule = given(call, 0, "schedule")
+    functions = [each for each in plan.program.of(schedule) if isinstance(each, Callable)]
+    for value in plan.program.of(schedule):
+        if isinstance(value, Instance):
+            functions += [e for e in plan.program.member(value, "__call__") if isinstance(e, Callable)]
+    for each in functions:
+        scale_results(plan, each.node)
+    if not functions:
+        plan.warn(
+            "HVD304",
+            call,
+            "the rates that this scheduler sets are not to be seen here, and are not scaled",
+            f"multiply them by `{plan.world(call).size}`",
+        )
+
+
+def _lambdas(plan: Plan, call: ast.Call) -> None:
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    values = [value for argument in arguments for value in plan.program.of(argument)]
+    judgments = [judged([value.node], plan.program) for value in values if isinstance(value, Callable)]
+    if judgments and any(each.writes for each in judgments) and not any(each.decides for each in judgments):
+        on_rank_zero(plan, call)
+
+
+def _floor(plan: Plan, call: ast.Call) -> None:
+    rate = given(call, 7, "min_lr")
+    zero = isinstance(rate, ast.Constant) and rate.value == 0
+    if rate is not None and not zero and plan.options.scale_lr != "none":
+        plan.patch(rate).wrap(rate, "{} * " + plan.world(rate).size, _FLOOR)
+
+
+def _quiet(plan: Plan, call: ast.Call) -> None:
+    verbose = given(call, -1, "verbose")
+    if verbose is not None and not (isinstance(verbose, ast.Constant) and not verbose.value):
+        plan.patch(verbose).wrap(verbose, f"{{}} if {plan.world(verbose).first} else 0", _QUIET)
+
+
+def _of_program(plan: Plan, value: Instance) -> None:
+    program = plan.program
+    classes = [each.node for each in program.lineage(value.type) if isinstance(each, Class)]
+    found: Judgment = judged(classes, program)
+    if found.by_batch is not None:
+        plan.warn(
+            "HVD308",
+            found.by_batch,
+            "this stops training in the middle of an epoch, by what one rank alone has seen",
+            "decide in `on_epoch_end`, where metrics are averaged over all ranks",
+        )
+    if found.decides or not found.writes or _is_read(value, program):
+        return
+    for call in program.calls:
+        made = any(isinstance(each, Class) and each.node is value.type.node for each in program.of(call.func))
+        if made and program.unit(call).source.location in plan.editable:
+            on_rank_zero(plan, call)
+
+
+def _is_read(value: Instance, program: Program) -> bool:
+    """Whether the program looks at a callback from outside its class."""
+    own = {each.node for each in program.lineage(value.type) if isinstance(each, Class)}
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Attribute) and value in program.of(node.value):
+                if not own & {*program.ancestors(node)}:
+                    return True
+    return False

@@ -1,0 +1,171 @@
+"""The data of `fit` and `fit_generator`: divided among the ranks, and as many steps on each of them."""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.common import tf_data
+from distml.rewrites.horovod.common.pipelines import paths
+from distml.rewrites.horovod.common.rates import given
+from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.flows.fit import seeds
+from distml.rewrites.horovod.flows.fit.arrays import SHARD, divide
+from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
+from distml.rewrites.horovod.flows.fit.models import Given
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Box, Foreign
+
+STEPS = Note(
+    "steps divided by the number of ranks",
+    "a step of all ranks together uses the data of as many steps",
+    "divide-steps",
+)
+_TURNS = Note(
+    "batches dealt out to the ranks in turn",
+    "ranks that draw the same batches compute one gradient many times",
+    "shard-data",
+)
+_FEW = 32
+"""Numbers of steps below this may be fewer than there are ranks."""
+
+
+def share(plan: Plan, arguments: Given) -> None:
+    """Divide what one call trains on among the ranks; HVD302 and HVD303 warn of what could not be divided."""
+    x, y = arguments.one("x", "generator"), arguments.one("y")
+    if x is None:
+        _unshared(plan, arguments.call, "the data that is trained on cannot be seen here")
+        return
+    kind = kind_of(x, y is not None, plan.program)
+    if plan.options.shard == "none":
+        _unshared(plan, x, "every rank trains on all of the data")
+    elif kind in ("array", "list", "dict"):
+        _arrays(plan, arguments, x, y)
+    elif kind == "dataset":
+        _dataset(plan, arguments, x)
+    else:
+        _batches(plan, arguments, x, kind)
+
+
+def _unshared(plan: Plan, node: ast.expr, message: str) -> None:
+    plan.warn("HVD302", node, message, "let every rank train on a part of the data of its own, of equal length")
+
+
+def _arrays(plan: Plan, arguments: Given, x: ast.expr, y: ast.expr | None) -> None:
+    call, steps, batch = arguments.call, arguments.one("steps_per_epoch"), arguments.one("batch_size")
+    if plan.options.shard == "auto":
+        divide(plan, call, x, y, arguments.one("sample_weight"), batch=batch)
+        seeds.agree(plan, call, [each for each in (x, y) if each is not None])
+    if steps is not None:
+        fewer(plan, steps)
+    elif plan.options.shard == "steps":
+        size = plan.world(call).size
+        count = f"max(1, len({ast.unparse(x)}) // {ast.unparse(batch) if batch is not None else 32} // {size})"
+        plan.patch(call).keyword(call, "steps_per_epoch", count, STEPS)
+        seeds.differ(plan, call)
+
+
+def _dataset(plan: Plan, arguments: Given, x: ast.expr) -> None:
+    tf_data.shard(plan, x)
+    steps = arguments.one("steps_per_epoch")
+    if steps is not None and not _counts_divided(plan, steps):
+        fewer(plan, steps)
+
+
+def _counts_divided(plan: Plan, steps: ast.expr) -> bool:
+    """Whether a number of steps is the length of a pipeline that is divided where it is made."""
+    for source in plan.program.sources(steps):
+        if isinstance(source, ast.Name | ast.Attribute):
+            nodes = {node for path in paths(source, plan.program) for node in path.nodes}
+            if nodes & plan.divided and not any(node is source for node in plan.divided):
+                return True
+    return False
+
+
+def fewer(plan: Plan, steps: ast.expr) -> None:
+    """Divide a number of steps by the number of ranks."""
+    size = plan.world(steps).size
+    few = isinstance(steps, ast.Constant) and isinstance(steps.value, int) and steps.value < _FEW
+    plan.patch(steps).wrap(steps, f"max(1, {{}} // {size})" if few else f"{{}} // {size}", STEPS)
+
+
+def _batches(plan: Plan, arguments: Given, x: ast.expr, kind: Kind) -> None:
+    """What gives batches: over arrays, over files, by a generator."""
+    steps = arguments.one("steps_per_epoch")
+    if kind == "flow" and _flows(plan, x):
+        if steps is not None and not _of_iterator(plan.program, steps, x):
+            fewer(plan, steps)
+        return
+    if kind in ("generator", "unknown"):
+        _generator(plan, arguments, x, kind, steps)
+        return
+    if steps is not None:
+        fewer(plan, steps)
+    else:
+        _counted(plan, arguments, x)
+    seeds.differ(plan, arguments.call, x)
+    _unshared(plan, x, "every rank draws its own batches from all of the data, for fewer steps")
+
+
+def _flows(plan: Plan, x: ast.expr) -> bool:
+    """Divide the arrays that an `ImageDataGenerator` goes over."""
+    done = False
+    for value in plan.program.of(x):
+        if isinstance(value, Foreign) and isinstance(call := value.node, ast.Call):
+            arrays = given(call, 0, "x")
+            if plan.options.shard != "auto" or arrays is None or call in plan.divided:
+                done = done or call in plan.divided
+                continue
+            plan.divided.add(call)
+            divide(plan, call, arrays, given(call, 1, "y"), given(call, -1, "sample_weight"))
+            seeds.agree(plan, call, [arrays])
+            done = True
+    return done
+
+
+def _of_iterator(program: Program, steps: ast.expr, x: ast.expr) -> bool:
+    """Whether steps are counted by the iterator that is divided: `len(flow)`, `flow.n // batch_size`."""
+    made = {value.node for value in program.of(x) if isinstance(value, Foreign)}
+    return any(
+        isinstance(value, Foreign) and value.node in made
+        for source in program.sources(steps)
+        if isinstance(source, ast.Name)
+        for value in program.of(source)
+    )
+
+
+def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast.expr | None) -> None:
+    if kind == "unknown" and steps is None:
+        _unshared(plan, x, "nobody knows what data this is, and every rank trains on all of it")
+        return
+    if kind == "unknown" or plan.options.shard == "steps" or not _makes(plan.program, x):
+        _unshared(plan, x, "every rank draws its own batches from all of the data, for fewer steps")
+        seeds.differ(plan, arguments.call)
+    else:
+        world = plan.world(x)
+        deal = spell(plan, x, "itertools.islice")
+        plan.patch(x).wrap(x, f"{deal}({{}}, {world.rank}, None, {world.size})", _TURNS)
+    if steps is not None:
+        fewer(plan, steps)
+    else:
+        plan.warn(
+            "HVD303",
+            x,
+            "nobody knows beforehand how many batches this gives, so that ranks may take unequal numbers of steps",
+            "say how many with `steps_per_epoch=`, divided by the number of ranks",
+        )
+
+
+def _makes(program: Program, x: ast.expr) -> bool:
+    return any(isinstance(value, Box) for value in program.of(x))
+
+
+def _counted(plan: Plan, arguments: Given, x: ast.expr) -> None:
+    """Give `fit` the number of steps that a sequence of batches leaves for each rank."""
+    call, patch = arguments.call, plan.patch(x)
+    text = ast.unparse(x)
+    if not isinstance(x, ast.Name | ast.Attribute):
+        text = patch.free("batches")
+        patch.before(plan.program.statement(x), f"{text} = {ast.unparse(x)}", SHARD)
+        patch.wrap(x, text, SHARD)
+    patch.keyword(call, "steps_per_epoch", f"max(1, len({text}) // {plan.world(x).size})", STEPS)

@@ -1,0 +1,60 @@
+"""What the code of a callback does to training: whether it changes its course, or only writes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from distml.rewrites.horovod.common.outputs import kind_of
+from distml.training.program import Program
+
+_CHANGING = frozenset(
+    "set_value assign set_weights load_weights reset_states apply_gradients restore assign_add assign_sub".split()
+)
+_CHANGED = frozenset({"stop_training", "lr", "learning_rate", "trainable", "momentum"})
+_COSTLY = frozenset({"predict", "predict_on_batch", "savefig", "imsave", "imwrite", "save", "save_weights", "save_img"})
+_BATCH_ENDS = frozenset("on_batch_end on_train_batch_end on_batch_begin on_train_batch_begin".split())
+
+
+class Judgment(NamedTuple):
+    """`decides`: it changes the model, its rate, or when training ends. `by_batch`: where it does so within an epoch.
+
+    `writes`: it makes files or pictures, or has the model predict for somebody to look at.
+    """
+
+    decides: bool
+    writes: bool
+    by_batch: ast.stmt | None
+
+
+def judged(code: Iterable[ast.AST], program: Program) -> Judgment:
+    """Read the bodies of classes or functions."""
+    decides = writes = False
+    by_batch: ast.stmt | None = None
+    for owner in code:
+        for node in ast.walk(owner):
+            if isinstance(node, ast.Assign | ast.AugAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                changed = {each.attr for each in targets if isinstance(each, ast.Attribute)} & _CHANGED
+                decides = decides or bool(changed)
+                if "stop_training" in changed and _in_batch(node, program):
+                    by_batch = node
+            elif isinstance(node, ast.Call):
+                method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+                decides = decides or method in _CHANGING
+                writes = writes or method in _COSTLY or kind_of(node, program) == "file" or _opens(node, program)
+    return Judgment(decides, writes, by_batch)
+
+
+def _in_batch(node: ast.stmt, program: Program) -> bool:
+    function = program.function(node)
+    return function is not None and function.name in _BATCH_ENDS
+
+
+def _opens(call: ast.Call, program: Program) -> bool:
+    """Whether a call opens a file to write to it."""
+    if "builtins.open" not in program.names(call.func):
+        return False
+    mode = call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "mode"), None)
+    return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and bool(set(mode.value) & set("wax"))

@@ -1,0 +1,86 @@
+"""What sort of data a model is fed: arrays, several arrays, pipelines, generators, sequences of batches."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Literal
+
+from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.common.pipelines import paths
+from distml.training.program import Program
+from distml.training.values import Box, Constant, Foreign, Instance
+
+Kind = Literal["array", "list", "dict", "dataset", "flow", "folder", "sequence", "generator", "unknown"]
+"""`list` and `dict` are arrays for several inputs; `flow` goes over arrays, `folder` over files; both never end."""
+
+_FLOW = re.compile(r"keras\.(\w+\.)*ImageDataGenerator\(\)\.flow\(\)|keras\.(\w+\.)*NumpyArrayIterator\(\)")
+_FOLDER = re.compile(
+    r"keras\.(\w+\.)*ImageDataGenerator\(\)\.flow_from_(directory|dataframe)\(\)|keras\.(\w+\.)*(Directory|DataFrame)Iterator\(\)"
+)
+_SEQUENCE = re.compile(r"keras\.(\w+\.)*(Sequence|PyDataset|TimeseriesGenerator)\(\)")
+_ARRAY = re.compile(r"(numpy|pandas|keras\.datasets|sklearn|scipy|cv2|PIL|h5py|pickle|skimage|imageio)\b.*")
+
+
+def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
+    """What `x` is, as far as can be seen; where labels are given beside it, Keras takes only arrays."""
+    values = program.of(x)
+    names = {value.name for value in values if isinstance(value, Foreign)} | program.names(x)
+    if any(_FLOW.fullmatch(name) for name in names):
+        return "flow"
+    if any(_FOLDER.fullmatch(name) for name in names):
+        return "folder"
+    if any(_SEQUENCE.fullmatch(name) for name in names):
+        return "sequence"
+    boxes = [value for value in values if isinstance(value, Box)]
+    if boxes:
+        return _of_box(boxes[0], program)
+    if labelled:
+        return "array"
+    if paths(x, program) or any(name.startswith(("tensorflow.data.", "tensorflow_datasets.")) for name in names):
+        return "dataset"
+    if _is_array(x, program):
+        return "array"
+    if any(isinstance(value, Instance) and program.member(value, "__getitem__") for value in values):
+        return "sequence"
+    return "unknown"
+
+
+def _of_box(box: Box, program: Program) -> Kind:
+    node = box.node
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.GeneratorExp):
+        return "generator"
+    if isinstance(node, ast.Call):
+        made = program.names(node.func)
+        if made & {"builtins.zip", "builtins.enumerate"}:
+            return "generator"
+        return "dict" if "builtins.dict" in made else "array"
+    if isinstance(node, ast.Dict | ast.DictComp):
+        return "dict"
+    items = program.store.item(box)
+    if items and all(isinstance(each, Constant) or _is_row(each) for each in items):
+        return "array"
+    return "list"
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, Box) and isinstance(value.node, ast.List | ast.Tuple)
+
+
+def _is_array(x: ast.expr, program: Program) -> bool:
+    """Whether something is an array by its name or by what it is computed from."""
+    if any(_ARRAY.fullmatch(name) for name in program.names(x)):
+        return True
+    if any(_array_like(origin.value, program) for origin in origins(x, program)):
+        return True
+    return _array_like(x, program)
+
+
+def _array_like(node: ast.expr, program: Program) -> bool:
+    if isinstance(node, ast.BinOp):
+        return _is_array(node.left, program) or _is_array(node.right, program)
+    if isinstance(node, ast.Subscript):
+        return _is_array(node.value, program)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in ("astype", "reshape", "to_numpy") or _is_array(node.func.value, program)
+    return any(_ARRAY.fullmatch(name) for name in program.names(node))

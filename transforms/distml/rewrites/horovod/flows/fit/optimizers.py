@@ -1,0 +1,232 @@
+"""The optimizers that models are compiled with: their gradients averaged over the ranks, their rates scaled.
+
+`hvd.DistributedOptimizer` makes a new optimizer of the same class from the configuration of the old one, and averages in
+`minimize`. Both legacy and current optimizers of TensorFlow 2.15 take it.
+https://horovod.readthedocs.io/en/stable/keras.html
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.common.rates import given, is_schedule, not_found, scale_optimizer, scaled_default
+from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.flows.fit.models import Given, literal, own_method
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.program import Program
+from distml.training.values import Class, Constant, Foreign, Instance
+
+CLASSES = {
+    name.lower(): name for name in "SGD Adam AdamW Adamax Nadam RMSprop Adagrad Adadelta Ftrl Adafactor Lion".split()
+}
+"""Keras's optimizers by the lower-case names that `compile` takes."""
+
+_MADE = re.compile(
+    r"(keras|tensorflow_addons|keras_contrib|transformers)\.(\w+\.)*(optimizers?|optimization)\.(\w+\.)*[A-Z]\w*\(\)"
+)
+_CREATED = re.compile(r".*\.create_optimizer\(\)|keras\.optimizers\.(get|deserialize)\(\)")
+_TF1 = re.compile(r"tensorflow\.(train|contrib\.opt)\.\w*Optimizer\(\)")
+_LOSS_SCALE = re.compile(r"keras\.mixed_precision\.(experimental\.)?LossScaleOptimizer\(\)")
+_NOTE = Note(
+    "gradients averaged over the ranks",
+    "each rank computes the gradient of its own batch; all must take the same step",
+    "distributed-optimizer",
+)
+
+
+def distribute(plan: Plan, module: str, call: ast.Call) -> None:
+    """Make the optimizers of one call of `compile` distributed. Raises `Refuse` (HVD205) where they cannot be seen."""
+    program = plan.program
+    arguments = Given(call, program)
+    own = own_method(arguments.model, "compile", program)
+    if arguments.on_super and arguments.text("optimizer") is None:
+        return
+    averaging = not steps_with_tape(program, *_classes(arguments, program))
+    if own:
+        for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
+            if any(_is_made(value) for value in program.of(argument)):
+                _Placing(plan, module, averaging).place(argument)
+    given_ones = arguments.all("optimizer")
+    if not given_ones and not own:
+        _default(plan, module, call, averaging)
+    for node in given_ones:
+        if isinstance(node, ast.Constant) and node.value is None:
+            _default(plan, module, call, averaging)
+        elif not (arguments.on_super and isinstance(node, ast.Name) and not program.of(node)):
+            _Placing(plan, module, averaging).place(node)
+
+
+def steps_with_tape(program: Program, *classes: ast.ClassDef) -> bool:
+    """Whether models of a class compute gradients in a `train_step` of their own, and apply them as they are.
+
+    `apply_gradients` of a distributed optimizer does not average; the tape does that. `minimize` does.
+    """
+    for owner in classes:
+        for function in owner.body:
+            if isinstance(function, ast.FunctionDef) and function.name == "train_step":
+                return any(_is_tape(node, program) for node in ast.walk(function)) and not any(
+                    isinstance(node, ast.Attribute) and node.attr == "minimize" for node in ast.walk(function)
+                )
+    return False
+
+
+def _is_tape(node: ast.AST, program: Program) -> bool:
+    return isinstance(node, ast.Call) and "tensorflow.GradientTape" in program.names(node.func)
+
+
+def _classes(arguments: Given, program: Program) -> Iterator[ast.ClassDef]:
+    """The classes of the program that the compiled model can be of."""
+    if arguments.on_super:
+        yield from (each for each in program.ancestors(arguments.call) if isinstance(each, ast.ClassDef))
+    for value in program.of(arguments.model):
+        if isinstance(value, Instance):
+            yield from (each.node for each in program.lineage(value.type) if isinstance(each, Class))
+
+
+def _is_made(value: object) -> bool:
+    return isinstance(value, Foreign) and bool(_MADE.fullmatch(value.name) or _CREATED.fullmatch(value.name))
+
+
+def _default(plan: Plan, module: str, call: ast.Call, averaging: bool) -> None:
+    """`compile` without an optimizer takes RMSprop."""
+    if any(keyword.arg is None for keyword in call.keywords):
+        raise Refuse(
+            "HVD205", call, "the optimizer is in arguments that cannot be seen here", "give `compile` an `optimizer=`"
+        )
+    made = f"{spell(plan, call, 'keras.optimizers.RMSprop')}({scaled_default(plan, call, 'rmsprop')})"
+    plan.patch(call).keyword(call, "optimizer", f"{module}.DistributedOptimizer({made})" if averaging else made, _NOTE)
+
+
+class _Placing:
+    """Finds where an optimizer is made, and changes it there."""
+
+    def __init__(self, plan: Plan, module: str, averaging: bool) -> None:
+        self._plan = plan
+        self._program = plan.program
+        self._module = module
+        self._averaging = averaging
+
+    def place(self, node: ast.expr) -> None:
+        """Make what an expression stands for distributed."""
+        values = self._program.of(node)
+        names = {value.name for value in values if isinstance(value, Foreign)}
+        if any(_TF1.fullmatch(name) for name in names):
+            raise Refuse(
+                "HVD205",
+                node,
+                "this is an optimizer of TensorFlow 1, which Horovod cannot wrap for a Keras model",
+                "compile with one of `tf.keras.optimizers`",
+            )
+        if any(name.endswith(".optimizer") for name in names):
+            return
+        made = [value.node for value in values if isinstance(value, Foreign) and _is_made(value)]
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self._string(node, node.value)
+        elif isinstance(node, ast.Call) and (node in made or self._constructs(node)):
+            self._made(node)
+        elif made and len(made) == len(values) and all(isinstance(each, ast.Call) for each in made):
+            for each in made:
+                self._made(each)  # type: ignore[arg-type]
+        elif not self._assigned(node):
+            self._anything(node)
+
+    def _constructs(self, call: ast.Call) -> bool:
+        return any(isinstance(value, Class) for value in self._program.of(call.func))
+
+    def _assigned(self, node: ast.expr) -> bool:
+        """Follow a variable to what was assigned to it."""
+        found = origins(node, self._program)
+        usable = [each.value for each in found if each.whole and isinstance(each.value, ast.Call)]
+        if not found or len(usable) < len(found) or not all(self._constructs(each) for each in usable):
+            return False
+        for each in usable:
+            self._made(each)
+        return True
+
+    def _made(self, call: ast.Call) -> None:
+        names = self._program.names(call)
+        inner = given(call, 0, "inner_optimizer", "optimizer", "opt")
+        if any(_LOSS_SCALE.fullmatch(name) for name in names) and inner is not None:
+            self.place(inner)
+            return
+        if any(_CREATED.fullmatch(name) for name in names):
+            not_found(self._plan, call)
+        else:
+            scale_optimizer(self._plan, call)
+        if self._averaging:
+            rate = given(call, 0, "learning_rate", "lr")
+            if rate is not None:
+                _loadable(self._plan, rate)
+            self._plan.patch(call).wrap(call, f"{self._module}.DistributedOptimizer({{}})", _NOTE)
+
+    def _string(self, node: ast.expr, name: str) -> None:
+        kind = CLASSES.get(name.lower())
+        if kind is None:
+            self._anything(node)
+            return
+        path = spell(self._plan, node, f"keras.optimizers.{kind}")
+        made = f"{path}({scaled_default(self._plan, node, kind)})"
+        code = f"{self._module}.DistributedOptimizer({made})" if self._averaging else made
+        self._plan.patch(node).wrap(node, code, _NOTE)
+
+    def _anything(self, node: ast.expr) -> None:
+        """What may be a name or an optimizer: looked up at run time."""
+        plan, patch = self._plan, self._plan.patch(node)
+        found = f"{spell(plan, node, 'keras.optimizers')}.get({{}})"
+        strings = {each for each in literal(node, self._program) if isinstance(each, str)}
+        values = self._program.of(node)
+        only = bool(values) and all(isinstance(each, Constant) for each in values)
+        statement = self._program.statement(node)
+        if (only or not strings) and (plan.options.scale_lr == "none" or not only):
+            if plan.options.scale_lr != "none":
+                not_found(plan, node)
+            made = found
+        else:
+            name = patch.free("optimizer")
+            code = f"{name} = {found.format(ast.unparse(node))}"
+            code += f"\n{name}.learning_rate = {name}.learning_rate * {plan.world(node).size}"
+            patch.before(statement, code, _NOTE)
+            made = name
+        patch.wrap(node, f"{self._module}.DistributedOptimizer({made})" if self._averaging else made, _NOTE)
+
+
+def _loadable(plan: Plan, rate: ast.expr) -> None:
+    """Let a schedule of the program's own be made again from its configuration, as the wrapped optimizer does."""
+    for value in plan.program.of(rate):
+        if not isinstance(value, Instance) or not is_schedule(value, plan.program):
+            continue
+        owner = value.type.node
+        note = Note(
+            "the schedule can be made again from its configuration",
+            "Horovod makes the distributed optimizer from the configuration of the one it is given",
+            "loadable-schedule",
+        )
+        if not any(isinstance(each, ast.FunctionDef) and each.name == "get_config" for each in owner.body):
+            plan.patch(owner).end(owner, _configuration(owner, rate), note)
+        if not owner.decorator_list:
+            registry = spell(plan, owner, "keras.utils.get_custom_objects")
+            plan.patch(owner).after(owner, f'{registry}()["{owner.name}"] = {owner.name}', note)
+
+
+def _configuration(owner: ast.ClassDef, rate: ast.expr) -> str:
+    """A `get_config` that gives back what `__init__` was given."""
+    made = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
+    names = [] if made is None else [each.arg for each in (*made.args.args[1:], *made.args.kwonlyargs)]
+    kept: dict[str, str] = {}
+    for node in ast.walk(made) if made else ():
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            inside = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)} & {*names}
+            if len(inside) == 1 and isinstance(node.value, ast.Name | ast.Call):
+                kept.setdefault(inside.pop(), node.targets[0].attr)
+    if any(name not in kept and name != "name" for name in names):
+        raise Refuse(
+            "HVD205",
+            rate,
+            f"the distributed optimizer is made from a configuration, and `{owner.name}` has no `get_config`",
+            f"give `{owner.name}` a `get_config` that returns the arguments of its `__init__`",
+        )
+    items = ", ".join(f'"{name}": self.{kept[name]}' for name in names if name in kept)
+    return f"def get_config(self):\n    return {{{items}}}"

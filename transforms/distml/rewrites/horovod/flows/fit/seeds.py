@@ -1,0 +1,102 @@
+"""Random numbers of NumPy and Python: alike on all ranks where they split the data, different where they draw batches."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from distml.rewrites.horovod.common.rates import given
+from distml.rewrites.horovod.common.setup import behind_start
+from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Foreign
+
+_ALIKE = Note(
+    "drawn alike on every rank",
+    "the parts that ranks take are disjoint only if all of them have split and shuffled the data in one way",
+    "same-split",
+)
+_APART = Note(
+    "another seed on every rank", "ranks with one seed would draw the same batches from the same data", "seed-by-rank"
+)
+_SEEDS = re.compile(
+    r"numpy\.random\.seed|random\.seed|tensorflow\.(random\.)?set_(random_)?seed|keras\.utils\.(\w+\.)?set_random_seed"
+)
+_GLOBAL = re.compile(r"numpy\.random\.seed|random\.seed|keras\.utils\.(\w+\.)?set_random_seed")
+_DRAWS = re.compile(
+    r"(numpy\.random|random)\.(shuffle|permutation|choice|sample|rand|randn|randint|random|normal|uniform|random_sample"
+    r"|binomial|standard_normal|multivariate_normal)"
+)
+_SPLIT = "sklearn.model_selection.train_test_split"
+_SKLEARN_DATA = re.compile(r"sklearn\.datasets\.make_\w+")
+
+
+def agree(plan: Plan, call: ast.Call, arrays: Iterable[ast.expr]) -> None:
+    """Let all ranks hold the same arrays in the same order, so that the parts they take are disjoint."""
+    program = plan.program
+    sources = {source for each in arrays for source in program.sources(each)}
+    for source in () if _seeded(program, "numpy") else sources:
+        if isinstance(source, ast.Call) and _splits(source, program) and not _says(source, "random_state"):
+            if program.unit(source).source.location in plan.editable:
+                plan.patch(source).keyword(source, "random_state", "0", _ALIKE)
+    for library in ("numpy", "random"):
+        drawn = next(_draws(program, library, sources), None)
+        if drawn is not None and not _seeded(program, library):
+            unit = program.unit(drawn)
+            plan.world(drawn)
+            behind_start(plan, unit, f"{spell(plan, drawn, _SEED[library])}(0)", _ALIKE)
+
+
+_SEED = {"numpy": "numpy.random.seed", "random": "random.seed"}
+
+
+def _splits(call: ast.Call, program: Program) -> bool:
+    return any(name == _SPLIT or _SKLEARN_DATA.fullmatch(name) for name in program.names(call.func))
+
+
+def _says(call: ast.Call, name: str) -> bool:
+    return any(keyword.arg in (name, None) for keyword in call.keywords)
+
+
+def _draws(program: Program, library: str, sources: set[ast.AST]) -> Iterator[ast.Call]:
+    """The calls outside of generators and classes that draw what is trained on."""
+    for node in program.calls:
+        names = {name for name in program.names(node.func) if _DRAWS.fullmatch(name)}
+        if any(name.startswith(library + ".") for name in names) and not _within(program, node):
+            shuffles = any(name.endswith(".shuffle") for name in names)
+            if shuffles or node in sources:
+                yield node
+
+
+def _within(program: Program, node: ast.AST) -> bool:
+    for above in program.ancestors(node):
+        if isinstance(above, ast.ClassDef):
+            return True
+        if isinstance(above, ast.FunctionDef) and any(isinstance(each, ast.Yield) for each in ast.walk(above)):
+            return True
+    return False
+
+
+def _seeded(program: Program, library: str) -> bool:
+    wanted = {_SEED[library], "keras.utils.set_random_seed"}
+    return any(wanted & program.names(call.func) for call in program.calls)
+
+
+def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
+    """Let each rank draw other batches: by its own seed, from where training begins."""
+    program, world, patch = plan.program, plan.world(call), plan.patch(call)
+    statement = program.statement(call)
+    code = []
+    for seed in program.calls:
+        if any(_GLOBAL.fullmatch(name) for name in program.names(seed.func)) and len(seed.args) == 1:
+            if program.unit(seed) is program.unit(call):
+                code.append(f"{ast.unparse(seed.func)}({ast.unparse(seed.args[0])} + {world.rank})")
+    if code:
+        patch.before(statement, "\n".join(dict.fromkeys(code)), _APART)
+    for value in program.of(x) if x is not None else ():
+        if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
+            own = given(value.node, -1, "seed")
+            if own is not None and not (isinstance(own, ast.Constant) and own.value is None):
+                plan.patch(own).wrap(own, "{} + " + plan.world(own).rank, _APART)
