@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.flows import session_broadcast, session_config, session_data, session_optimizers
+from distml.rewrites.horovod.flows import (
+    session_broadcast,
+    session_config,
+    session_data,
+    session_optimizers,
+    session_outputs,
+    session_refusals,
+)
 from distml.rewrites.horovod.flows.session_feeds import entries
 from distml.rewrites.horovod.flows.session_frames import frames, loops
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, monitored
@@ -29,6 +36,7 @@ class SessionFlow:
         graph = Graph(plan.program)
         assert isinstance(loop.node, ast.stmt)
         runs = _loops(graph)[loop.node]
+        session_refusals.refuse(graph, runs)
         plan.world(loop.node)
         session_config.configure(plan)
         larger = session_data.distribute(plan, graph, runs)
@@ -36,6 +44,7 @@ class SessionFlow:
         for run in runs:
             feeds = [each.value for each in entries(run, graph)]
             session_broadcast.send(plan, run, frames(run.call, feeds, plan.program))
+        session_outputs.on_rank_zero(plan, graph, runs)
 
 
 def _loops(graph: Graph) -> dict[ast.stmt, list[Run]]:

@@ -11,19 +11,17 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.flows import session_pipelines as pipelines
+from distml.rewrites.horovod.flows.session_draws import Draw, draws
 from distml.rewrites.horovod.flows.session_feeds import Feed, entries, sliceable
-from distml.rewrites.horovod.flows.session_frames import Frame, Reach, frames, inside, loops, reached, targets
+from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, loops, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_steps import divide, few
 from distml.rewrites.horovod.flows.session_turns import take_turns
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
-from distml.training.values import Callable, Foreign
 
-_DRAWS = re.compile(r"next|batch|sample|draw|fetch|load|feed|generate|random|minibatch|get_", re.IGNORECASE)
-_RANDOM = re.compile(r"(numpy\.)?random\.(\w+|RandomState\(\)\.\w+|Random\(\)\.\w+|default_rng\(\)\.\w+)")
 _SEED = re.compile(r"(numpy\.)?random\.(seed|RandomState|Random|default_rng)")
-_PURE = re.compile(r"(numpy|builtins|math|itertools|tensorflow|pandas|scipy|string|re|os)(\..*)?")
 _DRAW = Note(
     "one batch drawn for each rank, of which this one keeps its own",
     "ranks that draw the same batches compute one gradient many times",
@@ -50,60 +48,45 @@ def _run(plan: Plan, graph: Graph, run: Run) -> bool:
     program = plan.program
     feeds = entries(run, graph)
     chain = frames(run.call, [each.value for each in feeds], program)
-    around = [(frame, loop) for frame in chain for loop in loops(frame.node, program)]
+    around = [loop for frame in chain for loop in loops(frame.node, program)]
     if not feeds:
-        _counted(plan, around, run)
-        return True
-    for frame, loop in around:
-        reach = reached(frame.feeds, loop)
-        if isinstance(loop, ast.For) and targets(loop.target) & reach.names:
-            if plan.options.shard == "auto":
-                take_turns(plan, loop, reach, run)
-            else:
-                _counted(plan, around, run)
-            return True
-        draws = _draws(reach, loop, program)
-        if draws:
-            for draw in draws:
-                _drawn(plan, draw)
-            _counted(plan, around[[each for _, each in around].index(loop) :], run)
-            return True
-        if isinstance(loop, ast.While) and _moves(loop) & reach.names:
-            break
-    if not around:
-        return True
-    return _whole(plan, feeds, run)
+        found = pipelines.divide(plan, graph, run)
+        if found:
+            _counted(plan, around, run)
+        return found
+    for number, frame in enumerate(chain):
+        inner = list(loops(frame.node, program))
+        outer = [loop for later in chain[number + 1 :] for loop in loops(later.node, program)]
+        own = [frame.owner] if isinstance(frame.owner, ast.FunctionDef) and outer else []
+        for scope in (*inner, *own):
+            reach = reached(frame.feeds, scope)
+            if isinstance(scope, ast.For) and targets(scope.target) & reach.names:
+                _dealt(plan, scope, reach, around, run)
+                return True
+            drawn = draws(reach, scope, program)
+            if drawn:
+                _each(plan, drawn)
+                _counted(plan, around[around.index(scope) :] if scope in inner else outer, run)
+                return True
+            if isinstance(scope, ast.While) and _moves(scope) & reach.names:
+                return _whole(plan, feeds, run)
+    return _whole(plan, feeds, run) if around else True
 
 
-def _draws(reach: Reach, loop: ast.AST, program: Program) -> list[ast.Call]:
-    """The calls inside a loop that draw what is fed: those whose own arguments hold nothing drawn in this turn."""
-    within = set(inside(loop))
-    calls = [node for part in reach.parts for node in ast.walk(part) if isinstance(node, ast.Call) and node in within]
-    drawing = [call for call in dict.fromkeys(calls) if _is_draw(call, program)]
-    return [each for each in drawing if not any(each is not o and each in set(ast.walk(o)) for o in drawing)]
-
-
-def _is_draw(call: ast.Call, program: Program) -> bool:
-    names = program.names(call.func)
-    if any(_RANDOM.fullmatch(name) for name in names) or "builtins.next" in names:
-        return True
-    values = program.of(call.func)
-    if any(isinstance(value, Callable) for value in values):
-        return True
-    if names and all(_PURE.fullmatch(name) and "()" not in name for name in names):
-        return False
-    text = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return bool(_DRAWS.search(text)) and not any(isinstance(v, Foreign) and v.name.startswith("numpy.") for v in values)
-
-
-def _drawn(plan: Plan, call: ast.Call) -> None:
-    """Draw for all ranks; random numbers only where a seed gives all ranks the same."""
-    names = plan.program.names(call.func)
-    if any(_RANDOM.fullmatch(name) for name in names) and not seeded(plan.program):
-        return
+def _dealt(plan: Plan, loop: ast.For, reach: Reach, around: list[ast.For | ast.While], run: Run) -> None:
+    """A loop over batches: the ranks take turns in it."""
     if plan.options.shard == "auto":
-        world = plan.world(call)
-        plan.patch(call).wrap(call, f"[{{}} for _ in range({world.size})][{world.rank}]", _DRAW)
+        take_turns(plan, loop, reach)
+    else:
+        _counted(plan, around, run)
+
+
+def _each(plan: Plan, drawn: list[Draw]) -> None:
+    """Draw for all ranks; random numbers only where a seed gives all ranks the same."""
+    for draw in drawn:
+        if plan.options.shard == "auto" and (draw.counts or seeded(plan.program)):
+            world = plan.world(draw.call)
+            plan.patch(draw.call).wrap(draw.call, f"[{{}} for _ in range({world.size})][{world.rank}]", _DRAW)
 
 
 def seeded(program: Program) -> bool:
@@ -116,9 +99,9 @@ def _moves(loop: ast.While) -> set[str]:
     return {name for n in inside(loop) if isinstance(n, ast.AugAssign) for name in targets(n.target)}
 
 
-def _counted(plan: Plan, around: list[tuple[Frame, ast.For | ast.While]], run: Run) -> None:
+def _counted(plan: Plan, around: list[ast.For | ast.While], run: Run) -> None:
     """Divide the turns of the loop that makes the steps: the innermost that is not part of a step itself."""
-    found = [loop for _, loop in around]
+    found = list(around)
     while len(found) > 1 and few(found[0], plan.program):
         found.pop(0)
     if found and not divide(plan, found[0]) and not _ends_with_data(found[0], plan.program):

@@ -9,7 +9,6 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.session_frames import Reach, inside
-from distml.rewrites.horovod.flows.session_graph import Run
 from distml.rewrites.horovod.flows.session_steps import divide_number, range_of, stop_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
@@ -22,7 +21,7 @@ _TURNS = Note(
 )
 
 
-def take_turns(plan: Plan, loop: ast.For, reach: Reach, run: Run) -> None:
+def take_turns(plan: Plan, loop: ast.For, reach: Reach) -> None:
     """Give each rank its turns of a loop whose variables say which batch is fed."""
     call = range_of(loop, plan.program)
     if call is not None and call is loop.iter and isinstance(loop.target, ast.Name) and len(call.args) < 3:

@@ -1,0 +1,170 @@
+"""What TensorFlow 1 programs write beside their steps: checkpoints, summaries, and what they print of a session."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.common.outputs import guard, kind_of
+from distml.rewrites.horovod.common.purity import reads_only
+from distml.rewrites.horovod.flows.session_broadcast import restores
+from distml.rewrites.horovod.flows.session_frames import LOOPS, owner_of
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Foreign
+
+_SAVED = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
+_LOGGED = Note("logged by rank 0", "all ranks would log the same values", "rank-zero-output")
+_WAIT = Note(
+    "all ranks wait until rank 0 has written",
+    "the others would look for a checkpoint that is not complete yet",
+    "wait-for-checkpoint",
+)
+_CHANGES = ("assign", "get_next", "dequeue", "batch", "shuffle_batch", "scatter_update", "iterator")
+
+
+def on_rank_zero(plan: Plan, graph: Graph, runs: list[Run]) -> None:
+    """Put what only reports under rank 0, and let all wait where a written checkpoint is read again."""
+    program = plan.program
+    for call in program.calls:
+        if program.unit(call).source.location not in plan.editable:
+            continue
+        statement = program.statement(call)
+        if isinstance(statement, ast.Expr) and statement.value is call:
+            _reported(plan, graph, statement, call)
+        elif isinstance(statement, ast.Assign) and statement.value is call and _saves(call, program):
+            _assigned(plan, statement, call)
+        if any(name == "tensorflow.summary.FileWriter" for name in program.names(call.func)):
+            _writer(plan, call)
+    _waits(plan, runs)
+
+
+def _saves(call: ast.Call, program: Program) -> bool:
+    return any(name.endswith("Saver().save") for name in program.names(call.func))
+
+
+def _reported(plan: Plan, graph: Graph, statement: ast.Expr, call: ast.Call) -> None:
+    """A statement that prints or logs what it has a session compute, without training."""
+    kind = kind_of(call, plan.program)
+    reads = [node for part in (*call.args, *call.keywords) for node in ast.walk(part) if _is_read(node)]
+    if kind in ("output", "log") and reads and all(_harmless(each, graph) for each in reads):
+        rest = [part for part in (*call.args, *call.keywords) if not any(n in reads for n in ast.walk(part))]
+        if all(reads_only(each, plan.program) for each in rest):
+            guard(plan, statement, kind)
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("run", "eval")
+
+
+def _harmless(read: ast.AST, graph: Graph) -> bool:
+    """Whether a session only reads here: nothing trains, changes variables, takes data, or averages over ranks."""
+    assert isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute)
+    program = graph.program
+    evaluated = read.func.value if read.func.attr == "eval" else argument(read, 0, "fetches")
+    feeds = argument(read, 0, "feed_dict") if read.func.attr == "eval" else argument(read, 1, "feed_dict")
+    if evaluated is None or (feeds is not None and not reads_only(feeds, program)):
+        return False
+    found = program.sources(evaluated)
+    called = {ast.unparse(each.func).rpartition(".")[2] for each in found if isinstance(each, ast.Call)}
+    if any(name.startswith(_CHANGES) or name in ("compute_gradients", "gradients") for name in called):
+        return False
+    return not graph.trains(evaluated) and not ("merge_all" in called and averages(graph))
+
+
+def averages(graph: Graph) -> bool:
+    """Whether a summary shows gradients, which all ranks have to compute together."""
+    program = graph.program
+    for call in program.calls:
+        if any(name.startswith("tensorflow.summary.") for name in program.names(call.func)):
+            inner = [each.func for part in call.args for each in program.sources(part) if isinstance(each, ast.Call)]
+            if any(ast.unparse(each).rpartition(".")[2] in ("compute_gradients", "gradients") for each in inner):
+                return True
+    return False
+
+
+def _assigned(plan: Plan, statement: ast.Assign, call: ast.Call) -> None:
+    """`path = saver.save(...)`: under rank 0 with what prints the path, else nothing on other ranks."""
+    program = plan.program
+    target = statement.targets[0]
+    owner = owner_of(statement, program)
+    uses = [n for n in ast.walk(owner) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and _same(n, target)]
+    if isinstance(target, ast.Name) and all(_printed(each, program) for each in uses):
+        guard(plan, statement, "file")
+    else:
+        plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", _SAVED)
+
+
+def _same(name: ast.Name, target: ast.expr) -> bool:
+    return isinstance(target, ast.Name) and name.id == target.id
+
+
+def _printed(use: ast.Name, program: Program) -> bool:
+    statement = program.statement(use)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    call = statement.value
+    return kind_of(call, program) == "output" and all(
+        reads_only(each, program) for each in (*call.args, *call.keywords)
+    )
+
+
+def _writer(plan: Plan, call: ast.Call) -> None:
+    """A writer of summaries is made by rank 0 if nothing but statements under rank 0 uses it."""
+    program = plan.program
+    uses = [node for node in _attributes(program) if any(_is(value, call) for value in program.of(node.value))]
+    if uses and all(_quiet(each, plan) for each in uses) and not isinstance(program.parent(call), ast.withitem):
+        plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", _LOGGED)
+
+
+def _attributes(program: Program) -> Iterator[ast.Attribute]:
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Attribute):
+                yield node
+
+
+def _is(value: object, call: ast.Call) -> bool:
+    return isinstance(value, Foreign) and value.node is call and value.name.endswith("FileWriter()")
+
+
+def _quiet(use: ast.Attribute, plan: Plan) -> bool:
+    """Whether a method of a writer is called in a statement that is put under rank 0."""
+    program = plan.program
+    call = program.parent(use)
+    statement = program.statement(use)
+    if not isinstance(call, ast.Call) or not isinstance(statement, ast.Expr) or statement.value is not call:
+        return False
+    around = plan.patch(statement).requests.statements.get(statement)
+    return (around is not None and around.guard is not None) or (
+        kind_of(call, program) == "log" and all(reads_only(each, program) for each in (*call.args, *call.keywords))
+    )
+
+
+def _waits(plan: Plan, runs: list[Run]) -> None:
+    """Before a checkpoint is restored behind a loop that trains, rank 0 must have written it."""
+    program = plan.program
+    saved = any(_saves(call, program) for call in program.calls)
+    for call in program.calls:
+        if saved and restores(call, program) and call.args and not any(_before(call, run, program) for run in runs):
+            statement = _unconditional(program.statement(call), program)
+            code = f"{plan.world(call).module}.broadcast_object(None, session={ast.unparse(call.args[0])})"
+            plan.patch(call).before(statement, code, _WAIT)
+
+
+def _before(call: ast.Call, run: Run, program: Program) -> bool:
+    """Whether a call stands in front of a step, or in a function that may."""
+    same = owner_of(call, program) is owner_of(run.call, program)
+    inside = any(isinstance(above, LOOPS) for above in program.ancestors(call))
+    return inside or (call.lineno < run.call.lineno if same else bool(program.function(call)))
+
+
+def _unconditional(statement: ast.stmt, program: Program) -> ast.stmt:
+    found = statement
+    for above in program.ancestors(statement):
+        if isinstance(above, ast.If | ast.Try):
+            found = above
+        elif isinstance(above, ast.stmt):
+            break
+    return found

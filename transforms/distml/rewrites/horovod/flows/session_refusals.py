@@ -1,0 +1,90 @@
+"""Programs of TensorFlow 1 that cannot be made distributed by changing their text, and why."""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.flows.session_frames import LOOPS, frames, inside, loops, reached
+from distml.rewrites.horovod.flows.session_graph import Graph, Run
+from distml.rewrites.horovod.plan import Refuse
+from distml.training.program import Program
+
+_ENVIRONMENTS = frozenset({"gym", "gymnasium", "pettingzoo", "dm_control", "vizdoom", "ale_py", "retro"})
+
+
+def refuse(graph: Graph, runs: list[Run]) -> None:
+    """Raises `Refuse` where ranks would make different numbers of steps, or the program divides its work itself."""
+    _environment(graph.program)
+    _towers(graph)
+    for run in runs:
+        _decided(graph, run)
+
+
+def _environment(program: Program) -> None:
+    for call in program.calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "step":
+            if any(name.partition(".")[0] in _ENVIRONMENTS for name in program.names(call.func)):
+                raise Refuse(
+                    "HVD213",
+                    call,
+                    "steps follow an environment here, whose episodes end at different times on different ranks",
+                    "collect episodes in several processes and let one of them train",
+                )
+
+
+def _towers(graph: Graph) -> None:
+    """Gradients that the program itself averages over several GPUs."""
+    program = graph.program
+    for call in program.calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "compute_gradients":
+            for above in program.ancestors(call):
+                if isinstance(above, ast.With) and any(_chosen(i.context_expr, above, program) for i in above.items):
+                    raise Refuse(
+                        "HVD202",
+                        above,
+                        "the program divides its batch among the GPUs of one process itself",
+                        "train on one GPU, and let each process have its own",
+                    )
+
+
+def _chosen(node: ast.expr, within: ast.With, program: Program) -> bool:
+    """Whether a `tf.device` names another device in each turn of a loop."""
+    if not isinstance(node, ast.Call) or "tensorflow.device" not in program.names(node.func) or not node.args:
+        return False
+    text = ast.unparse(node.args[0]).lower()
+    looped = any(isinstance(above, LOOPS) for above in program.ancestors(within))
+    return looped and "gpu" in text and not isinstance(node.args[0], ast.Constant)
+
+
+def _decided(graph: Graph, run: Run) -> None:
+    """Loops that end when a value of the rank's own batch says so."""
+    program = graph.program
+    for frame in frames(run.call, [], program):
+        for loop in loops(frame.node, program):
+            for test in _endings(loop, program):
+                if _own(reached([test], loop).parts, graph):
+                    raise Refuse(
+                        "HVD206",
+                        test,
+                        "training ends here when a value says so that each rank computes from its own batch: "
+                        "one rank would stop while the others wait for it",
+                        "train for a fixed number of steps, or decide on a value that is averaged over the ranks",
+                    )
+
+
+def _endings(loop: ast.For | ast.While, program: Program) -> list[ast.expr]:
+    """The conditions on which a loop is left."""
+    found = [loop.test] if isinstance(loop, ast.While) else []
+    for node in inside(loop):
+        if isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body):
+            breaks = any(isinstance(each, ast.Return) for each in node.body)
+            nearest = next((above for above in program.ancestors(node) if isinstance(above, LOOPS)), None)
+            if breaks or nearest is loop:
+                found.append(node.test)
+    return found
+
+
+def _own(parts: tuple[ast.expr, ...], graph: Graph) -> bool:
+    """Whether a value comes from a run that takes a training step, and with it from the batch of the rank."""
+    calls = {run.call for run in graph.runs()}
+    return any(node in calls for part in parts for node in ast.walk(part))
