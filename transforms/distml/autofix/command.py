@@ -33,6 +33,15 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--label", action="append", metavar="LABEL", help="for a new pull request; may be given again")
     parser.add_argument("--no-draft", action="store_true", help="open pull requests ready for review")
     parser.add_argument(
+        "--horovod", action="append", metavar="PATH", help="make the training programs below it distributed too"
+    )
+    parser.add_argument("--backend", choices=("horovod", "ddp"), default="horovod", help="ddp: torch.distributed")
+    parser.add_argument(
+        "--smoke",
+        metavar="PYTHON",
+        help="with --compute: run what was made distributed in two processes of this Python; this runs your code",
+    )
+    parser.add_argument(
         "--api-url",
         metavar="URL",
         default=surroundings.get("GITHUB_API_URL", "https://api.github.com"),
@@ -93,6 +102,8 @@ def _clone(options: Namespace) -> Git:
             raise ConfigError(f"{name}: no branch can be called {value!r}")
     if options.base == options.branch:
         raise ConfigError(f"--base and --branch are both {options.base!r}: fixes need a branch of their own")
+    if options.smoke and not options.compute:
+        raise ConfigError("--smoke runs code of the repository, next to which no token should be: it needs --compute")
     if options.remote.startswith("-"):
         raise ConfigError(f"--remote: no remote can be called {options.remote!r}")
     return git
@@ -100,14 +111,31 @@ def _clone(options: Namespace) -> Git:
 
 def _computed(git: Git, options: Namespace) -> Proposal:
     from distml.autofix.branch import Remote
-    from distml.autofix.compute import compute
+    from distml.autofix.compute import Fixer, compute
     from distml.autofix.fixes import fix_findings
 
     if options.dry_run or options.compute:
         base = _known_base(git, options)
     else:
         base = Remote(git, options.remote, options.base, options.branch).look().base
-    return compute(git, base, [fix_findings], options.paths)
+    fixers: list[Fixer] = [fix_findings]
+    if options.horovod:
+        from distml.autofix.horovod import Distribute
+
+        fixers.append(Distribute(options.horovod, options.backend))
+    proposal = compute(git, base, fixers, options.paths)
+    return _tried(git, proposal, options.smoke) if options.smoke else proposal
+
+
+def _tried(git: Git, proposal: Proposal, python: str) -> Proposal:
+    """With smoke runs; whatever they run sees no token."""
+    from distml.autofix.smoking import smoke_with, smoked
+    from distml.smoke.model import Options
+
+    for name in TOKENS:
+        os.environ.pop(name, None)
+    _warn(f"running the rewritten scripts with {python}")
+    return smoked(git, proposal, smoke_with(python, Options()))
 
 
 def _known_base(git: Git, options: Namespace) -> str:

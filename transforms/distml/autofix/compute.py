@@ -13,7 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from distml.autofix.branch import Entry, regular_files
 from distml.autofix.fixes import Fixed
 from distml.autofix.git import Git
-from distml.autofix.proposal import FILE_BYTES, Change, Left, Proposal, ProposalError, Reason, checked_path, is_inside
+from distml.autofix.proposal import (
+    FILE_BYTES,
+    Change,
+    Left,
+    Proposal,
+    ProposalError,
+    Reason,
+    below,
+    checked_path,
+    is_inside,
+)
 
 Fixer = Callable[[str, Sequence[str]], Fixed]
 """Mends files of a folder in place, and says why."""
@@ -25,7 +35,7 @@ READ = (".py", ".pyi", ".toml")
 def compute(git: Git, base: str, fixers: Sequence[Fixer], wanted: Sequence[str] = ()) -> Proposal:
     """What the fixers do to the commit `base`, in the files below the paths `wanted`, if any are given."""
     entries = {path: entry for path, entry in regular_files(git, base).items() if entry.size <= FILE_BYTES}
-    files = sorted(path for path in entries if _may_change(path) and _asked_for(path, wanted))
+    files = sorted(path for path in entries if _may_change(path) and (not wanted or below(path, wanted)))
     reasons: dict[str, list[Reason]] = {}
     left: list[Left] = []
     with tempfile.TemporaryDirectory(prefix="distml-") as folder:
@@ -51,11 +61,6 @@ def _may_change(path: str) -> bool:
         return bool(checked_path(path))
     except ProposalError:
         return False
-
-
-def _asked_for(path: str, wanted: Sequence[str]) -> bool:
-    folders = [os.path.normpath(each) for each in wanted]
-    return not folders or any(each in (".", path) or path.startswith(each + "/") for each in folders)
 
 
 def _export(git: Git, entries: Mapping[str, Entry], folder: str) -> dict[str, bytes]:

@@ -70,7 +70,7 @@ def _head(proposal: Proposal) -> Iterator[str]:
     for change in proposal.changes:
         yield from _change(change, [each for each in proposal.smoked if each.path == change.path])
     if proposal.left:
-        yield from ("", "### Left as it is", "")
+        yield from ("", "### Left as it is, or to look at", "")
         yield from map(_left, proposal.left)
 
 

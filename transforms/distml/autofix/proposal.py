@@ -9,7 +9,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -134,6 +136,12 @@ def checked_path(path: str) -> str:
 def is_inside(path: str) -> bool:
     """Whether a path, as git writes it, stays inside the repository and out of git's own folder."""
     return "\0" not in path and not any(part.lower() in ("", ".", "..", ".git") for part in path.split("/"))
+
+
+def below(path: str, wanted: Sequence[str]) -> bool:
+    """Whether a path of the repository is one of those wanted or lies below one."""
+    folders = [os.path.normpath(each) for each in wanted]
+    return any(each in (".", path) or path.startswith(each + "/") for each in folders)
 
 
 def _change(plain: Any) -> Change:
