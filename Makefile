@@ -43,7 +43,12 @@ demo: same-checkout ## Make .venv, install, check examples/ and show the finding
 
 test: same-checkout ## Install what the tests need; lint, types, floors, all tests
 	@$(MAKE) --no-print-directory $(VENV)/.tested
-	@$(MAKE) --no-print-directory lint types floors unit
+	@$(MAKE) --no-print-directory horovod lint types floors unit
+
+# Minutes the first time, nothing later. Without it, tests that train in several processes fail by name.
+.PHONY: horovod
+horovod:
+	-@test -z "$(DISTML_REQUIRE)" || $(BIN)/python .ci/horovod >/dev/null
 
 lint: ## Style, with ruff
 	$(BIN)/ruff check $(SOURCES)

@@ -1,0 +1,93 @@
+"""Real processes: what is right passes every verdict, and each mistake is found by the verdict that is there for it."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from distml.smoke.model import Options, Report
+from distml.smoke.report import as_text
+from distml.smoke.run import smoke_text
+
+from smoke.environments import horovod_python
+from smoke.programs import DDP, FLOWS, HOROVOD_TAPE, HOROVOD_TORCH, TAPE, TORCH, edited
+
+PATIENT = Options(np=2, steps=4, timeout=280, stall=60)
+QUICK = Options(np=2, steps=4, timeout=280, stall=60, compare=False)
+VERDICTS = ("finished", "collectives", "start", "weights", "data", "original", "loss", "rate")
+
+
+def failed(report: Report) -> set[str]:
+    return {verdict.name for verdict in report.verdicts if verdict.status == "failed"}
+
+
+def text_of(report: Report, name: str) -> str:
+    return next(verdict.text for verdict in report.verdicts if verdict.name == name)
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+def test_a_right_program_passes_every_verdict(flow: str) -> None:
+    framework, original, rewritten = FLOWS[flow]
+    report = smoke_text(original, rewritten, python=horovod_python(framework), options=PATIENT)
+    assert {verdict.name: verdict.status for verdict in report.verdicts} == dict.fromkeys(VERDICTS, "passed"), as_text(
+        report
+    )
+    assert report.steps == 4
+    assert report.scaling is not None
+
+
+@pytest.mark.requires("torch")
+def test_torchrun_too() -> None:
+    report = smoke_text(TORCH, DDP, python=sys.executable, options=PATIENT)
+    assert {verdict.name: verdict.status for verdict in report.verdicts} == dict.fromkeys(VERDICTS, "passed"), as_text(
+        report
+    )
+
+
+def test_without_the_broadcast_weights_differ() -> None:
+    silent = edited(HOROVOD_TORCH, "hvd.broadcast_parameters(model.state_dict(), root_rank=0)\n", "")
+    report = smoke_text(TORCH, silent, python=horovod_python("torch"), options=QUICK)
+    assert failed(report) == {"start", "weights"}, as_text(report)
+    assert "0.weight differs between processes" in text_of(report, "weights")
+
+
+def test_a_flag_under_tf_function_skips_the_broadcast() -> None:
+    silent = edited(HOROVOD_TAPE, "        if first:", "        if False:")
+    report = smoke_text(TAPE, silent, python=horovod_python("tensorflow"), options=QUICK)
+    assert failed(report) == {"start", "weights"}, as_text(report)
+
+
+def test_a_collective_that_only_rank_0_reaches_is_named() -> None:
+    lonely = edited(HOROVOD_TORCH, "        optimizer.step()\n", "        optimizer.step()\n        LONELY\n")
+    lonely = lonely.replace("LONELY", "hvd.rank() == 0 and hvd.allreduce(loss.detach(), name='mine')")
+    options = Options(np=2, steps=4, timeout=280, stall=10, compare=False)
+    report = smoke_text(TORCH, lonely, python=horovod_python("torch"), options=options)
+    assert {"finished", "collectives"} <= failed(report), as_text(report)
+    line = lonely[: lonely.index("hvd.allreduce")].count("\n") + 1
+    assert f"rank 0 stood at script.py:{line} in <module> after 1 steps" in text_of(report, "finished")
+    assert "allreduce mine" in text_of(report, "finished")
+
+
+@pytest.mark.requires("torch")
+def test_data_that_is_not_shared_out() -> None:
+    greedy = edited(DDP, "DistributedSampler(data)", "DistributedSampler(data, num_replicas=1, rank=0)")
+    report = smoke_text(TORCH, greedy, python=sys.executable, options=QUICK)
+    assert failed(report) == {"data"}, as_text(report)
+
+
+@pytest.mark.requires("torch")
+def test_a_learning_rate_that_is_not_scaled() -> None:
+    slow = edited(DDP, "0.02 * dist.get_world_size()", "0.02")
+    report = smoke_text(TORCH, slow, python=sys.executable, options=PATIENT)
+    assert "rate" in failed(report), as_text(report)
+
+
+@pytest.mark.requires("torch")
+def test_a_rank_that_fails() -> None:
+    broken = edited(
+        DDP, "for epoch in range(2):", "for epoch in range(2):\n    assert dist.get_rank() == 0, 'not mine'"
+    )
+    report = smoke_text(TORCH, broken, python=sys.executable, options=QUICK)
+    assert "rank 1 failed at script.py:" in text_of(report, "finished"), as_text(report)
+    assert "AssertionError: not mine" in text_of(report, "finished")
