@@ -125,6 +125,8 @@ class _Changer(cst.CSTTransformer):
                 argument = argument.with_changes(value=filled(keywords.pop(name), argument.value, self._config))
             if name not in dropped or not name:
                 arguments.append(argument)
+        if arguments and call.args[-1].keyword and call.args[-1].keyword.value in dropped:
+            arguments[-1] = arguments[-1].with_changes(comma=call.args[-1].comma)
         new = [f"{name}={code}" for name, code in keywords.items()]
         added = [self._argument(code) for code in [*self._arguments.get(original, ()), *new]]
         if len(arguments) < len(call.args) or added:
@@ -229,7 +231,9 @@ class _Changer(cst.CSTTransformer):
             test = cst.parse_expression(around.guard, self._config)
             statement = _Guard(test=test, body=cst.IndentedBlock([inner]), leading_lines=lines)
         if before:
-            statement = statement.with_changes(leading_lines=lines[first:])
+            last = around.before[-1]
+            gap = [cst.EmptyLine(indent=False)] * (len(last) - len(last.rstrip("\n")))
+            statement = statement.with_changes(leading_lines=[*gap, *lines[first:]])
             before = _led(lines[:first], before)
         return Piece([*before, statement, *after])
 
