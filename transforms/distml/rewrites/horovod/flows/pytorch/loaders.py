@@ -86,19 +86,21 @@ class Loaders:
         shuffle = _argument(maker, "shuffle", 2)
         if spread is not None:
             return self._spread(maker, data, spread)
-        text = self._dataset(maker, data)
-        if text is None:
-            return False
-        sampler = self._sampler(maker, text, ast.unparse(shuffle) if shuffle is not None else "False")
-        self._give(maker, self._named(maker, sampler), shuffle)
+        order = ast.unparse(shuffle) if shuffle is not None else "False"
+        made = self._sampler(maker, self._dataset(maker, data), order)
+        self._give(maker, self._named(maker, data, made), shuffle)
         return True
 
-    def _named(self, maker: ast.Call, sampler: str) -> str:
-        """The name of a sampler that is made in a statement of its own, where the loader is not made in passing."""
+    def _named(self, maker: ast.Call, data: ast.expr, sampler: str) -> str:
+        """The name of a sampler that is made in a statement of its own, where loader and data are not made in passing."""
         statement = self.program.statement(maker)
-        if not isinstance(statement, ast.Assign | ast.Return) or self._inner(maker, statement):
+        made = any(isinstance(node, ast.Call) for node in ast.walk(data))
+        if made or not isinstance(statement, ast.Assign | ast.Return) or self._inner(maker, statement):
             return sampler
-        name = self.plan.patch(maker).free("sampler")
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        called = target.id if isinstance(target, ast.Name) and statement.value is maker else ""
+        own = called.replace("data_loader", "sampler").replace("dataloader", "sampler").replace("loader", "sampler")
+        name = self.plan.patch(maker).free(own if "sampler" in own else "sampler")
         self.plan.patch(maker).before(statement, f"{name} = {sampler}", _SHARDED)
         return name
 
@@ -123,12 +125,12 @@ class Loaders:
 
     def _spread(self, maker: ast.Call, data: ast.expr, spread: ast.expr) -> bool:
         """`shuffle` comes by `**settings`."""
-        text = self._dataset(maker, data)
-        if not isinstance(spread, ast.Name | ast.Attribute) or text is None:
+        if not isinstance(spread, ast.Name | ast.Attribute):
             return False
         name = ast.unparse(spread)
         patch = self.plan.patch(maker)
-        sampler = self._named(maker, self._sampler(maker, text, f'{name}.get("shuffle", False)'))
+        made = self._sampler(maker, self._dataset(maker, data), f'{name}.get("shuffle", False)')
+        sampler = self._named(maker, data, made)
         patch.keyword(maker, "sampler", sampler, _SHARDED)
         patch.wrap(spread, f'{{**{name}, "shuffle": False}}', _SHARDED)
         self.shuffled.add(maker)
@@ -141,13 +143,13 @@ class Loaders:
             return False
         (call,) = calls
         names = self.program.names(call.func)
-        text = self._dataset(maker, data)
         patch = self.plan.patch(maker)
         first = call.args[0] if call.args else None
-        if text is None or first is None or (len(call.args) + len(call.keywords) > 1 and not names & _WEIGHTED):
+        if first is None or (len(call.args) + len(call.keywords) > 1 and not names & _WEIGHTED):
             return False
         if names & (_RANDOM | _SAME_ORDER):
-            patch.wrap(sampler, self._sampler(maker, text, "True" if names & _RANDOM else "False"), _SHARDED)
+            order = "True" if names & _RANDOM else "False"
+            patch.wrap(sampler, self._sampler(maker, self._dataset(maker, data), order), _SHARDED)
         elif names & _SUBSET and isinstance(first, ast.Name | ast.Attribute | ast.Subscript):
             indices = ast.unparse(first)
             patch.wrap(data, f"torch.utils.data.Subset({{}}, {indices})", _SHARDED)
@@ -171,21 +173,14 @@ class Loaders:
         patch.keyword(call, "generator", seed, _SHARDED)
         return True
 
-    def _dataset(self, maker: ast.Call, data: ast.expr) -> str | None:
+    def _dataset(self, maker: ast.Call, data: ast.expr) -> str:
         """How the data set is called; it gets a name where it is made in place."""
         if not any(isinstance(node, ast.Call) for node in ast.walk(data)):
             return ast.unparse(data)
-        statement = self.program.statement(maker)
-        if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return | ast.Expr) or self._inner(
-            maker, statement
-        ):
-            return None
         patch = self.plan.patch(maker)
         name = patch.free("dataset")
-        source = ast.get_source_segment(self.program.unit(maker).source.text, data) or ast.unparse(data)
         note = Note("a name for the data set", "both the loader and its sampler need it", "distributed-sampler")
-        patch.before(statement, f"{name} = {source}", note)
-        patch.wrap(data, name, note)
+        patch.wrap(data, f"{name} := {{}}" if data in maker.args else f"({name} := {{}})", note)
         return name
 
     def _inner(self, maker: ast.Call, statement: ast.stmt) -> bool:
@@ -260,7 +255,7 @@ class Loaders:
             self.plan.warn(
                 "HVD302",
                 use.drawn,
-                f"`{ast.unparse(use.iterable)}` is dealt out among the ranks: that is right if it gives every rank the same in the same order",
+                f"`{ast.unparse(use.iterable)}` is dealt out among the ranks: right if all see the same in the same order",
                 "seed what shuffles it alike on all ranks",
             )
         return True

@@ -103,7 +103,7 @@ class Optimizers:
                 for key, value in zip(each.keys, each.values, strict=True):
                     if isinstance(key, ast.Constant) and key.value == "lr":
                         yield value
-            elif isinstance(each, ast.Call) and "builtins.dict" in self.program.names(each.func):
+            elif "builtins.dict" in self.program.names(each.func):
                 yield from (k.value for k in each.keywords if k.arg == "lr")
 
     def _times(self, rate: ast.expr | None) -> None:

@@ -123,8 +123,13 @@ class Study:
             return True
         if not value.name.endswith("()") or value.name.startswith("torch."):
             return False
+        if value.name == "?()" and self.program.of(value.node.func):
+            return False
         given = [*value.node.args[:1], *(k.value for k in value.node.keywords if k.arg in ("params", "parameters"))]
-        return any(self.parameters_in(each) for each in given)
+        return any(self.parameters_in(each) and not self._holds_optimizer(each) for each in given)
+
+    def _holds_optimizer(self, node: ast.expr) -> bool:
+        return any(LIBRARY.fullmatch(name) for name in self.program.names(node))
 
     def _derived(self, owner: Class) -> bool:
         return any(isinstance(base, Foreign) and base.name in _BASES for base in self.program.lineage(owner))

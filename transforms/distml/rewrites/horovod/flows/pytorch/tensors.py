@@ -86,8 +86,9 @@ class Tensors:
         found: list[tuple[ast.expr, int]] = []
         for each in ast.walk(node):
             sized = _size_of(each)
-            if sized is not None and not self.loops.makers(sized[0]) and isinstance(sized[0], ast.Name | ast.Attribute):
-                found.append(sized)
+            tensor = sized[0] if sized is not None else None
+            if sized is not None and isinstance(tensor, ast.Name | ast.Attribute) and not self.loops.makers(tensor):
+                found.append((tensor, sized[1]))
             elif isinstance(each, ast.Name) and depth:
                 for value in self.loops.assigned(each):
                     found += self._sizes_in(value, depth - 1)
@@ -101,7 +102,7 @@ class Tensors:
                 if isinstance(node, ast.Assign) and _reads(node.value, moving) and not _calls(node.value):
                     moving |= {t.id for t in node.targets if isinstance(t, ast.Name)}
         dimension = sized[0][1]
-        found = []
+        found: list[tuple[ast.expr, int]] = []
         for node in ast.walk(loop):
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and _reads(node.slice, moving):
                 base = node.value

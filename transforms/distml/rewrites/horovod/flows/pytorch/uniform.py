@@ -68,20 +68,19 @@ class Uniform:
             return True
         found = self.program.of(node)
         if found and all(isinstance(each, Constant | Callable) for each in found):
-            return not self._changed(node.attr)
-        return self._stored(node.attr, depth)
+            return self._stored(node.attr, depth) is not False
+        return self._stored(node.attr, depth) or False
 
-    def _changed(self, name: str) -> bool:
-        """Whether an attribute is set to different things."""
-        return not self._stored(name, DEEPEST // 2)
-
-    def _stored(self, name: str, depth: int) -> bool:
-        """Whether all that is stored in attributes of a name, anywhere, is the same on every rank."""
+    def _stored(self, name: str, depth: int) -> bool | None:
+        """Whether all that is stored in attributes of a name, anywhere, is the same on every rank; None for nothing."""
         key = (None, name)
         if key not in self._known:
             self._known[key] = True
             values = [value for unit in self.program.units.values() for value in _attributes(unit.tree, name)]
-            self._known[key] = bool(values) and all(self.holds(each, depth) and self._steady(each) for each in values)
+            if not values:
+                del self._known[key]
+                return None
+            self._known[key] = all(self.holds(each, depth) and self._steady(each) for each in values)
         return self._known[key]
 
     def _name(self, node: ast.Name, depth: int) -> bool:
