@@ -7,7 +7,7 @@ from typing import cast
 
 from distml.rewrites.horovod.plan import Flow
 
-FLOWS: tuple[str, ...] = ("tape", "fit", "session", "pytorch")
+FLOWS: tuple[str, ...] = ("tape", "fit", "session", "monitored", "estimator", "pytorch")
 
 
 def flows() -> tuple[Flow, ...]:

@@ -12,9 +12,17 @@ from distml.training.values import Foreign
 
 _NOTE = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")
 _MADE = re.compile(
-    r"tensorflow\.(Session|InteractiveSession|train\.(MonitoredTrainingSession|SingularMonitoredSession|ChiefSessionCreator))"
+    r"tensorflow\.(Session|InteractiveSession|train\.(MonitoredTrainingSession|SingularMonitoredSession|ChiefSessionCreator"
+    r"|Supervisor\(\)\.(managed_session|prepare_or_wait_for_session)))"
 )
-POSITIONS = {"Session": 2, "InteractiveSession": 2, "MonitoredTrainingSession": 9}
+POSITIONS = {
+    "Session": 2,
+    "InteractiveSession": 2,
+    "MonitoredTrainingSession": 9,
+    "ChiefSessionCreator": 2,
+    "managed_session": 1,
+    "prepare_or_wait_for_session": 1,
+}
 """Where sessions take `config` by position; 99 where nobody gives it so."""
 
 

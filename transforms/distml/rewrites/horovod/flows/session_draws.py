@@ -65,7 +65,7 @@ def _state(function: Callable, program: Program, depth: int) -> bool | None:
     for node in ast.walk(function.node):
         if isinstance(node, ast.Global | ast.Nonlocal) or _changes(node, program):
             return True
-        if isinstance(node, ast.Call) and node is not function.node:
+        if isinstance(node, ast.Call):
             inner = _inner(node, program, depth)
             if inner:
                 return True

@@ -124,4 +124,5 @@ def argument(call: ast.Call, number: int, name: str) -> ast.expr | None:
 
 def monitored(node: ast.expr | None, program: Program) -> bool:
     """Whether a session keeps its own checkpoints and hooks."""
-    return node is not None and any(MONITORED.fullmatch(name) for name in program.names(node))
+    names = program.names(node) if node is not None else ()
+    return any(MONITORED.fullmatch(name) or SUPERVISED.fullmatch(name) for name in names)

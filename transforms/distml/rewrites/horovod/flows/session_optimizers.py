@@ -16,6 +16,15 @@ from distml.training.program import Program
 from distml.training.values import Class
 
 _DEFAULTS = {"AdamOptimizer": "0.001", "AdadeltaOptimizer": "0.001"}
+_NAMES = {
+    "Adam": "AdamOptimizer",
+    "SGD": "GradientDescentOptimizer",
+    "Adagrad": "AdagradOptimizer",
+    "RMSProp": "RMSPropOptimizer",
+    "Ftrl": "FtrlOptimizer",
+}
+"""The names that `optimize_loss` knows, and the classes in `tf.train` they stand for."""
+
 _DECAY = re.compile(
     r"tensorflow\.(train|contrib\.training|contrib\.opt)\.(exponential_decay|natural_exp_decay|inverse_time_decay"
     r"|polynomial_decay|cosine_decay|cosine_decay_restarts|linear_cosine_decay|noisy_linear_cosine_decay)"
@@ -152,3 +161,28 @@ def _average(plan: Plan, update: ast.Call) -> None:
 
 def _computes(node: ast.AST, program: Program) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "compute_gradients"
+
+
+def by_name(plan: Plan) -> bool:
+    """Replace the optimizers that `optimize_loss` of `tf.contrib` makes by name; whether there is one."""
+    found = False
+    for call in plan.program.calls:
+        if not any(name.endswith(".optimize_loss") for name in plan.program.names(call.func)):
+            continue
+        found = True
+        given, rate = argument(call, 3, "optimizer"), argument(call, 2, "learning_rate")
+        kind = given.value if isinstance(given, ast.Constant) else None
+        if given is None or not isinstance(kind, str) or kind not in _NAMES:
+            raise Refuse(
+                "HVD205",
+                call,
+                "nobody can see which optimizer is made here",
+                "name one of tf.train, or make it outside",
+            )
+        world, patch = plan.world(call), plan.patch(call)
+        module = ast.unparse(call.func).partition(".")[0]
+        code = f"lambda rate: {world.module}.DistributedOptimizer({module}.train.{_NAMES[kind]}(rate))"
+        patch.wrap(given, code, _WRAP)
+        if rate is not None and plan.options.scale_lr == "linear":
+            patch.wrap(rate, f"{{}} * {world.size}", _RATE)
+    return found

@@ -1,0 +1,138 @@
+"""Training by `tf.estimator`: the optimizer in the `model_fn`, the call of `train`, and the files of rank 0.
+
+https://github.com/horovod/horovod/blob/v0.28.1/docs/tensorflow.rst, examples/tensorflow/tensorflow_mnist_estimator.py
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.flows import estimator_inputs, session_config, session_hooks, session_optimizers
+from distml.rewrites.horovod.flows.estimator_premade import premade
+from distml.rewrites.horovod.flows.session_config import module_of
+from distml.rewrites.horovod.flows.session_graph import Graph, argument
+from distml.rewrites.horovod.flows.session_steps import divide_number
+from distml.rewrites.horovod.plan import Loop, Note, Plan, Refuse
+from distml.training.program import Program
+from distml.training.values import Foreign
+
+ESTIMATOR = re.compile(
+    r"tensorflow\.(estimator|contrib\.(learn|estimator))\.(\w+\.)*(Estimator|\w+(Classifier|Regressor|Estimator))\(\)"
+)
+_CONFIG = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")
+
+
+class EstimatorFlow:
+    """Calls of `train` on estimators, and of `train_and_evaluate`."""
+
+    def find(self, program: Program) -> list[Loop]:
+        """One for each such call."""
+        graph = Graph(program)
+        made = tuple(session_optimizers.optimizers(graph))
+        return [Loop("HVD105", call, "estimator", "session", made) for call in trainings(program)]
+
+    def plan(self, loop: Loop, plan: Plan) -> None:
+        """Raises `Refuse` (HVD205) where the optimizer of an estimator is not seen."""
+        assert isinstance(loop.node, ast.Call)
+        graph, program = Graph(plan.program), plan.program
+        plan.world(loop.node)
+        makers = _makers(loop.node, program)
+        _optimizers(plan, graph, makers, loop.node)
+        for maker in makers:
+            _made(plan, maker)
+        session_hooks.limit(plan)
+        session_hooks.quiet(plan)
+        if _is_together(loop.node, program):
+            for spec in _specs(loop.node, program):
+                _trained(plan, spec, 0, ((1, "max_steps"),), (2, "hooks"))
+        else:
+            _trained(plan, loop.node, 0, ((2, "steps"), (3, "max_steps")), (1, "hooks"))
+
+
+def trainings(program: Program) -> list[ast.Call]:
+    """The calls that train estimators, in the order of the files."""
+    return [call for call in program.calls if _is_training(call, program) or _is_together(call, program)]
+
+
+def _is_training(call: ast.Call, program: Program) -> bool:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("train", "fit"):
+        return False
+    return any(ESTIMATOR.fullmatch(name) for name in program.names(call.func.value))
+
+
+def _is_together(call: ast.Call, program: Program) -> bool:
+    return "tensorflow.estimator.train_and_evaluate" in program.names(call.func)
+
+
+def _makers(call: ast.Call, program: Program) -> list[ast.Call]:
+    """The calls that make the estimators which a call trains."""
+    if _is_together(call, program):
+        held = program.of(argument(call, 0, "estimator"))
+    else:
+        assert isinstance(call.func, ast.Attribute)
+        held = program.of(call.func.value)
+    found = [v.node for v in held if isinstance(v, Foreign) and ESTIMATOR.fullmatch(v.name)]
+    return [each for each in found if isinstance(each, ast.Call)]
+
+
+def _specs(call: ast.Call, program: Program) -> list[ast.Call]:
+    held = program.of(argument(call, 1, "train_spec"))
+    found = [v.node for v in held if isinstance(v, Foreign) and v.name.endswith("TrainSpec()")]
+    return [each for each in found if isinstance(each, ast.Call)]
+
+
+def _optimizers(plan: Plan, graph: Graph, makers: list[ast.Call], training: ast.Call) -> None:
+    custom = [maker for maker in makers if not premade(plan, maker)]
+    if custom and not graph.updates and not session_optimizers.by_name(plan):
+        raise Refuse(
+            "HVD205",
+            training,
+            "nobody can see which optimizer the `model_fn` of this estimator uses",
+            "give the file that makes it as well",
+        )
+    session_optimizers.distribute(plan, graph)
+
+
+def _made(plan: Plan, maker: ast.Call) -> None:
+    """Only rank 0 has a folder for the model; each process has its own GPU."""
+    program = plan.program
+    given = argument(maker, 1, "model_dir")
+    if given is not None and _is_folder(maker, given):
+        session_hooks.folder(plan, maker, 1, "model_dir")
+    config = argument(maker, 2, "config")
+    runs = [v.node for v in program.of(config) if isinstance(v, Foreign) and v.name.endswith("RunConfig()")]
+    for call in (each for each in runs if isinstance(each, ast.Call)):
+        session_hooks.folder(plan, call, 0, "model_dir")
+        session_config.place(plan, call, "session_config", 99, module_of(call, program))
+    if config is None or (isinstance(config, ast.Constant) and config.value is None):
+        module = module_of(maker, program)
+        if "config" not in plan.patch(maker).requests.keywords.get(maker, {}):
+            name = session_config.new(plan, maker, module)
+            code = f"{module}.estimator.RunConfig(session_config={name})"
+            plan.patch(maker).keyword(maker, "config", code, _CONFIG)
+
+
+def _is_folder(maker: ast.Call, given: ast.expr) -> bool:
+    """Whether the second argument is the folder: estimators with a `model_fn` take it there, others only by name."""
+    return any(k.value is given for k in maker.keywords) or ast.unparse(maker.func).endswith("Estimator")
+
+
+def _trained(
+    plan: Plan, call: ast.Call, data: int, numbers: tuple[tuple[int, str], ...], hooks: tuple[int, str]
+) -> None:
+    """Fewer steps, on the rank's part of the data, from equal weights."""
+    given = argument(call, data, "input_fn")
+    counted = False
+    for position, name in numbers:
+        number = argument(call, position, name)
+        if number is not None and not (isinstance(number, ast.Constant) and number.value is None):
+            counted = True
+            if plan.options.shard != "none":
+                divide_number(plan, number)
+    if given is not None and plan.options.shard == "auto":
+        estimator_inputs.divide(plan, given, counted)
+    session_hooks.broadcast(plan, call, argument(call, *hooks), hooks[1])
+
+
+FLOW = EstimatorFlow()

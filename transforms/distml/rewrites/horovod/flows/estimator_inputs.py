@@ -1,0 +1,129 @@
+"""Input functions of estimators, divided among the ranks.
+
+What is divided is what training takes, not what evaluation does: where both call one function, its result is divided
+at the call that trains.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.common import tf_data
+from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.flows.session_frames import inside
+from distml.rewrites.horovod.flows.session_graph import argument
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.values import Callable, Foreign
+
+_ARRAYS = re.compile(r"tensorflow\.(compat\.v1\.)?estimator\.inputs\.(numpy|pandas)_input_fn")
+_PART = Note(
+    "every rank takes its part of the data",
+    "ranks that go through the same samples compute one gradient many times",
+    "shard-data",
+)
+
+
+def divide(plan: Plan, given: ast.expr, counted: bool) -> None:
+    """Divide what an input function gives; `counted` tells whether the number of steps is given elsewhere."""
+    program = plan.program
+    for node in _origin(given, program):
+        if isinstance(node, ast.Call) and any(_ARRAYS.fullmatch(name) for name in program.names(node.func)):
+            _arrays(plan, node, counted)
+            return
+    functions = _functions(given, program)
+    if functions and all(_only_trains(function, given, program) for function in functions):
+        found = [tf_data.shard(plan, each) for function in functions for each in _results(function)]
+        if found and all(found):
+            return
+    if functions and all(_gives_dataset(function, program) for function in functions):
+        _wrapped(plan, given)
+        return
+    plan.warn(
+        "HVD302",
+        given,
+        "nobody can see which data this input function gives, so that every rank may read the same",
+        "let it give each rank its part, for instance with `dataset.shard`",
+    )
+
+
+def _origin(given: ast.expr, program: Program) -> list[ast.expr]:
+    """What a variable was last given before it is read here."""
+    found = [origin.value for origin in origins(given, program) if origin.whole]
+    return found or [given]
+
+
+def _arrays(plan: Plan, call: ast.Call, counted: bool) -> None:
+    """Arrays in memory: every n-th sample, all ranks equally many."""
+    for name, position in (("x", 0), ("y", 1)):
+        data = argument(call, position, name)
+        if data is None or (isinstance(data, ast.Constant) and data.value is None):
+            continue
+        parts = data.values if isinstance(data, ast.Dict) else [data]
+        for part in parts:
+            _sliced(plan, part, counted, isinstance(data, ast.Dict))
+
+
+def _sliced(plan: Plan, data: ast.expr, counted: bool, inner: bool) -> None:
+    world, patch = plan.world(data), plan.patch(data)
+    end = "" if counted else f"len({ast.unparse(data)}) // {world.size} * {world.size}"
+    part = f"[{world.rank}:{end}:{world.size}]"
+    if not inner and _is_dict(data, plan.program):
+        patch.wrap(data, f"{{key: value[{world.rank}::{world.size}] for key, value in {{}}.items()}}", _PART)
+    else:
+        patch.wrap(data, "{}" + part.replace(":" + ":", "::"), _PART)
+
+
+def _is_dict(data: ast.expr, program: Program) -> bool:
+    names = program.names(data)
+    boxes = [getattr(value, "node", None) for value in program.of(data)]
+    return "builtins.dict()" in names or any(isinstance(each, ast.Dict | ast.DictComp) for each in boxes)
+
+
+def _functions(given: ast.expr, program: Program) -> list[Callable]:
+    """The functions of the program that an input function is, or that a lambda or `partial` calls."""
+    found = [value for value in program.of(given) if isinstance(value, Callable)]
+    inner = []
+    for value in found:
+        if isinstance(value.node, ast.Lambda) and isinstance(value.node.body, ast.Call):
+            inner += [v for v in program.of(value.node.body.func) if isinstance(v, Callable)]
+        else:
+            inner.append(value)
+    return list(dict.fromkeys(inner))
+
+
+def _results(function: Callable) -> list[ast.expr]:
+    if isinstance(function.node, ast.Lambda):
+        return [function.node.body]
+    return [n.value for n in inside(function.node) if isinstance(n, ast.Return) and n.value is not None]
+
+
+def _only_trains(function: Callable, given: ast.expr, program: Program) -> bool:
+    """Whether nothing but this training reads what a function gives: it is named once outside of itself."""
+    uses = 0
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                uses += any(isinstance(v, Callable) and v.node is function.node for v in program.of(node))
+    return uses <= 1
+
+
+def _gives_dataset(function: Callable, program: Program) -> bool:
+    return bool(_results(function)) and all(
+        any(
+            isinstance(v, Foreign) and v.name.startswith("tensorflow.data.") and "get_next" not in v.name
+            for v in values
+        )
+        for values in (program.of(each) for each in _results(function))
+    )
+
+
+def _wrapped(plan: Plan, given: ast.expr) -> None:
+    """Divide the data set that a function gives where training asks for it."""
+    world, patch = plan.world(given), plan.patch(given)
+    part = f".batch({world.size}, drop_remainder=True).unbatch().shard({world.size}, {world.rank})"
+    if isinstance(given, ast.Lambda):
+        patch.wrap(given.body, f"{{}}{part}", _PART)
+    else:
+        patch.wrap(given, f"lambda: {{}}(){part}", _PART)

@@ -1,0 +1,113 @@
+"""Training loops in sessions that keep hooks and checkpoints: `MonitoredTrainingSession` and its kin, `Supervisor`.
+
+https://github.com/horovod/horovod/blob/v0.28.1/docs/tensorflow.rst
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.flows import (
+    session_config,
+    session_data,
+    session_hooks,
+    session_optimizers,
+    session_outputs,
+    session_refusals,
+)
+from distml.rewrites.horovod.flows.session_graph import MONITORED, SUPERVISED, Graph, Run, argument
+from distml.rewrites.horovod.plan import Loop, Note, Plan
+from distml.training.program import Program
+from distml.training.values import Foreign
+
+_HOOKS = {"MonitoredTrainingSession": 4, "MonitoredSession": 1, "SingularMonitoredSession": 0}
+_FOLDERS = {
+    "MonitoredTrainingSession": ((2, "checkpoint_dir"), (99, "summary_dir")),
+    "SingularMonitoredSession": ((3, "checkpoint_dir"),),
+    "ChiefSessionCreator": ((3, "checkpoint_dir"),),
+    "Supervisor": ((99, "logdir"),),
+}
+_SEND = Note(
+    "weights of rank 0 sent to all ranks",
+    "every rank has initialized or restored its own; the graph is closed by then, so that the operation is made before",
+    "broadcast-variables",
+)
+
+
+class MonitoredFlow:
+    """Loops around `run` of a session that initializes, restores and saves by itself."""
+
+    def find(self, program: Program) -> list[Loop]:
+        """One for each session that trains."""
+        graph = Graph(program)
+        made = tuple(session_optimizers.optimizers(graph))
+        return [Loop("HVD104", call, "monitored session loop", "session", made) for call in _sessions(graph)]
+
+    def plan(self, loop: Loop, plan: Plan) -> None:
+        """Raises `Refuse` where gradients or the number of steps cannot be followed."""
+        graph = Graph(plan.program)
+        assert isinstance(loop.node, ast.Call)
+        runs = _sessions(graph)[loop.node]
+        session_refusals.refuse(graph, runs)
+        plan.world(loop.node)
+        session_config.configure(plan)
+        larger = session_data.distribute(plan, graph, runs)
+        session_optimizers.distribute(plan, graph, larger)
+        session_hooks.limit(plan)
+        session_hooks.quiet(plan)
+        _session(plan, loop.node)
+        session_outputs.on_rank_zero(plan, graph, runs)
+
+
+def _sessions(graph: Graph) -> dict[ast.Call, list[Run]]:
+    """The calls that make such sessions, with the steps taken in them."""
+    found: dict[ast.Call, list[Run]] = {}
+    for run in graph.runs():
+        for value in graph.program.of(run.session) if run.session is not None else ():
+            if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
+                if MONITORED.fullmatch(value.name) or SUPERVISED.fullmatch(value.name):
+                    found.setdefault(value.node, []).append(run)
+    return found
+
+
+def _session(plan: Plan, call: ast.Call) -> None:
+    names = {name.rpartition(".")[2] for name in plan.program.names(call.func)}
+    kind = next((name for name in _HOOKS if name in names), None)
+    if kind is None:
+        _supervised(plan, call)
+        return
+    session_hooks.broadcast(plan, call, argument(call, _HOOKS[kind], "hooks"))
+    _folders(plan, call)
+    creator = argument(call, 0, "session_creator") if kind == "MonitoredSession" else None
+    for value in plan.program.of(creator):
+        if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
+            _folders(plan, value.node)
+
+
+def _folders(plan: Plan, call: ast.Call) -> None:
+    for path in plan.program.names(call.func):
+        for number, name in _FOLDERS.get(path.rpartition(".")[2], ()):
+            session_hooks.folder(plan, call, number, name)
+
+
+def _supervised(plan: Plan, call: ast.Call) -> None:
+    """A session of a supervisor: the graph is closed before it starts, and only rank 0 writes."""
+    assert isinstance(call.func, ast.Attribute)
+    program = plan.program
+    made = [v.node for v in program.of(call.func.value) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
+    for supervisor in made:
+        _folders(plan, supervisor)
+        statement = program.statement(supervisor)
+        name = plan.patch(statement).free("broadcast")
+        code = f"{name} = {plan.world(statement).module}.broadcast_global_variables(0)"
+        plan.patch(statement).before(statement, code, _SEND)
+        entered = program.statement(call)
+        if isinstance(entered, ast.With):
+            session = next((i.optional_vars for i in entered.items if i.context_expr is call), None)
+            if session is not None:
+                plan.patch(entered).begin(entered, f"{ast.unparse(session)}.run({name})", _SEND)
+        elif isinstance(entered, ast.Assign):
+            plan.patch(entered).after(entered, f"{ast.unparse(entered.targets[0])}.run({name})", _SEND)
+
+
+FLOW = MonitoredFlow()
