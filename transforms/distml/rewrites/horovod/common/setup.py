@@ -79,13 +79,14 @@ def _ddp(patch: Patch, unit: Unit, entry: bool) -> tuple[str, World]:
     """torch.distributed: started by the script, and ended where it ends; torchrun says which process this is."""
     dist, local = patch.free("dist"), 'int(os.environ["LOCAL_RANK"])'
     world = World(dist, f"{dist}.get_rank()", f"{dist}.get_world_size()", local)
-    start = [f'{dist}.init_process_group("nccl" if torch.cuda.is_available() else "gloo")']
+    start = [f'{dist}.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")']
     if not entry:
         start = [f"if not {dist}.is_initialized():", *(f"    {line}" for line in start)]
     imports = [*_imported("os", unit), *_imported("torch", unit), f"import torch.distributed as {dist}"]
     if entry:
         _end(patch, unit, f"{dist}.destroy_process_group()")
-    return "\n".join([*imports, "", *start, *_device("torch", world, patch, unit)]), world
+    device, _ = _device("torch", world, patch, unit)
+    return "\n".join([*imports, "", *start, *device]), world
 
 
 def _end(patch: Patch, unit: Unit, code: str) -> None:
