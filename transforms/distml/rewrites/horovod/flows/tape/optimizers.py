@@ -16,26 +16,21 @@ _MADE = re.compile(
 _AROUND = frozenset({"LossScaleOptimizer", "MovingAverage", "SWA", "Lookahead", "experimental_LossScaleOptimizer"})
 
 
-def makers(plan: Plan, optimizer: ast.expr) -> list[ast.Call]:
-    """The calls that make what an expression can stand for; HVD304 warns where there are none.
+def makers(plan: Plan, optimizer: ast.expr, around: frozenset[ast.AST] = frozenset()) -> list[ast.Call]:
+    """The calls that make what an expression can stand for; an optimizer around another counts by the inner one.
 
-    An optimizer around another counts by the inner one.
+    `around` are those whose inner ones are looked for: a variable can hold both in turn.
     """
-    found = _made(plan, optimizer)
-    if not found:
-        rates.not_found(plan, optimizer)
-    return found
-
-
-def _made(plan: Plan, optimizer: ast.expr) -> list[ast.Call]:
     found: dict[ast.Call, None] = {}
     for value in plan.program.of(optimizer):
         match = _MADE.fullmatch(value.name) if isinstance(value, Foreign) else None
         if match is None or not isinstance(value, Foreign) or not isinstance(value.node, ast.Call):
             continue
+        if value.node in around:
+            continue
         inner = rates.given(value.node, 0, "inner_optimizer", "optimizer")
         if match[3] in _AROUND and inner is not None:
-            found |= dict.fromkeys(_made(plan, inner))
+            found |= dict.fromkeys(makers(plan, inner, around | {value.node}))
         else:
             found[value.node] = None
     return list(found)
