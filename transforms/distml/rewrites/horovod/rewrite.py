@@ -14,7 +14,6 @@ from distml.rewrites.model import Rewritten
 from distml.source.project import Project
 from distml.training.program import Program
 
-
 STARTS: dict[str, tuple[Start, ...]] = {
     "tensorflow": ("tensorflow", "keras", "session"),
     "keras": ("keras",),
@@ -38,7 +37,7 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
     if options.framework != "auto":
         found = [(flow, loop) for flow, loop in found if loop.start in STARTS[options.framework]]
     plan.loops += [loop for _, loop in found]
-    plan.refusals += already.distributed(program) if found else list(already.trainers(program))[:1]
+    plan.refusals += already.distributed(program) if found else already.left_alone(program)
     if found and program.too_large and not plan.refusals:
         what = f"the program is too large to be followed: {len(program.units)} modules"
         plan.refusals.append(Remark("HVD212", found[0][1].node, what, "give the script and its own modules only"))

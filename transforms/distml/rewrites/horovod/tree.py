@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from distml.diagnostics.model import Diagnostic, Span
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import Outcome, rewrite
-from distml.rewrites.patching import LostPlace
 from distml.rewrites.tree import Unreadable
 from distml.rewrites.writing import read_file
 from distml.source.file import SourceFile
@@ -24,10 +23,12 @@ from distml.source.reading import UnreadableError, read_bytes
 from distml.training.program import Program
 
 TRAINER = re.compile(
-    rb"GradientTape|apply_gradients|\.minimize\s*\(|\.fit(_generator)?\s*\(|train_on_batch|\.step\s*\("
-    rb"|\.train_and_evaluate\s*\(|\.train\s*\(\s*input_fn|LightningModule|Trainer\s*\(|Accelerator\s*\(|Learner\s*\("
+    rb"GradientTape|apply_gradients|\.minimize\s*\(|\.fit(_generator)?\s*\(|train_on_batch|\.backward\s*\("
+    rb"|\.train_and_evaluate\s*\(|\.train\s*\(\s*input_fn|\bestimator\.\w*(Estimator|Classifier|Regressor)\b|LightningModule|Trainer\s*\(|Accelerator\s*\(|Learner\s*\("
 )
-PART = re.compile(rb"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|\.compile\s*\(|model_fn|input_fn")
+PART = re.compile(
+    rb"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|\.compile\s*\(|model_fn|input_fn|multiprocessing|Session\b|Supervisor"
+)
 LARGEST = 40
 """Files in a program."""
 FRAMEWORK = re.compile(rb"\b(tensorflow|keras|torch|lightning|fastai|accelerate|transformers)\b")
@@ -45,13 +46,7 @@ class Survey:
 
 def trains(data: bytes) -> bool:
     """Whether a file may hold a training loop, by its words alone."""
-    found = TRAINER.search(data) is not None and FRAMEWORK.search(data) is not None
-    return found and (b".backward" in data or any(word != b".step" for word in _words(data)))
-
-
-def _words(data: bytes) -> Iterator[bytes]:
-    """The words of trainers in a file, without what stands behind them."""
-    return (found.group().rstrip(b"( \t") for found in TRAINER.finditer(data))
+    return TRAINER.search(data) is not None and FRAMEWORK.search(data) is not None
 
 
 def belongs(data: bytes) -> bool:
@@ -85,16 +80,14 @@ def survey(
             found.problems.append(error.diagnostic)
     found.skipped = len(paths) - len(sources) - len(found.problems)
     editable = frozenset(os.path.realpath(os.path.join(project.folder, path)) for path in paths)
-    for roots in _programs(sources, trainers, project):
-        _plan(roots, options, project, editable, overlay, found)
+    planner = _Planner(options, project, editable, overlay, found)
+    for files in _components(sources, project):
+        planner.component(files, [each for each in files if each.location in trainers])
     return found
 
 
-def _programs(sources: dict[str, SourceFile], trainers: set[str], project: Project) -> Iterator[list[SourceFile]]:
-    """The files as programs: those that import each other, directly or through others, where one of them trains.
-
-    A package in which everything imports everything is no program: its trainers are taken one by one.
-    """
+def _components(sources: dict[str, SourceFile], project: Project) -> Iterator[list[SourceFile]]:
+    """The files that import each other, directly or through others."""
     group = {location: location for location in sources}
 
     def find(location: str) -> str:
@@ -109,12 +102,7 @@ def _programs(sources: dict[str, SourceFile], trainers: set[str], project: Proje
     members: dict[str, list[SourceFile]] = {}
     for location, source in sources.items():
         members.setdefault(find(location), []).append(source)
-    for files in members.values():
-        training = [each for each in files if each.location in trainers]
-        if len(files) <= LARGEST and training:
-            yield files
-        else:
-            yield from ([each] for each in training)
+    yield from members.values()
 
 
 def _used(source: SourceFile, project: Project) -> Iterator[str]:
@@ -129,27 +117,68 @@ def _used(source: SourceFile, project: Project) -> Iterator[str]:
                 yield target.location
 
 
-def _plan(
-    roots: list[SourceFile],
-    options: Options,
-    project: Project,
-    editable: frozenset[str],
-    overlay: Mapping[str, bytes],
-    found: Survey,
-) -> None:
-    try:
-        program = Program(roots, project)
-        texts = {
-            location: read_file(unit.source.path) for location, unit in program.units.items() if location in editable
-        }
-        found.outcomes.append(rewrite(program, options, editable, texts))
-    except UnreadableError as error:
-        found.problems.append(error.diagnostic)
-    except Unreadable as error:
-        refusal = error.refusal
-        found.problems.append(_problem("SRC101", roots[0], refusal.line, f"cannot be rewritten: {refusal.reason}"))
-    except (LostPlace, RecursionError, SyntaxError) as error:
-        found.problems.append(_problem("SRC201", roots[0], 1, f"distml failed on this program: {error}"))
+@dataclass
+class _Planner:
+    """Plans programs; `found` collects what comes of it."""
+
+    options: Options
+    project: Project
+    editable: frozenset[str]
+    overlay: Mapping[str, bytes]
+    found: Survey
+
+    def component(self, files: list[SourceFile], trainers: list[SourceFile]) -> None:
+        """Files that belong together. Each script is a program with what it imports; scripts that would change one file
+        are planned as one, since it can be changed in one way only.
+
+        A package in which everything imports everything has no scripts: its trainers are taken one by one.
+        """
+        if not trainers:
+            return
+        outcomes: list[Outcome] = []
+        entries = trainers if len(files) > LARGEST else self._entries(files)
+        for entry in [*entries, *trainers]:
+            if not any(entry.location in each.plan.program.units for each in outcomes):
+                outcomes += self._plan([entry])
+        while (pair := _entangled(outcomes)) is not None:
+            outcomes = [each for each in outcomes if each not in pair]
+            outcomes += self._plan([unit.source for each in pair for unit in each.plan.program.roots])
+        self.found.outcomes += outcomes
+
+    def _entries(self, files: list[SourceFile]) -> list[SourceFile]:
+        """The files that no other imports."""
+        used = {location for each in files for location in _used(each, self.project) if location != each.location}
+        return [each for each in files if each.location not in used]
+
+    def _plan(self, roots: list[SourceFile]) -> list[Outcome]:
+        try:
+            program = Program(roots, self.project)
+            mine = {location: unit for location, unit in program.units.items() if location in self.editable}
+            texts = {
+                location: unit.source.text if location in self.overlay else read_file(location)
+                for location, unit in mine.items()
+            }
+            return [rewrite(program, self.options, self.editable, texts)]
+        except UnreadableError as error:
+            self.found.problems.append(error.diagnostic)
+        except Unreadable as error:
+            refusal = error.refusal
+            self.found.problems.append(
+                _problem("SRC101", roots[0], refusal.line, f"cannot be rewritten: {refusal.reason}")
+            )
+        except Exception as error:  # whatever goes wrong on this program must not stop the others
+            what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            self.found.problems.append(_problem("SRC201", roots[0], 1, f"distml failed on this program: {what}"))
+        return []
+
+
+def _entangled(outcomes: list[Outcome]) -> tuple[Outcome, Outcome] | None:
+    """Two programs of which one would change a file that the other trains with too."""
+    for one in outcomes:
+        for other in outcomes:
+            if one is not other and other.plan.loops and set(one.files) & set(other.plan.program.units):
+                return one, other
+    return None
 
 
 def _problem(code: str, source: SourceFile, line: int, message: str) -> Diagnostic:

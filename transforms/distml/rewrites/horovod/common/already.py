@@ -73,6 +73,11 @@ def distributed(program: Program) -> list[Remark]:
     return [*back_ends(program), *trainers(program), *_processes(program)][:1]
 
 
+def left_alone(program: Program) -> list[Remark]:
+    """Why a program in which no loop was found needs nothing, if so."""
+    return [*trainers(program), *back_ends(program)][:1]
+
+
 def back_ends(program: Program) -> Iterator[Remark]:
     """What makes a program distributed already."""
     for node, name in _imports(program):

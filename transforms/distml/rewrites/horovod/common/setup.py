@@ -29,9 +29,9 @@ def set_up(plan: Plan, unit: Unit) -> World:
     start = next(each for each in _ORDER if each in starts)
     patch = plan.patch(unit.tree)
     if start == "torch" and plan.options.backend == "ddp":
-        code, world = _ddp(patch, unit, unit in plan.program.roots)
+        code, world = _ddp(patch, unit, _is_entry(plan, unit))
     else:
-        code, world = _horovod(start, patch, unit)
+        code, world = _horovod(start, patch, unit, start != "torch" or _is_entry(plan, unit))
     behind_start(plan, unit, code, Note("start-up of the distributed back end", _WHY, "start-up"))
     return world
 
@@ -47,14 +47,36 @@ def behind_start(plan: Plan, unit: Unit, code: str, note: Note) -> None:
         patch.after(anchor, code, note)
 
 
-def _horovod(start: Start, patch: Patch, unit: Unit) -> tuple[str, World]:
+def _is_entry(plan: Plan, unit: Unit) -> bool:
+    """Whether no other file of the program imports a file: then it is run, and starts the back end."""
+    return not any(_uses(plan, other, unit) for other in plan.program.units.values() if other is not unit)
+
+
+def _uses(plan: Plan, user: Unit, unit: Unit) -> bool:
+    """Whether a file imports another."""
+    project, wanted = plan.program.project, unit.source.location
+    for node in ast.walk(user.tree):
+        if isinstance(node, ast.Import):
+            found = [project.resolve(user.source, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = project.resolve(user.source, node.module or "", node.level)
+            inner = [project.submodule(module, alias.name) for alias in node.names] if module else []
+            found = [module, *inner]
+        else:
+            continue
+        if any(each is not None and each.location == wanted for each in found):
+            return True
+    return False
+
+
+def _horovod(start: Start, patch: Patch, unit: Unit, entry: bool) -> tuple[str, World]:
     hvd = patch.free("hvd")
     world = World(hvd, f"{hvd}.rank()", f"{hvd}.size()", f"{hvd}.local_rank()")
     device, imports = _device(start, world, patch, unit)
     lines = [*imports, f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()"]
     if start == "torch":
         lines = [*_imported("torch", unit), *lines]
-    return "\n".join([*lines, *device]), world
+    return "\n".join([*lines, *(device if entry else ())]), world
 
 
 def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[str], list[str]]:
@@ -83,13 +105,12 @@ def _ddp(patch: Patch, unit: Unit, entry: bool) -> tuple[str, World]:
     if not entry:
         start = [f"if not {dist}.is_initialized():", *(f"    {line}" for line in start)]
     imports = [*_imported("os", unit), *_imported("torch", unit), f"import torch.distributed as {dist}"]
-    if entry:
-        _end(patch, unit, f"{dist}.destroy_process_group()")
-    device, _ = _device("torch", world, patch, unit)
+    _end(patch, unit, f"{dist}.destroy_process_group()", entry)
+    device = _device("torch", world, patch, unit)[0] if entry else []
     return "\n".join([*imports, "", *start, *device]), world
 
 
-def _end(patch: Patch, unit: Unit, code: str) -> None:
+def _end(patch: Patch, unit: Unit, code: str, entry: bool) -> None:
     """The last thing that a script does."""
     last = unit.tree.body[-1]
     note = Note(
@@ -97,7 +118,7 @@ def _end(patch: Patch, unit: Unit, code: str) -> None:
     )
     if isinstance(last, ast.If) and isinstance(last.test, ast.Compare) and not last.orelse:
         patch.end(last, code, note)
-    elif not isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    elif entry and not isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         patch.after(last, code, note)
 
 

@@ -12,6 +12,7 @@ import re
 from copy import deepcopy
 from dataclasses import dataclass
 
+from distml.rewrites.horovod.common.origins import origins
 from distml.rewrites.horovod.common.pipelines import Path, method_of, paths
 from distml.rewrites.horovod.plan import Note, Plan, World
 
@@ -45,6 +46,9 @@ _SCALARS = re.compile(
     r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|experimental\.CsvDataset)"
 )
 _SHUFFLED = re.compile(r"keras\..*_dataset_from_directory|tensorflow\.data\.Dataset\.list_files")
+_UNKNOWN = frozenset({"tensorflow.data.Dataset.from_generator"})
+"""What never tells its number of elements."""
+
 _ONE = 16
 """A literal number of batches below this is a try-out, not an amount of training."""
 
@@ -161,7 +165,7 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
         code = "{0}.batch({size}, drop_remainder=True).unbatch().shard({size}, {rank})"
     else:
         code = "{0}.take({0}.cardinality() // {size} * {size}).shard({size}, {rank})"
-    if not (even.known or even.scalars) or later & _UNCOUNTED:
+    if not _repeats(path, cut) and (not (even.known or even.scalars) or later & _UNCOUNTED):
         plan.warn(
             "HVD303",
             path.nodes[-1],
@@ -169,6 +173,14 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
             "make it endless with `repeat()` and count the steps, or leave out with `take` what does not come out even",
         )
     return code
+
+
+def _repeats(path: Path, cut: int) -> bool:
+    """Whether a dataset goes on without end behind the cut, so that only steps that are counted end it."""
+    later = [
+        node for node, method in zip(path.nodes[cut + 1 :], path.methods[cut + 1 :], strict=True) if method == "repeat"
+    ]
+    return any(isinstance(node, ast.Call) and not node.args and not node.keywords for node in later)
 
 
 def _insert(plan: Plan, path: Path, number: int, template: str) -> None:
@@ -182,20 +194,21 @@ def _insert(plan: Plan, path: Path, number: int, template: str) -> None:
         code = _filled(template, name, plan.world(origin.statement))
         plan.patch(origin.statement).after(origin.statement, f"{name} = {code}", _NOTE)
         return
-    if isinstance(node, ast.Name | ast.Attribute):
-        patch.wrap(node, _filled(template, ast.unparse(node), world), _NOTE)
-        return
     name = _named(statement, node)
-    if name:
+    if name and not isinstance(node, ast.Name | ast.Attribute):
         patch.after(statement, f"{name} = {_filled(template, name, world)}", _NOTE)
-        return
-    if _may_stand_before(node, statement, plan):
+    elif _may_stand_before(node, statement, plan):
         name = patch.free("samples")
-        patch.before(statement, f"{name} = {_text(node, plan)}\n{name} = {_filled(template, name, world)}", _NOTE)
+        if isinstance(node, ast.Name | ast.Attribute):
+            patch.before(statement, f"{name} = {_filled(template, ast.unparse(node), world)}", _NOTE)
+        else:
+            patch.before(statement, f"{name} = {_text(node, plan)}\n{name} = {_filled(template, name, world)}", _NOTE)
         patch.wrap(node, name, _NOTE)
-        return
-    inner = patch.free("samples")
-    patch.wrap(node, "{}.apply(lambda " + f"{inner}: {_filled(template, inner, world)})", _NOTE)
+    elif isinstance(node, ast.Name | ast.Attribute):
+        patch.wrap(node, _filled(template, ast.unparse(node), world), _NOTE)
+    else:
+        name = patch.free("samples")
+        patch.wrap(node, "{}.apply(lambda " + f"{name}: {_filled(template, name, world)})", _NOTE)
 
 
 def _filled(template: str, name: str, world: World) -> str:
@@ -279,9 +292,29 @@ def fewer(plan: Plan, call: ast.Call) -> None:
     count = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "count"), None)
     if count is None or (isinstance(count, ast.Constant) and isinstance(count.value, int) and count.value < _ONE):
         return
-    if isinstance(count, ast.UnaryOp):
-        return
+    if not isinstance(count, ast.UnaryOp):
+        divide_steps(plan, count)
+
+
+def divide_steps(plan: Plan, count: ast.expr) -> None:
+    """Divide a number of steps by the number of ranks, where it is used; or where it is made, if means are taken by it."""
+    known = [each for each in origins(count, plan.program) if each.whole] if isinstance(count, ast.Name) else []
+    if len(known) == 1 and isinstance(count, ast.Name) and _divides(count, plan):
+        count = known[0].value
     plan.patch(count).wrap(count, "{} // " + plan.world(count).size, _FEWER)
+
+
+def _divides(count: ast.Name, plan: Plan) -> bool:
+    """Whether something is divided by this number: a sum over the steps of an epoch."""
+    lexical = plan.program.unit(count).lexical
+    owner = lexical.owner(count.id, lexical.scope(count))
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Div)
+        and isinstance(node.right, ast.Name)
+        and node.right.id == count.id
+        for node in ast.walk(owner or lexical.tree)
+    )
 
 
 def _files(plan: Plan, path: Path) -> None:
