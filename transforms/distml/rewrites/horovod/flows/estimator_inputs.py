@@ -38,7 +38,7 @@ def divide(plan: Plan, given: ast.expr, counted: bool) -> None:
         if found and all(found):
             return
     if functions and all(_gives_dataset(function, program) for function in functions):
-        _wrapped(plan, given)
+        _wrapped(plan, given, counted)
         return
     plan.warn(
         "HVD302",
@@ -119,11 +119,18 @@ def _gives_dataset(function: Callable, program: Program) -> bool:
     )
 
 
-def _wrapped(plan: Plan, given: ast.expr) -> None:
-    """Divide the data set that a function gives where training asks for it."""
+def _wrapped(plan: Plan, given: ast.expr, counted: bool) -> None:
+    """Divide the data set that a function gives where training asks for it: among its batches."""
     world, patch = plan.world(given), plan.patch(given)
-    part = f".batch({world.size}, drop_remainder=True).unbatch().shard({world.size}, {world.rank})"
+    part = f".shard({world.size}, {world.rank})"
     if isinstance(given, ast.Lambda):
         patch.wrap(given.body, f"{{}}{part}", _PART)
     else:
         patch.wrap(given, f"lambda: {{}}(){part}", _PART)
+    if not counted:
+        plan.warn(
+            "HVD303",
+            given,
+            "nobody knows beforehand how many batches this function gives, so that ranks may take unequal numbers of steps",
+            "make the data set endless with `repeat()`, and give the number of steps",
+        )

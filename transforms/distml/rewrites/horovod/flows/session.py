@@ -29,11 +29,15 @@ class SessionFlow:
         """One for each outermost loop that trains."""
         graph = Graph(program)
         made = tuple(session_optimizers.optimizers(graph))
-        return [Loop("HVD103", place, "session loop", "session", made) for place in _loops(graph)]
+        found = [Loop("HVD103", place, "session loop", "session", made) for place in _loops(graph)]
+        others = [] if found else session_refusals.unfollowed(program)
+        return found or [Loop("HVD103", each.remark.node, "session loop", "session") for each in others[:1]]
 
     def plan(self, loop: Loop, plan: Plan) -> None:
         """Raises `Refuse` where gradients or the number of steps cannot be followed."""
         graph = Graph(plan.program)
+        for refusal in session_refusals.unfollowed(plan.program):
+            raise refusal
         assert isinstance(loop.node, ast.stmt)
         runs = _loops(graph)[loop.node]
         session_refusals.refuse(graph, runs)

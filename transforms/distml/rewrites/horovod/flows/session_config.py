@@ -81,11 +81,17 @@ def _fresh(plan: Plan, call: ast.Call, name: str, module: str, given: ast.expr |
 
 
 def new(plan: Plan, node: ast.expr, module: str) -> str:
-    """Make a configuration in front of the statement of `node`, and give its name."""
+    """Make a configuration in front of the statement of `node`, and give its name; one made above serves again."""
     world, patch = plan.world(node), plan.patch(node)
+    statement = plan.program.statement(node)
+    made = plan.__dict__.setdefault("_configurations", [])
+    for above, known in made:
+        if plan.program.parent(above) is plan.program.parent(statement) and above.lineno <= statement.lineno:
+            return str(known)
     name = patch.free("config")
+    made.append((statement, name))
     lines = [f"{name} = {module}.ConfigProto()", f"{name}.gpu_options.visible_device_list = str({world.local_rank})"]
-    patch.before(plan.program.statement(node), "\n".join(lines), _NOTE)
+    patch.before(statement, "\n".join(lines), _NOTE)
     return name
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from distml.training.program import Program
-from distml.training.values import Foreign
+from distml.training.values import Class, Foreign
 
 OPTIMIZER = re.compile(r"tensorflow\.(train|contrib(\.\w+)+)\.\w*Optimizer\(\)")
 SESSION = re.compile(r"tensorflow\.(Session|InteractiveSession)\(\)")
@@ -16,6 +16,7 @@ MONITORED = re.compile(r"tensorflow\.train\.(MonitoredTrainingSession|MonitoredS
 SUPERVISED = re.compile(
     r"tensorflow\.train\.Supervisor\(\)\.(managed_session|prepare_or_wait_for_session|PrepareSession|wait_for_session)\(\)"
 )
+_OTHERS = frozenset("tensorflow keras torch scipy sklearn skopt jax optax lmfit cvxpy iminuit nevergrad".split())
 _UPDATES = frozenset({"minimize", "apply_gradients"})
 
 
@@ -31,28 +32,52 @@ class Run:
 
 def updates(program: Program) -> list[ast.Call]:
     """The calls of `minimize` and `apply_gradients` on optimizers of TensorFlow 1."""
-    return [call for call in _update_calls(program) if is_optimizer(call.func.value, program)]  # type: ignore[attr-defined]
+    return [call for call, receiver in _update_calls(program) if is_optimizer(receiver, program)]
 
 
 def unknown_updates(program: Program) -> list[ast.Call]:
-    """The calls of `minimize` and `apply_gradients` on something nobody knows."""
-    return [call for call in _update_calls(program) if _unknown(call.func.value, program)]  # type: ignore[attr-defined]
+    """The calls of `minimize` and `apply_gradients` on something nobody knows, in a program that makes sessions."""
+    if not any(SESSION.fullmatch(name + "()") for call in program.calls for name in program.names(call.func)):
+        return []
+    return [call for call, receiver in _update_calls(program) if _unknown(receiver, program)]
 
 
-def _update_calls(program: Program) -> Iterator[ast.Call]:
+def _update_calls(program: Program) -> Iterator[tuple[ast.Call, ast.expr]]:
     for call in program.calls:
         if isinstance(call.func, ast.Attribute) and call.func.attr in _UPDATES:
-            yield call
+            yield call, call.func.value
 
 
 def is_optimizer(node: ast.expr, program: Program) -> bool:
     """Whether an expression can be an optimizer of TensorFlow 1."""
-    return any(OPTIMIZER.fullmatch(name) for name in program.names(node))
+    if any(OPTIMIZER.fullmatch(name) for name in program.names(node)):
+        return True
+    return any(isinstance(value, Foreign) and _chosen(value.node, program) for value in program.of(node))
+
+
+def makes_optimizer(node: ast.AST, program: Program) -> bool:
+    """Whether a call makes an optimizer: of the library, or of a class of the program that is derived from one."""
+    if not isinstance(node, ast.Call):
+        return False
+    if any(isinstance(value, Class) for value in program.of(node.func)):
+        return any(OPTIMIZER.fullmatch(name) for name in program.names(node))
+    return any(OPTIMIZER.fullmatch(name + "()") for name in program.names(node.func)) or _chosen(node, program)
+
+
+def _chosen(node: ast.AST | None, program: Program) -> bool:
+    """Whether a call makes an optimizer of a class that is chosen by name: `getattr(tf.train, name)(rate)`."""
+    if not isinstance(node, ast.Call) or "builtins.getattr()" not in program.names(node.func):
+        return False
+    made = [value.node for value in program.of(node.func) if isinstance(value, Foreign)]
+    modules = [each.args[0] for each in made if isinstance(each, ast.Call) and each.args]
+    return any("tensorflow.train" in program.names(each) for each in modules)
 
 
 def _unknown(node: ast.expr, program: Program) -> bool:
-    values = program.of(node)
-    return all(isinstance(each, Foreign) and each.name.startswith(("?", "builtins.getattr")) for each in values)
+    return all(
+        isinstance(each, Foreign) and (each.name.startswith("?") or each.name.partition(".")[0] not in _OTHERS)
+        for each in program.of(node)
+    )
 
 
 class Graph:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.flows.session_graph import OPTIMIZER, Graph, argument
+from distml.rewrites.horovod.flows.session_graph import Graph, argument, makes_optimizer
 from distml.rewrites.horovod.flows.session_steps import FEWER, already_divided
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
-from distml.training.values import Class
 
 _DEFAULTS = {"AdamOptimizer": "0.001", "AdadeltaOptimizer": "0.001"}
 _NAMES = {
@@ -69,15 +68,6 @@ def optimizers(graph: Graph) -> list[ast.Call]:
         made = [each for each in graph.program.sources(update.func.value) if makes_optimizer(each, graph.program)]
         found |= dict.fromkeys(each for each in made if isinstance(each, ast.Call))
     return list(found)
-
-
-def makes_optimizer(node: ast.AST, program: Program) -> bool:
-    """Whether a call makes an optimizer: of the library, or of a class of the program that is derived from one."""
-    if not isinstance(node, ast.Call):
-        return False
-    if any(isinstance(value, Class) for value in program.of(node.func)):
-        return any(OPTIMIZER.fullmatch(name) for name in program.names(node))
-    return any(OPTIMIZER.fullmatch(name + "()") for name in program.names(node.func))
 
 
 def wrap(plan: Plan, call: ast.Call) -> None:

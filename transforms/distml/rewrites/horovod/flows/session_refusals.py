@@ -5,11 +5,67 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.flows.session_frames import LOOPS, frames, inside, loops, reached
-from distml.rewrites.horovod.flows.session_graph import Graph, Run
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, unknown_updates
 from distml.rewrites.horovod.plan import Refuse
 from distml.training.program import Program
 
 _ENVIRONMENTS = frozenset({"gym", "gymnasium", "pettingzoo", "dm_control", "vizdoom", "ale_py", "retro"})
+
+_ASSIGNS = frozenset({"assign", "assign_sub"})
+
+
+def unfollowed(program: Program) -> list[Refuse]:
+    """Training by other means than the optimizers of `tf.train`, as far as it is seen to be that."""
+    found = [
+        Refuse(
+            "HVD205",
+            call,
+            f"nobody can see which optimizer `{ast.unparse(call.func)}` belongs to",
+            "give the files that make it, or make it where it is used",
+        )
+        for call in unknown_updates(program)
+    ]
+    for call in program.calls:
+        names = program.names(call.func)
+        if any(name.endswith("ScipyOptimizerInterface") for name in names):
+            found.append(
+                Refuse(
+                    "HVD204",
+                    call,
+                    "SciPy evaluates the loss several times in a step, and the ranks would go different ways",
+                    "use an optimizer of tf.train, which steps once for each gradient",
+                )
+            )
+        elif any(name.endswith("slim.learning.train") for name in names):
+            found.append(
+                Refuse(
+                    "HVD202",
+                    call,
+                    "training is left to slim, which takes care of its session and of several processes itself",
+                    "run the training operation in a MonitoredTrainingSession",
+                )
+            )
+        elif _by_hand(call, names, program):
+            found.append(
+                Refuse(
+                    "HVD203",
+                    call,
+                    "weights are changed here by hand, with the gradient of one rank: ranks would drift apart",
+                    "let an optimizer of tf.train make the update",
+                )
+            )
+    return found
+
+
+def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:
+    """Whether a call assigns to a variable what is computed from a gradient."""
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if not (method in _ASSIGNS or names & {f"tensorflow.{each}" for each in _ASSIGNS}):
+        return False
+    held = [each for part in (*call.args, *(k.value for k in call.keywords)) for each in program.sources(part)]
+    if method == "assign" or "tensorflow.assign" in names:
+        held = held if any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) for each in held) else []
+    return any(isinstance(each, ast.Call) and "tensorflow.gradients" in program.names(each.func) for each in held)
 
 
 def refuse(graph: Graph, runs: list[Run]) -> None:
