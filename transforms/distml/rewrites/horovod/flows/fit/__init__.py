@@ -10,12 +10,11 @@ import ast
 from distml.rewrites.horovod.common import rates
 from distml.rewrites.horovod.common.setup import behind_start
 from distml.rewrites.horovod.flows.fit import batches, callbacks, data, files, optimizers, sessions
-from distml.rewrites.horovod.flows.fit.models import Given, calls
+from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls
 from distml.rewrites.horovod.plan import Loop, Note, Plan
 from distml.training.program import Program
 
 _CODE = "HVD102"
-_TRAINING = ("fit", "fit_generator", "train_on_batch")
 _VERBOSE = Note("speaks on rank 0 only", "every rank would draw a progress bar of its own", "verbose")
 _MODULE = Note("Horovod's part for Keras", "callbacks and optimizers of Keras have a module of their own", "start-up")
 
@@ -27,7 +26,7 @@ class Fit:
         """The calls that train."""
         return [
             Loop(_CODE, call, f"`{ast.unparse(call.func)}`", "keras")
-            for method in _TRAINING
+            for method in TRAINING
             for call in calls(program, method)
             if not Given(call, program).on_super
         ]

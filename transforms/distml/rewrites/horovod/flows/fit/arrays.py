@@ -71,12 +71,12 @@ def _is_simple(node: ast.expr) -> bool:
 def _part(plan: Plan, call: ast.Call, statement: ast.stmt, length: str, batch: ast.expr | None) -> str:
     """The slice of one rank, made in front of the statement."""
     world, patch = plan.world(call), plan.patch(call)
-    name = patch.free("part")
+    name = _free(plan, call, statement, "part")
     fixed, stateful = _batches(plan.program, call)
     if fixed and batch is not None:
         every = f"({ast.unparse(batch)} * {world.size})"
         if stateful:
-            count = patch.free("count")
+            count = _free(plan, call, statement, "count")
             code = f"{count} = {length} // {every} * {ast.unparse(batch)}\n"
             code += f"{name} = slice({world.rank} * {count}, ({world.rank} + 1) * {count})"
         else:
@@ -85,6 +85,15 @@ def _part(plan: Plan, call: ast.Call, statement: ast.stmt, length: str, batch: a
         code = f"{name} = slice({world.rank}, {length} // {world.size} * {world.size}, {world.size})"
     patch.before(statement, code, SHARD)
     return name
+
+
+def _free(plan: Plan, call: ast.Call, statement: ast.stmt, name: str) -> str:
+    """One name for a file, which each statement gives its own value; another where a statement needs two."""
+    key = (plan.program.unit(call).source.location, f"fit.{name}")
+    known = plan.spelled.setdefault(key, "") or plan.patch(call).free(name)
+    plan.spelled[key] = known
+    taken = any(f"{known} = " in code for code in plan.patch(call).requests.statements[statement].before)
+    return plan.patch(call).free(name) if taken else known
 
 
 def _batches(program: Program, near: ast.AST) -> tuple[bool, bool]:

@@ -17,6 +17,9 @@ from distml.training.program import Program
 from distml.training.values import Constant, Instance
 
 _START = Note("ranks start from the weights of rank 0", "ranks that start apart stay apart", "broadcast")
+_RANGES = frozenset(
+    {"builtins.range", "six.moves.range", "tqdm.trange", "tqdm.auto.trange", "numpy.arange", "tensorflow.range"}
+)
 Loop = ast.For | ast.While | ast.AsyncFor
 
 
@@ -125,8 +128,8 @@ def _arrays(plan: Plan, inputs: list[ast.expr], outer: Loop) -> set[str]:
     program = plan.program
     found: set[str] = set()
     inside = {*ast.walk(outer)}
-    for source in {s for node in inputs for s in program.sources(node)}:
-        for part in _cuts(source, program):
+    for source in _computed_from(inputs, program):
+        for part in (each for each in ast.walk(source) if isinstance(each, ast.Subscript)):
             base = part.value
             if part not in inside or not isinstance(base, ast.Name | ast.Attribute) or not _is_cut(part, program):
                 continue
@@ -139,8 +142,19 @@ def _arrays(plan: Plan, inputs: list[ast.expr], outer: Loop) -> set[str]:
     return found
 
 
-def _cuts(source: ast.AST, program: Program) -> Iterable[ast.Subscript]:
-    return (each for each in ast.walk(source) if isinstance(each, ast.Subscript))
+def _computed_from(nodes: Iterable[ast.expr], program: Program) -> list[ast.expr]:
+    """Expressions and those that the variables in them were assigned, back to where nothing more is known."""
+    found: list[ast.expr] = []
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node in found:
+            continue
+        found.append(node)
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+                waiting += [origin.value for origin in origins(each, program)]
+    return found
 
 
 def _is_cut(part: ast.Subscript, program: Program) -> bool:
@@ -192,8 +206,7 @@ def _unshared_iterator(plan: Plan, node: ast.expr) -> None:
 
 def _is_range(loop: ast.For, program: Program) -> bool:
     return any(name.endswith("range()") for name in program.names(loop.iter)) or (
-        isinstance(loop.iter, ast.Call)
-        and bool({"builtins.range", "builtins.enumerate"} & program.names(loop.iter.func))
+        isinstance(loop.iter, ast.Call) and bool({*_RANGES, "builtins.enumerate"} & program.names(loop.iter.func))
     )
 
 
@@ -219,4 +232,4 @@ def _turns(plan: Plan, loop: Loop, divided: set[str]) -> None:
 
 
 def _counts(call: ast.Call, program: Program) -> bool:
-    return bool(program.names(call.func) & {"builtins.range", "tqdm.trange", "tqdm.auto.trange", "numpy.arange"})
+    return bool(program.names(call.func) & _RANGES)

@@ -66,10 +66,28 @@ def _arrays(plan: Plan, arguments: Given, x: ast.expr, y: ast.expr | None) -> No
 
 
 def _dataset(plan: Plan, arguments: Given, x: ast.expr) -> None:
-    tf_data.shard(plan, x)
+    if not tf_data.shard(plan, x):
+        _dealt(plan, x)
     steps = arguments.one("steps_per_epoch")
     if steps is not None and not _counts_divided(plan, steps):
         fewer(plan, steps)
+
+
+def _dealt(plan: Plan, x: ast.expr) -> None:
+    """Deal out the batches of a pipeline that is only seen here."""
+    if plan.options.shard == "steps":
+        _unshared(plan, x, "every rank trains on all of the data, in an order of its own")
+        return
+    size, rank = plan.world(x).size, plan.world(x).rank
+    name = plan.patch(x).free("batches")
+    even = f"{name}.take({name}.cardinality() // {size} * {size}).shard({size}, {rank})"
+    plan.patch(x).wrap(x, f"{{}}.apply(lambda {name}: {even})", _TURNS)
+    plan.warn(
+        "HVD302",
+        x,
+        "nobody sees where this pipeline shuffles; batches that ranks take may hold the same samples",
+        "give its `shuffle` a `seed=`",
+    )
 
 
 def _counts_divided(plan: Plan, steps: ast.expr) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.common.rates import given
 from distml.rewrites.horovod.common.spelling import spell
-from distml.rewrites.horovod.flows.fit.models import Given, calls, literal
+from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal
 from distml.rewrites.horovod.flows.fit.optimizers import CLASSES
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
@@ -148,7 +148,7 @@ def _optimizers(program: Program) -> set[str]:
 
 def _trained(program: Program) -> set[ast.AST]:
     """The loads whose models are trained without being compiled again."""
-    fits = {n for method in ("fit", "fit_generator", "train_on_batch") for n in _loaded(program, method)}
+    fits = {n for method in TRAINING for n in _loaded(program, method)}
     return fits - _loaded(program, "compile")
 
 

@@ -19,6 +19,7 @@ _FOLDER = re.compile(
     r"keras\.(\w+\.)*ImageDataGenerator\(\)\.flow_from_(directory|dataframe)\(\)|keras\.(\w+\.)*(Directory|DataFrame)Iterator\(\)"
 )
 _SEQUENCE = re.compile(r"keras\.(\w+\.)*(Sequence|PyDataset|TimeseriesGenerator)\(\)")
+_DATASET = re.compile(r"(tensorflow\.data|tensorflow_datasets|keras\.(\w+\.)*\w+_dataset_from_\w+)\b.*")
 _ARRAY = re.compile(r"(numpy|pandas|keras\.datasets|sklearn|scipy|cv2|PIL|h5py|pickle|skimage|imageio)\b.*")
 
 
@@ -37,7 +38,7 @@ def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
         return _of_box(boxes[0], program)
     if labelled:
         return "array"
-    if paths(x, program) or any(name.startswith(("tensorflow.data.", "tensorflow_datasets.")) for name in names):
+    if paths(x, program) or any(_DATASET.fullmatch(name) for name in names):
         return "dataset"
     if _is_array(x, program):
         return "array"

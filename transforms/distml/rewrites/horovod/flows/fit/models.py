@@ -29,6 +29,9 @@ _TELLING = {
     "evaluate": {"verbose", "batch_size", "steps"},
     "predict": {"verbose", "batch_size", "steps"},
 }
+TRAINING = ("fit", "fit_generator", "train_on_batch")
+"""The methods of a model that train it."""
+
 SIGNATURES = {
     "fit": (
         "x y batch_size epochs verbose callbacks validation_split validation_data shuffle class_weight sample_weight "

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.common.origins import origins
 from distml.rewrites.horovod.common.rates import given, is_schedule, not_found, scale_optimizer, scaled_default
 from distml.rewrites.horovod.common.spelling import spell
-from distml.rewrites.horovod.flows.fit.models import Given, literal, own_method
+from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal, own_method
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
 from distml.training.values import Class, Constant, Foreign, Instance
@@ -50,7 +50,7 @@ def distribute(plan: Plan, module: str, call: ast.Call) -> None:
             if any(_is_made(value) for value in program.of(argument)):
                 _Placing(plan, module, averaging).place(argument)
     given_ones = arguments.all("optimizer")
-    if not given_ones and not own:
+    if not given_ones and not own and _is_trained(arguments, program):
         _default(plan, module, call, averaging)
     for node in given_ones:
         if isinstance(node, ast.Constant) and node.value is None:
@@ -86,6 +86,13 @@ def _classes(arguments: Given, program: Program) -> Iterator[ast.ClassDef]:
             yield from (each.node for each in program.lineage(value.type) if isinstance(each, Class))
 
 
+def _is_trained(arguments: Given, program: Program) -> bool:
+    """Whether what is compiled can be a model that the program trains; where that is not known, it is."""
+    values = program.of(arguments.model)
+    trained = [program.of(Given(call, program).model) for method in TRAINING for call in calls(program, method)]
+    return not values or any(values & each or not each for each in trained)
+
+
 def _is_made(value: object) -> bool:
     return isinstance(value, Foreign) and bool(_MADE.fullmatch(value.name) or _CREATED.fullmatch(value.name))
 
@@ -108,10 +115,14 @@ class _Placing:
         self._program = plan.program
         self._module = module
         self._averaging = averaging
+        self._seen: set[ast.expr] = set()
 
     def place(self, node: ast.expr) -> None:
         """Make what an expression stands for distributed."""
-        values = self._program.of(node)
+        if node in self._seen:
+            return
+        self._seen.add(node)
+        values = {each for each in self._program.of(node) if each != Constant(None)}
         names = {value.name for value in values if isinstance(value, Foreign)}
         if any(_TF1.fullmatch(name) for name in names):
             raise Refuse(
