@@ -19,7 +19,7 @@ TOKEN = "DISTML_SMOKE_RUN"
 KEPT_OUTPUT = 16 << 10
 PR_SET_PDEATHSIG = 1
 IDLE_SHARE = 0.25
-"""Of one core, for each rank: processes that use less while nothing is written wait for something."""
+"""Of one core, for each rank: processes that want less while nothing is written wait for something."""
 POLL = 0.1
 PREPARING = 4
 """How many times longer ranks may be silent before they have begun to train."""
@@ -136,9 +136,9 @@ def _watch(launch: Launch, timeout: float, stall: float, signs: Signs) -> str:
         if now - launch.began > timeout:
             return f"it was not finished after {timeout:g} seconds"
         if (sign := signs.life()) != seen:
-            seen, since, used = sign, now, cpu_seconds(launch.members())
+            seen, since, used = sign, now, wanted_seconds(launch.members())
         elif now - since > stall * (1 if signs.begun() else PREPARING):
-            spent = cpu_seconds(launch.members())
+            spent = wanted_seconds(launch.members())
             if signs.waiting() or spent - used < IDLE_SHARE * signs.ranks * (now - since):
                 return f"for {stall:g} seconds no process did anything"
             since, used = now, spent
@@ -171,14 +171,18 @@ def marked(mark: bytes) -> Iterator[int]:
                     yield int(entry.name)
 
 
-def cpu_seconds(pids: Sequence[int]) -> float:
-    """What processes used of processors since they were started."""
-    ticks = 0
+def wanted_seconds(pids: Sequence[int]) -> float:
+    """How long the threads of processes ran or waited for a processor, since they were started.
+
+    Both, so that processes on a busy machine do not look idle. https://docs.kernel.org/scheduler/sched-stats.html
+    """
+    nanoseconds = 0
     for pid in pids:
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+        with contextlib.suppress(OSError, ValueError):
+            for task in os.scandir(f"/proc/{pid}/task"):
+                ran, waited, _ = Path(task.path, "schedstat").read_text("utf-8").split()
+                nanoseconds += int(ran) + int(waited)
+    return nanoseconds / 1e9
 
 
 def _die_with_parent() -> None:

@@ -1,0 +1,241 @@
+"""Verdicts on records made by hand: each passes, and each can fail, for the reason it names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distml.smoke import verdicts
+from distml.smoke.model import Options, Verdict
+from distml.smoke.processes import Ended
+from distml.smoke.records import Collective, Record, Weight
+from distml.smoke.run import Ran
+
+GRADIENT = Collective("allreduce", "grad", (4,), "float32")
+
+
+def weight(value: float, name: str = "w") -> tuple[Weight, ...]:
+    return (Weight(name, (1,), f"{value!r}", abs(value), (value,)),)
+
+
+def record(rank: int, rate: float = 1.0, steps: int = 4) -> Record:
+    """Started from 1, and at each step as far as `rate` says."""
+    return Record(
+        rank,
+        pid=100 + rank,
+        steps=steps,
+        ending="stopped",
+        collectives=[GRADIENT] * steps,
+        weights={step: weight(1.0 + rate * step) for step in range(steps + 1)},
+        losses={step: [10.0 - step + rank] for step in range(steps)},
+        batches={step: [("loader", 2, (f"{step}.{rank}a", f"{step}.{rank}b"))] for step in range(steps)},
+        times=[float(step) for step in range(steps)],
+    )
+
+
+def together(*records: Record, stopped: str = "") -> Ran:
+    return Ran(Ended(None if stopped else 0, stopped, "", 1.0), records, Path())
+
+
+def pair() -> list[Record]:
+    return [record(0), record(1)]
+
+
+def alone(rate: float = 1.0) -> Record:
+    """What one process with the batch of both would have made."""
+    found = record(0, rate)
+    found.losses = {step: [10.0 - step + 0.5] for step in range(4)}
+    found.batches = {
+        step: [("loader", 4, tuple(f"{step}.{rank}{which}" for rank in (0, 1) for which in "ab"))] for step in range(4)
+    }
+    return found
+
+
+def compared(records: list[Record], single: Record, options: Options | None = None) -> dict[str, Verdict]:
+    return {verdict.name: verdict for verdict in verdicts.compared(options or Options(), records, single)}
+
+
+def test_all_is_well() -> None:
+    report = verdicts.judge("a.py", "torchrun", Options(), together(*pair()), together(alone()))
+    assert {verdict.status for verdict in report.verdicts} == {"passed"}
+    assert report.ok
+    assert report.scaling == pytest.approx(1.0)  # twice the samples at half the steps would be 2
+
+
+def test_a_rank_that_failed_is_named() -> None:
+    one, other = pair()
+    other.ending, other.text, other.where = "error", "ValueError: no", "a.py:3"
+    verdict = verdicts.finished(together(one, other))
+    assert verdict == Verdict("finished", "failed", "rank 1 failed at a.py:3: ValueError: no")
+
+
+def test_a_rank_that_was_killed_is_named() -> None:
+    one, other = pair()
+    other.ending = ""
+    assert verdicts.finished(together(one, other)).text == "rank 1 was killed or never started"
+
+
+def test_who_hangs_where() -> None:
+    one, other = pair()
+    one.ending = other.ending = ""
+    one.stacks = (
+        'Thread 0x1 (most recent call first):\n  File "/x/threading.py", line 1 in run\n\n'
+        'Current thread 0x2 (most recent call first):\n  File "/env/torch/a.py", line 9 in wait\n'
+        '  File "/tmp/distml-smoke-x/ranks/train.py", line 7 in step\n'
+        '  File "/tmp/distml-smoke-x/ranks/train.py", line 20 in <module>\n'
+    )
+    text = verdicts.finished(together(one, other, stopped="for 10 seconds no process did anything")).text
+    assert text.startswith("for 10 seconds no process did anything: rank 0 stood at train.py:7 in step after 4 steps")
+    assert "rank 1 stood at an unknown line" in text
+
+
+def test_different_numbers_of_steps() -> None:
+    assert "rank 0 made 4, rank 1 made 3" in verdicts.finished(together(record(0), record(1, steps=3))).text
+
+
+def test_no_steps_at_all() -> None:
+    assert verdicts.finished(together(record(0, steps=0), record(1, steps=0))).status == "failed"
+
+
+def test_a_collective_of_one_rank_alone() -> None:
+    one, other = pair()
+    one.collectives.append(Collective("allreduce", "mine", (1,), "float32"))
+    verdict = verdicts.collectives([one, other])
+    assert verdict.text == "rank 0 began allreduce mine [1] float32 once, rank 1 never"
+
+
+def test_the_order_counts_where_it_must() -> None:
+    one, other = pair()
+    first, second = Collective("all_reduce", "", (1,), "Float"), Collective("broadcast", "", (1,), "Float")
+    one.ordered, other.ordered = [first, second], [second, first]
+    assert verdicts.collectives([one, other]).text.startswith("collective 1 is all_reduce [1] Float on rank 0")
+    one.collectives, other.collectives = [GRADIENT, first], [first, GRADIENT]
+    one.ordered = other.ordered = []
+    assert verdicts.collectives([one, other]).status == "passed"  # Horovod goes by name
+
+
+def test_gathered_shares_may_differ_in_size() -> None:
+    one, other = pair()
+    one.collectives, other.collectives = [[Collective("allgather", "n", (size, 4), "int64")] for size in (3, 5)]
+    assert verdicts.collectives([one, other]).status == "passed"
+    other.collectives = [Collective("allgather", "n", (3, 5), "int64")]
+    assert verdicts.collectives([one, other]).status == "failed"
+
+
+def test_nobody_communicates() -> None:
+    one, other = pair()
+    one.collectives, other.collectives = [], []
+    assert verdicts.collectives([one, other]).status == "failed"
+
+
+def test_weights_that_are_made_equal_after_the_first_step() -> None:
+    one, other = pair()
+    other.weights[0] = weight(5.0)
+    assert verdicts.started([one, other]).text == "all processes hold the same weights after step 1"
+    other.weights[1] = other.weights[2] = weight(5.0)
+    assert verdicts.started([one, other]).status == "failed"
+
+
+def test_weights_that_drift_apart() -> None:
+    one, other = pair()
+    other.weights[4] = weight(7.0)
+    verdict = verdicts.weights([one, other])
+    assert verdict.text == "after 4 steps weight w differs between processes (norm 5 on rank 0, 7 on rank 1)"
+    other.weights[4] = ()
+    assert verdicts.weights([one, other]).text == "after 4 steps rank 0 has 1 weights, rank 1 0"
+
+
+def test_the_same_batch() -> None:
+    one, other = pair()
+    other.batches = one.batches
+    assert "rank 0 and rank 1 read the same batch of 2 samples" in verdicts.data([one, other]).text
+
+
+def test_samples_that_are_all_alike_tell_nothing() -> None:
+    one, other = pair()
+    one.batches = other.batches = {0: [("loader", 2, ("z", "z"))]}
+    assert verdicts.data([one, other]).status == "unknown"
+
+
+def test_batches_come_from_the_loader_where_there_is_one() -> None:
+    one, other = pair()
+    for found in (one, other):
+        found.batches[0].append(("input", 2, ("noise", "noise2")))
+    assert verdicts.data([one, other]).status == "passed"
+
+
+def test_a_loss_that_differs() -> None:
+    single = alone()
+    single.losses[3] = [8.0]
+    verdict = compared(pair(), single)["loss"]
+    assert verdict.status == "failed"
+    assert verdict.text.startswith("7.5 in 2 processes, 8 in one with the large batch (step 4)")
+
+
+def test_a_loss_that_is_summed_over_samples() -> None:
+    single = alone()
+    single.losses = {step: [2 * (10.5 - step)] for step in range(4)}
+    assert compared(pair(), single)["loss"].status == "passed"
+
+
+def test_other_samples_are_compared_loosely() -> None:
+    single = alone()
+    single.batches = {step: [("loader", 4, ("p", "q", "r", "s"))] for step in range(4)}
+    single.losses[3] = [8.0]
+    verdict = compared(pair(), single)["loss"]
+    assert verdict.status == "passed"
+    assert "one process reads other samples" in verdict.text
+    single.losses[3] = [20.0]
+    assert compared(pair(), single)["loss"].status == "failed"
+
+
+def test_batch_normalization_is_compared_loosely() -> None:
+    single = alone()
+    single.apart = ["batch normalization"]
+    single.losses[3] = [8.0]
+    assert compared(pair(), single)["loss"].status == "passed"
+
+
+def test_a_batch_that_could_not_be_enlarged() -> None:
+    single = alone()
+    single.batches = {step: [("loader", 2, ("p", "q"))] for step in range(4)}
+    found = compared(pair(), single)
+    assert {verdict.status for verdict in found.values()} == {"unknown"}
+    assert "2 processes read 4 samples in a step, one process 2" in found["loss"].text
+
+
+def test_weights_that_did_not_load() -> None:
+    single = alone()
+    single.trouble = ["2 parameters were saved, 3 of other shapes are here"]
+    assert {verdict.status for verdict in compared(pair(), single).values()} == {"unknown"}
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.floats(0.05, 20.0))
+def test_the_rate_verdict_is_about_the_way_of_the_weights(ratio: float) -> None:
+    verdict = compared([record(0, ratio), record(1, ratio)], alone())["rate"]
+    assert verdict.status == ("passed" if abs(ratio - 1) <= verdicts.MOVED else "failed")
+
+
+def test_a_rate_that_was_not_scaled() -> None:
+    verdict = compared([record(0, 0.5), record(1, 0.5)], alone())["rate"]
+    assert "0.5 times as far as in one process with the large batch and 2 times the learning rate" in verdict.text
+    verdict = compared([record(0, 0.5), record(1, 0.5)], alone(), replace(Options(), scale_lr="none"))["rate"]
+    assert "the same learning rate" in verdict.text
+
+
+def test_an_original_that_fails_is_told_apart() -> None:
+    single = replace(record(0), ending="error", text="FileNotFoundError: data.csv", where="a.py:2")
+    report = verdicts.judge("a.py", "torchrun", Options(), together(*pair()), together(single))
+    assert report.status("original") == "failed"
+    assert report.status("loss") == report.status("rate") == "unknown"
+
+
+def test_one_process_has_nobody_to_share_with() -> None:
+    report = verdicts.judge("a.py", "torchrun", Options(np=1), together(record(0)), None)
+    assert report.status("data") == "unknown"
+    assert report.ok
