@@ -96,7 +96,7 @@ class Patch:
         self._note(call, note)
 
     def before(self, statement: ast.stmt, code: str, note: Note) -> None:
-        """Put statements in front of one."""
+        """Put statements in front of one; line breaks at the end of `code` are blank lines between them."""
         if code not in self.requests.statements[statement].before:
             self.requests.statements[statement].before.append(code)
         self._note(statement, note)

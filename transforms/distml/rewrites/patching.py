@@ -238,7 +238,8 @@ class _Changer(cst.CSTTransformer):
         return Piece([*before, statement, *after])
 
     def _parsed(self, code: str) -> list[cst.BaseStatement]:
-        module = cst.parse_module(code.strip("\n") + "\n", self._config)
+        apart = "\n\n" if code.startswith("\n\n") else ""
+        module = cst.parse_module(apart + code.strip("\n") + "\n", self._config)
         body = list(module.body)
         return _led(module.header, body) if module.header else body  # type: ignore[arg-type,return-value]
 

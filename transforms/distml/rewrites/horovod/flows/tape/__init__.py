@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from distml.rewrites.horovod.common import rates
-from distml.rewrites.horovod.flows.tape import broadcast, data, gradients, optimizers
+from distml.rewrites.horovod.common import rates, reloads
+from distml.rewrites.horovod.flows.tape import broadcast, data, decisions, gradients, optimizers
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
 from distml.training.program import Program
@@ -25,7 +25,7 @@ class TapeFlow:
         group = _groups(plan.program)[_place(loop.node, plan.program)]
         _refuse(group, plan)
         gradients.average(plan, group)
-        if train_step(group[0].call, plan.program) is not None:
+        if of_fit(group[0].call, plan.program):
             _raise_rates(group, plan)
             return
         if data.divide(plan, group):
@@ -33,12 +33,18 @@ class TapeFlow:
         else:
             _same_data(group, plan)
         broadcast.broadcast(plan, group)
+        decisions.agree(plan, group)
+        reloads.saved(plan)
+        reloads.wait(plan)
 
 
 def _raise_rates(group: list[Update], plan: Plan) -> None:
     for update in group:
-        for made in optimizers.makers(plan, update.optimizer):
-            rates.scale_optimizer(plan, made)
+        made = optimizers.makers(plan, update.optimizer)
+        if not made and train_step(update.call, plan.program) is None:
+            rates.not_found(plan, update.optimizer)
+        for call in made:
+            rates.scale_optimizer(plan, call)
     rates.scale_settings(plan)
 
 
@@ -72,7 +78,7 @@ def _place(node: ast.AST, program: Program) -> ast.AST:
 
 
 def _loop(group: list[Update], program: Program) -> Loop:
-    inside = train_step(group[0].call, program) is not None
+    inside = of_fit(group[0].call, program)
     return Loop(
         "HVD101",
         group[0].call,
@@ -80,6 +86,12 @@ def _loop(group: list[Update], program: Program) -> Loop:
         "keras" if inside else "tensorflow",
         tuple(update.optimizer for update in group),
     )
+
+
+def of_fit(node: ast.AST, program: Program) -> bool:
+    """Whether an update stands in a `train_step` that only `fit` calls: its data and its weights are those of `fit`."""
+    method = train_step(node, program)
+    return method is not None and not program.calling(method)
 
 
 def train_step(node: ast.AST, program: Program) -> ast.FunctionDef | None:
@@ -112,4 +124,4 @@ def _refuse(group: list[Update], plan: Plan) -> None:
 
 
 FLOW = TapeFlow()
-__all__ = ["FLOW", "TapeFlow", "train_step"]
+__all__ = ["FLOW", "TapeFlow", "of_fit", "train_step"]

@@ -40,9 +40,10 @@ def broadcast(plan: Plan, found: list[Update]) -> None:
     for update in found:
         statement = plan.program.statement(update.call)
         blocks[_block(plan.program, statement)].append(update)
-    for group in blocks.values():
+    given: list[list[str]] = []
+    for group in sorted(blocks.values(), key=lambda each: each[0].call.lineno):
         group.sort(key=lambda each: (each.call.lineno, each.call.col_offset))
-        _group(plan, group)
+        _group(plan, group, given)
 
 
 def _block(program: Program, statement: ast.stmt) -> tuple[ast.AST | None, str]:
@@ -50,7 +51,8 @@ def _block(program: Program, statement: ast.stmt) -> tuple[ast.AST | None, str]:
     return above, next((name for name in _BLOCKS if statement in (getattr(above, name, None) or ())), "")
 
 
-def _group(plan: Plan, group: list[Update]) -> None:
+def _group(plan: Plan, group: list[Update], given: list[list[str]]) -> None:
+    """Broadcast what one block updates; `given` is what the module has given already, once and for all."""
     program = plan.program
     last = program.statement(group[-1].call)
     module = plan.world(last).module
@@ -62,7 +64,10 @@ def _group(plan: Plan, group: list[Update]) -> None:
             lists[f"{ast.unparse(update.optimizer)}.variables()"] = None
     lines = [f"{module}.broadcast_variables({each}, root_rank=0)" for each in lists]
     loops = _loops(program, last)
-    if program.function(last) is None and not loops:
+    if lines in given and program.function(last) is None:
+        return
+    if isinstance(program.parent(last), ast.Module):
+        given.append(lines)
         _put(plan, last, lines)
     elif loops and not is_traced(program, program.function(last)) and not _in_lambda(program, last):
         _in_loop(plan, last, lines, loops[-1])
@@ -94,7 +99,8 @@ def _in_step(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
     patch = plan.patch(statement)
     flag = patch.free("broadcast_done")
     variable = spell(plan, statement, "tensorflow.Variable")
-    patch.before(owner, f"{flag} = {variable}(False, trainable=False)", _FLAG)
+    gap = "\n\n" if isinstance(plan.program.parent(owner), ast.Module) else "\n"
+    patch.before(owner, f"{flag} = {variable}(False, trainable=False){gap}", _FLAG)
     _put(plan, statement, [f"if not {flag}:", *(f"    {line}" for line in lines), f"    {flag}.assign(True)"])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from types import NoneType, UnionType
 
 from distml.rewrites.horovod.common import tf_data
 from distml.rewrites.horovod.common.pipelines import paths
@@ -261,7 +262,7 @@ def _fewer(plan: Plan, count: ast.Call) -> None:
     ):
         if isinstance(stop.right, ast.Constant) and stop.right.value == 1:
             stop = stop.left
-    plan.patch(stop).wrap(stop, "{} // " + plan.world(stop).size, _FEWER)
+    tf_data.divide_steps(plan, stop)
 
 
 def _stride(plan: Plan, count: ast.Call) -> bool:
@@ -270,8 +271,8 @@ def _stride(plan: Plan, count: ast.Call) -> bool:
         return False
     world, patch = plan.world(count), plan.patch(count)
     if len(count.args) == 1 and not isinstance(count.func, ast.Attribute):
-        stop = _operand(count.args[0])
-        code = f"{ast.unparse(count.func)}({world.rank}, {stop} - {stop} % {world.size}, {world.size})"
+        stop = _operand(count.args[0], ast.Mult | ast.Div | ast.FloorDiv | ast.Mod)
+        code = f"{ast.unparse(count.func)}({world.rank}, {stop} // {world.size} * {world.size}, {world.size})"
         patch.wrap(count, code, _PART)
         return True
     if len(count.args) == 3:
@@ -283,9 +284,11 @@ def _stride(plan: Plan, count: ast.Call) -> bool:
     return False
 
 
-def _operand(node: ast.expr) -> str:
-    text = ast.unparse(node)
-    return text if isinstance(node, ast.Name | ast.Constant | ast.Call | ast.Attribute) else f"({text})"
+def _operand(node: ast.expr, bare: type | UnionType = NoneType) -> str:
+    """An operand as text, in parentheses unless it is one thing or made by one of the operators `bare`."""
+    plain = isinstance(node, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript)
+    bound = isinstance(node, ast.BinOp) and isinstance(node.op, bare)
+    return ast.unparse(node) if plain or bound else f"({ast.unparse(node)})"
 
 
 def _simple(node: ast.expr) -> bool:

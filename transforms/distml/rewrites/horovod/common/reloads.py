@@ -1,0 +1,95 @@
+"""Files that one part of a program writes and another reads: written by rank 0 only, read when they are there."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.common import outputs
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+
+_WRITES = frozenset({"save", "save_weights", "save_model", "write"})
+_READS = frozenset({"load", "load_weights", "load_model", "restore", "read", "from_file"})
+_CHECKPOINTS = frozenset(
+    f"tensorflow.train.{name}" for name in ("Checkpoint().save", "Checkpoint().write", "CheckpointManager().save")
+)
+_PATHS = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.JoinedStr)
+_NOTE = Note(
+    "all ranks wait for rank 0 to have written",
+    "the others would read what is not there yet, or half of it",
+    "file-race",
+)
+
+
+def saved(plan: Plan) -> None:
+    """Put checkpoints under rank 0 whose path is kept in a variable that is only printed; others get HVD306."""
+    for unit in plan.units():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Assign) and _checkpoints(node.value, plan.program):
+                if all(_only_shown(target, plan) for target in node.targets):
+                    outputs.guard(plan, node, "file")
+                else:
+                    plan.warn(
+                        "HVD306",
+                        node,
+                        "every rank writes this checkpoint, since the program goes on to use what the call gives",
+                        "let rank 0 write it, and the others do without the path",
+                    )
+
+
+def _checkpoints(node: ast.expr, program: Program) -> bool:
+    return isinstance(node, ast.Call) and bool(program.names(node.func) & _CHECKPOINTS)
+
+
+def _only_shown(target: ast.expr, plan: Plan) -> bool:
+    """Whether a variable is read by nothing but output."""
+    if not isinstance(target, ast.Name):
+        return False
+    lexical = plan.program.unit(target).lexical
+    owner = lexical.owner(target.id, lexical.scope(target), writing=True)
+    for node in ast.walk(owner or lexical.tree):
+        if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load):
+            statement = plan.program.statement(node)
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if not isinstance(call, ast.Call) or outputs.kind_of(call, plan.program) is None:
+                return False
+    return True
+
+
+def wait(plan: Plan) -> None:
+    """Have all ranks wait in front of statements that read what rank 0 has written further up."""
+    for unit in plan.units():
+        calls = [node for node in ast.walk(unit.tree) if isinstance(node, ast.Call)]
+        written = {path: call for call in calls if _method(call) in _WRITES for path in _paths(call)}
+        for call in calls:
+            for path in _paths(call) if _method(call) in _READS else ():
+                if (
+                    path in written
+                    and written[path].lineno < call.lineno
+                    and _by_all(call, written[path], plan.program)
+                ):
+                    statement = plan.program.statement(call)
+                    code = f"{plan.world(call).module}.broadcast_object(None)"
+                    plan.patch(call).before(statement, code, _NOTE)
+
+
+def _by_all(call: ast.Call, written: ast.Call, program: Program) -> bool:
+    """Whether reading is a statement of its own in the same scope, which all ranks come by equally often."""
+    statement = program.statement(call)
+    simple = isinstance(statement, ast.Assign | ast.Expr | ast.AnnAssign | ast.Return)
+    return simple and program.function(call) is program.function(written)
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _paths(call: ast.Call) -> list[str]:
+    """The arguments of a call that may be a path, as written."""
+    named = [k.value for k in call.keywords if k.arg and re.search("path|dir|prefix", k.arg)]
+    return [ast.unparse(each) for each in (*call.args[:2], *named) if isinstance(each, _PATHS) and not _empty(each)]
+
+
+def _empty(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not isinstance(node.value, str)

@@ -1,0 +1,89 @@
+"""Decisions that end training or change its rate, made by rank 0 for all.
+
+Each rank sees the loss of its own batches. If each decides by that, one leaves the loop while the others wait for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.flows.tape.broadcast import is_traced
+from distml.rewrites.horovod.flows.tape.turns import Turn, ways
+from distml.rewrites.horovod.flows.tape.updates import Update
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+
+_NOTE = Note(
+    "decided by rank 0 for all",
+    "ranks see the losses of their own batches; one that leaves the loop alone lets the others wait for ever",
+    "same-decisions",
+)
+_OWN = re.compile(
+    r"loss|acc|metric|score|best|patience|wait|error|\berr\b|val_|improv|stop|\bf1\b|\bauc\b|psnr|elbo|plateau|converged"
+    r"|\.result\(\)|\.numpy\(\)|bleu|nan",
+    re.IGNORECASE,
+)
+_ENDS = frozenset({"exit", "_exit", "quit"})
+
+
+def agree(plan: Plan, group: list[Update]) -> None:
+    """Let rank 0 decide where the loops around these updates end by what a rank sees."""
+    seen: set[ast.AST] = set()
+    for update in group:
+        for way in ways(update.call, plan.program):
+            for turn in way.turns:
+                if turn.node not in seen:
+                    seen.add(turn.node)
+                    _loop(plan, turn)
+
+
+def _loop(plan: Plan, turn: Turn) -> None:
+    node = turn.node
+    if not isinstance(node, ast.For | ast.While) or is_traced(plan.program, plan.program.function(node)):
+        return
+    if isinstance(node, ast.While) and _is_own(node.test):
+        _decide(plan, node.test)
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.If) and _is_own(inner.test) and _leaves(inner, node, plan.program):
+            _decide(plan, inner.test)
+
+
+def _is_own(test: ast.expr) -> bool:
+    """Whether ranks may find different answers to a test."""
+    return bool(_OWN.search(ast.unparse(test))) and not isinstance(test, ast.Constant)
+
+
+def _decide(plan: Plan, test: ast.expr) -> None:
+    plan.patch(test).wrap(test, plan.world(test).module + ".broadcast_object(bool({}))", _NOTE)
+
+
+def _leaves(test: ast.If, loop: ast.AST, program: Program) -> bool:
+    """Whether a branch leaves the loop, or sets the rate of an optimizer."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Break):
+            return _belongs(node, test, program)
+        if isinstance(node, ast.Return):
+            return program.function(node) is program.function(loop)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _ENDS:
+            return True
+        if isinstance(node, ast.Assign) and any(_is_rate(target) for target in node.targets):
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "assign":
+            if _is_rate(node.func.value):
+                return True
+    return False
+
+
+def _belongs(node: ast.Break, test: ast.If, program: Program) -> bool:
+    """Whether a `break` ends the loop around the test, not one inside its branches."""
+    for above in program.ancestors(node):
+        if above is test:
+            return True
+        if isinstance(above, ast.For | ast.While):
+            return False
+    return False
+
+
+def _is_rate(target: ast.expr) -> bool:
+    return isinstance(target, ast.Attribute) and target.attr in ("lr", "learning_rate")
