@@ -1,0 +1,105 @@
+"""Scripts run under the probe as Python runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from distml.smoke import launch
+from distml.smoke.probe.plan import VARIABLE
+from distml.smoke.records import Record, read
+
+
+def probed(folder: Path, text: str, *arguments: str, parent: int | None = None) -> tuple[int, str, Record]:
+    """Exit code, output and record of a script."""
+    script = folder / "a script.py"
+    script.write_text(text)
+    plan = folder / "plan.json"
+    plan.write_text(json.dumps({"folder": str(folder), "parent": parent or os.getpid()}))
+    found = subprocess.run(
+        [sys.executable, str(launch.PROBE), str(script), *arguments],
+        env={**os.environ, VARIABLE: str(plan)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return found.returncode, found.stdout + found.stderr, read(folder, 0)
+
+
+def test_a_script_is_the_main_module(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("here = 5\n")
+    text = "import sys, beside\nprint(__name__, sys.argv[1:], beside.here, __file__ == sys.argv[0], sys.path[0])\n"
+    code, output, record = probed(tmp_path, text, "--epochs", "3 4")
+    assert code == 0
+    assert output.strip() == f"__main__ ['--epochs', '3 4'] 5 True {tmp_path}"
+    assert record.ending == "finished"
+
+
+def test_its_classes_can_be_pickled(tmp_path: Path) -> None:
+    text = "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A)\n"
+    assert probed(tmp_path, text)[1].strip() == "True"
+
+
+def test_an_exception_is_noted_with_its_line(tmp_path: Path) -> None:
+    code, output, record = probed(tmp_path, "def f():\n    raise ValueError('no \\x1b')\nf()\n")
+    assert code == 1
+    assert "ValueError" in output
+    assert (record.ending, record.text, record.where) == ("error", "ValueError: no \x1b", "a script.py:2")
+
+
+def test_exit_codes_are_kept(tmp_path: Path) -> None:
+    assert probed(tmp_path, "import sys; sys.exit(3)")[0] == 3
+    assert probed(tmp_path, "import sys; sys.exit()")[0] == 0
+    assert probed(tmp_path, "raise SystemExit('why')")[:1] == (1,)
+
+
+def test_a_syntax_error_is_an_error_of_the_script(tmp_path: Path) -> None:
+    code, _, record = probed(tmp_path, "x = (\n")
+    assert code == 1
+    assert "SyntaxError" in record.text
+
+
+def test_nothing_outlives_who_asked_for_it(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    began = time.monotonic()
+    assert probed(tmp_path, "import time; time.sleep(50)", parent=gone.pid)[0] == 3
+    assert time.monotonic() - began < 40
+
+
+def test_stacks_on_request(tmp_path: Path) -> None:
+    text = "import os, signal\nos.kill(os.getpid(), signal.SIGUSR1)\n"
+    assert 'a script.py", line 2 in <module>' in probed(tmp_path, text)[2].stacks
+
+
+def test_hooks_run_after_their_module(tmp_path: Path) -> None:
+    (tmp_path / "hooked_module.py").write_text("class A:\n    def f(self):\n        return 1\n")
+    text = f"""
+import sys
+sys.path[:0] = {sys.path!r}
+from distml.smoke.probe.importing import install, wrap
+trouble = []
+def twice(module):
+    wrap(module.A, "f", lambda original: lambda self: original(self) + 1)
+    wrap(module.A, "absent", lambda original: 1)
+def broken(module):
+    1 // 0
+install({{"hooked_module": [broken, twice]}}, lambda name, error: trouble.append((name, repr(error))))
+import hooked_module
+print(hooked_module.A().f(), hasattr(hooked_module.A, "absent"), trouble)
+"""
+    output = probed(tmp_path, text)[1]
+    assert output.strip() == "2 False [('hooked_module', \"ZeroDivisionError('integer division or modulo by zero')\")]"
+
+
+def test_the_probe_needs_nothing_but_the_standard_library() -> None:
+    text = "import sys; sys.path = [p for p in sys.path if 'distml' not in p and 'site-packages' not in p]\n"
+    text += f"import runpy; runpy.run_path({str(launch.PROBE / '__main__.py')!r})['load'](); print(sorted(sys.modules))"
+    found = subprocess.run([sys.executable, "-I", "-c", text], capture_output=True, text=True, check=True, timeout=60)
+    assert "distml_smoke_probe.runner" in found.stdout
+    assert not {"'distml'", "'numpy'", "'torch'", "'distml.smoke'"} & set(found.stdout.strip("[]\n").split(", "))
