@@ -1,4 +1,4 @@
-"""The hook `distml-shapes`, through pre-commit itself on a repository made here."""
+"""The hooks, through pre-commit itself on a repository made here."""
 
 from __future__ import annotations
 
@@ -10,28 +10,40 @@ from pathlib import Path
 
 import pytest
 
+from delivery.repositories import git
+
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("checker", "transforms", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 PRE_COMMIT = [sys.executable, "-m", "pre_commit"]
 BROKEN = "import torch\n\nx = torch.zeros(2, 3\n"
 
+HOOKS = ("distml-shapes", "distml-choreography", "distml-horovod", "distml-horovod-fix")
+CHOREOGRAPHY = """\
+from distml.choreo import At, Channel, Role
+
+class Ann(Role): ...
+class Bob(Role): ...
+
+def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
+    if n > 0:
+        ch.com(n)
+"""
+SHAPES = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)\n"
+TRAINING = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(64, 8), torch.randn(64, 1))
+loader = DataLoader(data, batch_size=16, shuffle=True)
+model = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for inputs, targets in loader:
+    optimizer.zero_grad()
+    torch.nn.functional.mse_loss(model(inputs), targets).backward()
+    optimizer.step()
+"""
+
 pytestmark = pytest.mark.requires("git", "pre_commit")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    settings = [
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@example.org",
-        "-c",
-        "commit.gpgsign=false",
-        "-c",
-        "core.hooksPath=.git/hooks",
-    ]
-    done = subprocess.run(["git", *settings, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +80,9 @@ def project(hook_repository: Path, home: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PRE_COMMIT_HOME", str(home))
     git(tmp_path, "init", "-q")
     revision = git(hook_repository, "rev-parse", "HEAD")
+    hooks = "".join(f"  - id: {hook}\n" for hook in HOOKS)
     (tmp_path / ".pre-commit-config.yaml").write_text(
-        f"repos:\n- repo: {hook_repository}\n  rev: {revision}\n  hooks:\n  - id: distml-shapes\n"
+        f"repos:\n- repo: {hook_repository}\n  rev: {revision}\n  hooks:\n{hooks}"
     )
     return tmp_path
 
@@ -103,9 +116,38 @@ def test_a_shape_error_across_two_files(project: Path) -> None:
     assert "train.py:4:10: error[SHP101]" in done.stdout
 
 
-def pre_commit(project: Path) -> subprocess.CompletedProcess[str]:
+@pytest.mark.requires("distml.interp.check")
+def test_each_hook_has_its_family(project: Path) -> None:
+    (project / "shapes.py").write_text(SHAPES)
+    (project / "talk.py").write_text(CHOREOGRAPHY)
+    (project / "train.py").write_text(TRAINING)
+    found = {hook: pre_commit(project, hook) for hook in HOOKS[:3]}
+    assert {hook: done.returncode for hook, done in found.items()} == dict.fromkeys(HOOKS[:3], 1)
+    families = {
+        hook: {code for code in ("SHP101", "CHO201", "HVD106") if code in done.stdout} for hook, done in found.items()
+    }
+    assert families == {HOOKS[0]: {"SHP101"}, HOOKS[1]: {"CHO201"}, HOOKS[2]: {"HVD106"}}
+
+
+def test_training_loops_are_rewritten(project: Path) -> None:
+    (project / "train.py").write_text(TRAINING)
+    done = pre_commit(project, "distml-horovod-fix")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "files were modified by this hook" in done.stdout
+    assert "hvd.DistributedOptimizer" in (project / "train.py").read_text()
+    again = pre_commit(project, "distml-horovod-fix")
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_the_choreography_hook_keeps_to_the_configuration(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[tool.distml]\nselect = ["CHO1"]\n')
+    (project / "talk.py").write_text(CHOREOGRAPHY)
+    done = pre_commit(project, "distml-choreography")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def pre_commit(project: Path, hook: str = "distml-shapes") -> subprocess.CompletedProcess[str]:
     git(project, "add", ".")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return subprocess.run(
-        [*PRE_COMMIT, "run", "--verbose"], cwd=project, capture_output=True, text=True, check=False, env=environment
-    )
+    command = [*PRE_COMMIT, "run", hook, "--verbose"]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, env=environment)

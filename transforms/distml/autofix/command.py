@@ -172,11 +172,15 @@ def _published(git: Git, proposal: Proposal, options: Namespace) -> Outcome:
 def _show(git: Git, proposal: Proposal, branch: str) -> None:
     from distml.autofix.describe import body
     from distml.autofix.patch import patch
+    from distml.report.context import safe
 
     sys.stdout.flush()
     sys.stdout.buffer.write(patch(git, proposal))
     sys.stdout.buffer.flush()
     sys.stdout.write(body(proposal, branch) + "\n" if proposal.changes else "nothing to fix\n")
+    if not proposal.changes:
+        for each in proposal.left:
+            _warn(safe(f"{each.path}:{each.line}: {each.rule} {each.why}"))
 
 
 def _token() -> str:

@@ -79,7 +79,7 @@ def _change(change: Change, smoked: list[Smoked]) -> Iterator[str]:
     yield from map(_reason, change.reasons)
     for each in smoked:
         yield f"- smoke run: **{prose(each.verdict)}**{f'. {prose(each.said)}' if each.said else ''}"
-    if not smoked:
+    if not smoked and any(reason.rule.startswith("HVD") for reason in change.reasons):
         yield "- smoke run: none was made"
 
 

@@ -83,7 +83,7 @@ def _write(path: str, edits: Sequence[Edit]) -> str:
         write_file(path, Rewritten(before, after))
     except (UnreadableError, WriteError) as error:
         return str(error)
-    except (ValueError, IndexError, RecursionError) as error:  # SyntaxError is a ValueError
+    except (SyntaxError, ValueError, IndexError, RecursionError) as error:
         return f"the file would not parse any more: {error}"
     return ""
 

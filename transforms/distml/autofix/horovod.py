@@ -34,7 +34,11 @@ class Distribute:
         sources = [os.path.join(config.folder, source) for source in config.src]
         places = {os.path.join(folder, name): name for name in files if below(name, self._paths)}
         project = Project(folder, sources=sources, max_file_size=config.max_file_size, shown=places)
-        found = survey(list(places.values()), self._options, project)
+        try:
+            found = survey(list(places.values()), self._options, project)
+        except Exception as error:  # a failure of ours costs these rewrites and no other fix
+            said = f"distml failed on the training programs: {type(error).__name__}"
+            return Fixed({}, (Left(self._paths[0], 1, "SRC201", said),))
         wanted = selector(config)
         told = {_spot(each) for each in findings(found, {}) if wanted(each)}
         reasons: dict[str, tuple[Reason, ...]] = {}
@@ -61,8 +65,16 @@ def _written(outcome: Outcome, folder: str) -> dict[str, tuple[Reason, ...]]:
         except WriteError:
             break
         edits = outcome.plan.patches[location].edits
-        reasons[name] = tuple(Reason(each.line, each.what, each.reason, each.rule) for each in edits)
+        each_once = dict.fromkeys(Reason(each.line, each.what, each.reason, each.rule) for each in edits)
+        reasons[name] = (*_what_for(outcome), *each_once)
     return reasons
+
+
+def _what_for(outcome: Outcome) -> Iterator[Reason]:
+    """The loops that a program is rewritten for: their codes are what turns it off."""
+    for loop in outcome.plan.loops:
+        span = header(loop.node, outcome.plan)
+        yield Reason(span.line, f"{loop.what} is made distributed", f"in {span.path}:{span.line}", loop.code)
 
 
 def _left(outcome: Outcome) -> Iterator[Left]:

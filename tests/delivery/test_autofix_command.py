@@ -1,0 +1,285 @@
+"""`distml autofix` from the command line: what it asks, what it says, what it hands over and what it never shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from distml.autofix import command, describe
+from distml.autofix.fixes import edited_text, write_fixes
+from distml.autofix.git import Git, leads_to
+from distml.autofix.proposal import Change, Left, Proposal, ProposalError, Reason, Smoked, decode, encode
+from distml.cli.main import main
+from distml.diagnostics.model import Diagnostic, Edit, Fix, Span
+
+from delivery.fake_github import serve
+from delivery.repositories import git
+from delivery.workshop import BASE, BRANCH, Workshop
+
+pytestmark = pytest.mark.requires("git")
+TRAINING = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(64, 8), torch.randn(64, 1))
+loader = DataLoader(data, batch_size=16, shuffle=True)
+model = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for inputs, targets in loader:
+    optimizer.zero_grad()
+    torch.nn.functional.mse_loss(model(inputs), targets).backward()
+    optimizer.step()
+"""
+SECRET = "ghs_secretsecret"
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    made = Workshop(tmp_path)
+    made.commit(BASE, {"train.py": TRAINING})
+    git(made.clone, "pull", "-q")
+    monkeypatch.chdir(made.clone)
+    for name in ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_REPOSITORY", "GITHUB_API_URL"):
+        monkeypatch.delenv(name, raising=False)
+    return made
+
+
+ASKED = ["autofix", "--repo", "o/r", "--horovod", "train.py"]
+
+
+def test_a_dry_run_shows_patch_and_description(shop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([*ASKED, "--dry-run"]) == 0
+    out = capfd.readouterr().out
+    assert out.startswith("diff --git a/train.py b/train.py\n")
+    assert "is made distributed (`HVD106`)" in out
+    assert "smoke run: none was made" in out
+    assert shop.tip() is None
+    patch = out.partition("<!-- distml-autofix")[0]
+    subprocess.run(["git", "apply", "--check"], input=patch, cwd=shop.clone, text=True, check=True)
+
+
+def test_computing_and_publishing_apart(
+    shop: Workshop, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = str(tmp_path / "fixes.json")
+    assert main([*ASKED, "--compute", file]) == 0
+    monkeypatch.setenv("GITHUB_TOKEN", SECRET)
+    seen: list[str] = []
+
+    def handle(method: str, path: str, body: Any, headers: Any) -> tuple[int, Any]:
+        seen.append(headers["Authorization"])
+        return shop.forge.handle(method, path, body)
+
+    with serve(handle) as address:
+        published = ["autofix", "--repo", "o/r", "--apply", file, "--label", "distml", "--api-url", address]
+        assert main(published) == 0
+        assert main(published) == 0
+    out, errors = capfd.readouterr()
+    assert out.splitlines()[1:] == ["created: opened pull request 1", "unchanged: pull request 1 is up to date"]
+    assert "horovod.torch" in shop.files(BRANCH)["train.py"]
+    assert set(seen) == {f"Bearer {SECRET}"}
+    assert SECRET not in out + errors
+
+
+def test_one_step(shop: Workshop, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GH_TOKEN", SECRET)
+    with serve(lambda method, path, body, _headers: shop.forge.handle(method, path, body)) as address:
+        assert main(["autofix", "--repo", "o/r", "--api-url", address]) == 0
+    assert capfd.readouterr().out == "nothing: nothing to fix\n"
+
+
+def test_a_loop_that_is_hidden_is_left_alone(shop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
+    hidden = TRAINING.replace("in loader:", "in loader:  # distml: ignore[HVD106]")
+    shop.commit(BASE, {"train.py": hidden})
+    git(shop.clone, "pull", "-q")
+    assert main([*ASKED, "--dry-run"]) == 0
+    assert capfd.readouterr().out == "nothing to fix\n"
+    shop.commit(BASE, {"train.py": TRAINING, "pyproject.toml": '[tool.distml]\nignore = ["HVD106"]\n'})
+    git(shop.clone, "pull", "-q")
+    assert main([*ASKED, "--dry-run"]) == 0
+    assert capfd.readouterr().out == "nothing to fix\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--repo", "o/r/x", "--dry-run"], "--repo must be OWNER/NAME"),
+        (["--repo", "o/r", "--base", "a b", "--dry-run"], "--base: no branch can be called 'a b'"),
+        (["--repo", "o/r", "--base=--upload-pack=x", "--dry-run"], "--base: no branch can be called"),
+        (["--repo", "o/r", "--branch", "x\ny", "--dry-run"], "--branch: no branch can be called 'x\\ny'"),
+        (["--repo", "o/r", "--branch", "main", "--dry-run"], "fixes need a branch of their own"),
+        (["--repo", "o/r", "--base", "nowhere", "--dry-run"], "this clone knows no branch nowhere of origin"),
+        (["--repo", "o/r"], "no token: set GITHUB_TOKEN"),
+        (["--repo", "o/r", "--remote=-x", "--dry-run"], "--remote: no remote can be called '-x'"),
+        (["--repo", "o/r", "--dry-run", "--smoke", "python3"], "it needs --compute"),
+    ],
+)
+def test_wrong_use(shop: Workshop, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["autofix", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name", ["main;touch pwned", "$(touch${IFS}pwned)", "`id`", "a'b\"c", "${{github.token}}", "日本"]
+)
+def test_branches_with_odd_names(name: str, shop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
+    git(shop.bare, "update-ref", f"refs/heads/{name}", BASE)
+    git(shop.clone, "fetch", "-q", "origin")
+    assert main([*ASKED, "--base", name, "--branch", f"fix/{name}", "--dry-run"]) == 0
+    assert "train.py" in capfd.readouterr().out
+    assert not list(shop.clone.parent.rglob("pwned"))
+
+
+@pytest.mark.parametrize(
+    ("url", "error"),
+    [
+        ("http://example.org", "the address of the API must begin with https://"),
+        ("file:///etc/passwd", "the address of the API must begin with https://"),
+    ],
+)
+def test_a_token_needs_an_address_with_tls(
+    shop: Workshop, url: str, error: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", SECRET)
+    assert main(["autofix", "--repo", "o/r", "--api-url", url]) == 2
+    assert error in capsys.readouterr().err
+
+
+def test_a_token_that_is_none_is_not_shown(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "ghs\nsecret")
+    assert main(["autofix", "--repo", "o/r"]) == 2
+    assert "secret" not in capsys.readouterr().err
+
+
+def test_the_remote_must_be_the_repository(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    cloned = Git(str(shop.clone))
+    for address, fits in [
+        ("https://github.com/o/r.git", True),
+        ("https://github.com/O/R/", True),
+        ("git@github.com:o/r.git", True),
+        ("https://github.com/o/other", False),
+        ("git@github.com:evil/r.git", False),
+        (str(shop.bare), True),
+    ]:
+        git(shop.clone, "remote", "set-url", "origin", address)
+        assert leads_to(cloned, "origin", "o/r") is fits, address
+
+
+def test_the_token_of_git_stands_in_no_argument(
+    shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "bin" / "git"
+    fake.parent.mkdir()
+    fake.write_text(
+        '#!/bin/sh\nprintf "%s\\n" "$@"; env | grep ^GIT_CONFIG; echo "bad: $GIT_CONFIG_VALUE_0" >&2; exit 1\n'
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("GITHUB_TOKEN", SECRET)
+    with pytest.raises(Exception, match=r"bad: AUTHORIZATION: basic \*\*\*"):
+        Git(str(shop.clone), SECRET).run("push")
+
+
+HOSTILE = "a`b|c\n### heading\n<!-- distml-autofix end -->\n@owner ${{ secrets.X }} <img src=x> [l](http://e.org)"
+
+
+def test_descriptions_hold_any_text() -> None:
+    change = Change(f"{HOSTILE}.py", "0" * 40, b"", (Reason(3, HOSTILE, HOSTILE, HOSTILE),))
+    proposal = Proposal(
+        "1" * 40, (change,), (Left(HOSTILE, 1, HOSTILE, HOSTILE),), (Smoked(change.path, HOSTILE, HOSTILE),)
+    )
+    text = describe.body(proposal, HOSTILE)
+    assert text.count(describe.END) == 1
+    assert [line for line in text.splitlines() if line.startswith("###")][-1] == "### If you do not want this"
+    assert "\n### heading" not in text
+    assert "@owner" not in text.replace("&#64;", "")
+    assert describe.key(text) == proposal.key
+    assert describe.message(proposal).splitlines() == ["distml: fixes in 1 file"]
+
+
+def test_a_description_that_is_too_long_is_cut() -> None:
+    change = Change("a.py", "0" * 40, b"", tuple(Reason(n, "what " * 20, "why " * 20, "SHP101") for n in range(1000)))
+    text = describe.body(Proposal("1" * 40, (change,)), "b")
+    assert len(text) < 65_536
+    assert "There is more than fits here" in text
+    assert "ignore[SHP101]" in text
+
+
+def test_a_proposal_survives_being_handed_over() -> None:
+    change = Change("a b\udcff.py", "0" * 40, b"\xff\x00\r\n", (Reason(1, HOSTILE, "y", "SHP101"),))
+    proposal = Proposal("1" * 40, (change,), (Left("x", 1, "r", "w"),), (Smoked("a", "passed", "s"),))
+    assert decode(encode(proposal)) == proposal
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 2},
+        {"base": "main"},
+        {"base": "1" * 39 + "\n"},
+        {"changes": {}},
+        {"changes": [{"path": "../x.py", "before": "0" * 40, "after": "", "reasons": []}]},
+        {"changes": [{"path": ".github/workflows/x.py", "before": "0" * 40, "after": "", "reasons": []}]},
+        {"changes": [{"path": "x.yml", "before": "0" * 40, "after": "", "reasons": []}]},
+        {"changes": [{"path": "x.py", "before": "--all", "after": "", "reasons": []}]},
+        {"changes": [{"path": "x.py", "before": "0" * 40, "after": "not base64!", "reasons": []}]},
+        {"changes": [{"path": "x.py", "before": "0" * 40, "after": "", "reasons": []}] * 2},
+        {"left": [{"path": 3, "line": 1, "rule": "", "why": ""}]},
+        {"smoked": None},
+    ],
+)
+def test_what_is_handed_over_is_not_believed(change: dict[str, Any]) -> None:
+    plain = {**json.loads(encode(Proposal("1" * 40))), **change}
+    with pytest.raises(ProposalError):
+        decode(json.dumps(plain))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{}", "[" * 100_000])
+def test_what_is_no_proposal(text: str) -> None:
+    with pytest.raises(ProposalError):
+        decode(text)
+
+
+def finding(path: str, *edits: tuple[int, int, int, str]) -> Diagnostic:
+    made = tuple(Edit(Span(path, line, start, line, end), text) for line, start, end, text in edits)
+    return Diagnostic("SHP101", "m", made[0].span, fix=Fix("d", made))
+
+
+def test_fixes_are_written_whole_and_apart(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(b"\xef\xbb\xbfx = 1\r\nn\xc3\xa4me = (2, 3)\r\n")
+    found = [
+        finding(str(path), (1, 5, 6, "10"), (2, 12, 13, "30")),
+        finding(str(path), (2, 9, 10, "20")),
+        finding(str(path), (2, 9, 13, "overlaps")),
+    ]
+    fixed = write_fixes(found, {str(path): "a.py"})
+    assert path.read_bytes() == b"\xef\xbb\xbfx = 10\r\nn\xc3\xa4me = (20, 30)\r\n"
+    assert [each.line for each in fixed.reasons["a.py"]] == [1, 2]
+
+
+def test_a_fix_that_breaks_the_file_is_not_applied(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n")
+    fixed = write_fixes([finding(str(path), (1, 5, 6, "("))], {str(path): "a.py"})
+    assert path.read_text() == "x = 1\n"
+    assert fixed.reasons == {}
+    assert "would not parse" in fixed.left[0].why
+
+
+def test_an_edit_over_lines() -> None:
+    edit = Edit(Span("a", 1, 3, 2, 2), "-")
+    assert edited_text("abc\rdef\n", [edit]) == "ab-ef\n"
+
+
+def test_the_command_is_listed() -> None:
+    from distml.cli.commands import every
+
+    assert every()["autofix"] is command
