@@ -179,3 +179,129 @@ class ProgramTooLarge(Rule):
     code = "HVD212"
     name = "program-too-large"
     severity = Severity.WARNING
+
+
+class ManualUpdate(Rule):
+    """Variables are changed by hand, without an optimizer.
+
+    ## What it finds
+    A training step that subtracts gradients from its variables itself, or hands them to an optimizer that the program
+    writes itself.
+
+    ## Why it matters
+    What ranks exchange is the gradient that an optimizer applies. In an update by hand nobody can tell the gradient from
+    the rate, the momentum and the rest, so that it cannot be averaged at the right place.
+
+    ## Example
+    ```py
+    import tensorflow as tf
+
+    w = tf.Variable([1.0, 2.0])
+    for x in tf.data.Dataset.range(10):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w * tf.cast(x, tf.float32))
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+    ```
+
+    ## Instead
+    ```py
+    import tensorflow as tf
+
+    w = tf.Variable([1.0, 2.0])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for x in tf.data.Dataset.range(10):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w * tf.cast(x, tf.float32))
+        optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+    ```
+    """
+
+    code = "HVD203"
+    name = "manual-update"
+    severity = Severity.WARNING
+
+
+class GradientNotFollowed(Rule):
+    """Nobody sees which tape the gradients of an update come from.
+
+    ## What it finds
+    `apply_gradients` whose gradients reach it by ways that cannot be followed, through a library or a structure that is
+    filled elsewhere.
+
+    ## Why it matters
+    The tape has to be wrapped so that it averages gradients over all ranks. If the wrong one is, or none, ranks train apart.
+
+    ## Example
+    ```py
+    import pickle
+
+    import tensorflow as tf
+
+    w = tf.Variable([1.0, 2.0])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for x in tf.data.Dataset.range(10):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w * tf.cast(x, tf.float32))
+        with open("gradient", "wb") as file:
+            pickle.dump(tape.gradient(loss, w).numpy(), file)
+        optimizer.apply_gradients([(pickle.load(open("gradient", "rb")), w)])
+    ```
+
+    ## Instead
+    ```py
+    import tensorflow as tf
+
+    w = tf.Variable([1.0, 2.0])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for x in tf.data.Dataset.range(10):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w * tf.cast(x, tf.float32))
+        optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+    ```
+    """
+
+    code = "HVD209"
+    name = "gradient-not-followed"
+    severity = Severity.WARNING
+
+
+class NothingToDivide(Rule):
+    """One variable is optimized, and no data goes into it that ranks could divide.
+
+    ## What it finds
+    Style transfer and its like: an optimizer changes the pixels of one image, in steps that read no batches.
+
+    ## Why it matters
+    All ranks would take the same steps on the same image. With a rate that grows with their number the result would even
+    be another one.
+
+    ## Example
+    ```py
+    import tensorflow as tf
+
+    image = tf.Variable(tf.random.uniform([1, 8, 8, 3]))
+    optimizer = tf.keras.optimizers.Adam(0.02)
+    for step in range(100):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(image**2)
+        optimizer.apply_gradients([(tape.gradient(loss, image), image)])
+    ```
+
+    ## Instead
+    Run several of these independently, each with an image of its own. A training loop has data to divide:
+    ```py
+    import tensorflow as tf
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.Adam(0.02)
+    for x in tf.data.Dataset.from_tensor_slices(tf.random.uniform([64, 8])).batch(8):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+    """
+
+    code = "HVD213"
+    name = "nothing-to-divide"
+    severity = Severity.WARNING

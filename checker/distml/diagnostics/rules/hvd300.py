@@ -37,3 +37,182 @@ class DownloadRace(Rule):
     code = "HVD307"
     name = "download-race"
     severity = Severity.WARNING
+
+
+class DataNotSharded(Rule):
+    """Every rank goes through all of the data.
+
+    ## What it finds
+    A loop whose batches come from where nobody can see them being made, or that uses all of the data in every step.
+
+    ## Why it matters
+    Ranks that compute the gradient of the same batch do the same work many times. The weights stay equal and right; there
+    is nothing gained.
+
+    ## Example
+    ```py
+    import tensorflow as tf
+
+    x, y = tf.random.normal([64, 4]), tf.random.normal([64, 1])
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for step in range(100):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - y) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+
+    ## Instead
+    ```py
+    import tensorflow as tf
+
+    x, y = tf.random.normal([64, 4]), tf.random.normal([64, 1])
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for x_batch, y_batch in tf.data.Dataset.from_tensor_slices((x, y)).repeat(100).batch(16):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x_batch) - y_batch) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+    """
+
+    code = "HVD302"
+    name = "data-not-sharded"
+    severity = Severity.WARNING
+
+
+class StepsNotEqualized(Rule):
+    """Ranks may take unequal numbers of steps.
+
+    ## What it finds
+    Data whose length nobody knows beforehand (a generator, a filter), or a loop that ends by a condition of its own.
+
+    ## Why it matters
+    Every step is a meeting of all ranks. One that has a batch more than the others waits for them for ever.
+
+    ## Example
+    ```py
+    import tensorflow as tf
+
+    data = tf.data.Dataset.range(64).map(lambda x: tf.cast(x, tf.float32)[None])
+    data = data.filter(lambda x: tf.random.uniform([]) < 0.5).batch(4)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for x in data:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+
+    ## Instead
+    ```py
+    import tensorflow as tf
+
+    data = tf.data.Dataset.range(64).map(lambda x: tf.cast(x, tf.float32)[None])
+    data = data.filter(lambda x: tf.random.uniform([]) < 0.5).repeat().batch(4).take(100)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for x in data:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+    """
+
+    code = "HVD303"
+    name = "steps-not-equalized"
+    severity = Severity.WARNING
+
+
+class RateNotFound(Rule):
+    """The learning rate of an optimizer is not to be seen, and stays as it is.
+
+    ## What it finds
+    An optimizer that is made outside of the program, or whose arguments are given together.
+
+    ## Why it matters
+    A step of all ranks together uses as many batches; without a rate that grows with them, training takes longer to get as
+    far.
+
+    ## Example
+    ```py
+    import tensorflow as tf
+
+    settings = {"learning_rate": 0.1}
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(**settings)
+    for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+
+    ## Instead
+    ```py
+    import tensorflow as tf
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(learning_rate=0.1)
+    for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+    """
+
+    code = "HVD304"
+    name = "rate-not-found"
+    severity = Severity.WARNING
+
+
+class OutputNotMoved(Rule):
+    """Every rank writes a file, since the program goes on to use what writing gives.
+
+    ## What it finds
+    A checkpoint whose path is used for more than being printed.
+
+    ## Why it matters
+    All ranks write to one place at the same time, and a file may come out broken.
+
+    ## Example
+    ```py
+    import tensorflow as tf
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    checkpoint = tf.train.Checkpoint(model=model)
+    for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    path = checkpoint.save("here")
+    checkpoint.restore(path)
+    ```
+
+    ## Instead
+    ```py
+    import tensorflow as tf
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    checkpoint = tf.train.Checkpoint(model=model)
+    for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    checkpoint.save("here")
+    checkpoint.restore(tf.train.latest_checkpoint("."))
+    ```
+    """
+
+    code = "HVD306"
+    name = "output-not-moved"
+    severity = Severity.WARNING
