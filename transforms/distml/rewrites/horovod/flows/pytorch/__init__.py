@@ -15,7 +15,9 @@ from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
+from distml.rewrites.horovod.flows.pytorch.seeds import Seeds
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
+from distml.rewrites.horovod.flows.pytorch.statistics import Statistics
 from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
 from distml.rewrites.horovod.flows.pytorch.tensors import Tensors
 from distml.rewrites.horovod.plan import Loop, Plan
@@ -69,9 +71,12 @@ def _plan(study: Study, plan: Plan) -> None:
             )
     gradients.average(not spelling.ddp and gradients.simple())
     optimizers.scale(frozenset(makers))
+    seeds = Seeds(study, plan, spelling)
+    seeds.alike()
     optimizers.broadcast()
     for place in optimizers.places[:1]:
-        tensors.seed(place.statement, place.behind)
+        seeds.by_rank(place)
+    Statistics(study, plan, spelling, optimizers).alike(sharded)
     Decisions(study, plan, spelling).agree()
     Devices(study, plan).own()
 

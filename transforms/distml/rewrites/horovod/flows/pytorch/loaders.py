@@ -145,7 +145,9 @@ class Loaders:
         names = self.program.names(call.func)
         patch = self.plan.patch(maker)
         first = call.args[0] if call.args else None
-        if first is None or (len(call.args) + len(call.keywords) > 1 and not names & _WEIGHTED):
+        if names & _WEIGHTED or (names & _RANDOM and _argument(call, "replacement", 1) is not None):
+            return self._independent(call, 1 if names & _WEIGHTED else 2)
+        if first is None or len(call.args) + len(call.keywords) > 1:
             return False
         if names & (_RANDOM | _SAME_ORDER):
             order = "True" if names & _RANDOM else "False"
@@ -154,21 +156,20 @@ class Loaders:
             indices = ast.unparse(first)
             patch.wrap(data, f"torch.utils.data.Subset({{}}, {indices})", _SHARDED)
             patch.wrap(sampler, self._sampler(maker, indices, "True"), _SHARDED)
-        elif names & _WEIGHTED:
-            return self._weighted(call)
         else:
             return False
         self.shuffled.add(maker)
         return True
 
-    def _weighted(self, call: ast.Call) -> bool:
-        """Every rank draws fewer samples, from numbers of its own."""
-        count = _argument(call, "num_samples", 1)
-        if count is None or any(k.arg == "generator" for k in call.keywords):
+    def _independent(self, call: ast.Call, position: int) -> bool:
+        """Samples drawn with replacement: every rank draws fewer, by random numbers of its own."""
+        if any(k.arg in ("generator", None) for k in call.keywords):
             return False
         world = self.plan.world(call)
         patch = self.plan.patch(call)
-        patch.wrap(count, f"{{}} // {world.size}", _SHARDED)
+        count = _argument(call, "num_samples", position)
+        if count is not None:
+            patch.wrap(count, f"{{}} // {world.size}", _SHARDED)
         seed = f"torch.Generator().manual_seed(torch.initial_seed() + {world.rank})"
         patch.keyword(call, "generator", seed, _SHARDED)
         return True
@@ -180,7 +181,7 @@ class Loaders:
         patch = self.plan.patch(maker)
         name = patch.free("dataset")
         note = Note("a name for the data set", "both the loader and its sampler need it", "distributed-sampler")
-        patch.wrap(data, f"{name} := {{}}" if data in maker.args else f"({name} := {{}})", note)
+        patch.wrap(data, f"({name} := {{}})", note)
         return name
 
     def _inner(self, maker: ast.Call, statement: ast.stmt) -> bool:
@@ -243,7 +244,10 @@ class Loaders:
 
     def _share(self, use: Use, makers: list[ast.Call]) -> bool:
         """The loop over an iterable takes every so-manieth of its items."""
-        if not isinstance(use.drawn, ast.For) or not self._takes_data(use, use.drawn):
+        if isinstance(use.drawn, ast.For):
+            if not self._takes_data(use, use.drawn):
+                return False
+        elif not makers or not isinstance(self.program.parent(use.iterable), ast.Call):
             return False
         world = self.plan.world(use.iterable)
         share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
@@ -254,7 +258,7 @@ class Loaders:
         if not makers:
             self.plan.warn(
                 "HVD302",
-                use.drawn,
+                self.program.statement(use.drawn),
                 f"`{ast.unparse(use.iterable)}` is dealt out among the ranks: right if all see the same in the same order",
                 "seed what shuffles it alike on all ranks",
             )

@@ -140,7 +140,7 @@ class Optimizers:
                 target = self._target(maker)
                 if target is None:
                     self.plan.warn(
-                        "HVD308", maker, "the model of this optimizer was not found: its weights are not broadcast"
+                        "HVD309", maker, "the model of this optimizer was not found: its weights are not broadcast"
                     )
                     continue
                 lines = [self.spelling.broadcast_weights(place.statement, target)]
@@ -191,6 +191,8 @@ class Optimizers:
             root = root.value
         if not isinstance(root, ast.Name):
             return False
+        if self._loop_variable(root):
+            return False
         for above in self.program.ancestors(model):
             if isinstance(above, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
                 bound = {n.id for g in above.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
@@ -199,6 +201,12 @@ class Optimizers:
             if isinstance(above, ast.Lambda):
                 return False
         return True
+
+    def _loop_variable(self, name: ast.Name) -> bool:
+        """Whether a loop in the same function sets a name: behind the loop it is only the last of several."""
+        scope: ast.AST = self.program.function(name) or self.program.unit(name).tree
+        targets = [each.target for each in ast.walk(scope) if isinstance(each, ast.For)]
+        return any(isinstance(n, ast.Name) and n.id == name.id for target in targets for n in ast.walk(target))
 
     def _place(self, node: ast.Call, models: tuple[str, ...], depth: int) -> Place:
         """Where training begins after a call: in its function, or in those that call it."""

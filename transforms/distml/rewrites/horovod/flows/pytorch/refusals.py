@@ -88,7 +88,7 @@ def _without_model(study: Study, maker: ast.Call) -> None:
         return
     if isinstance(given[0], ast.List) and not any(isinstance(each, ast.Dict | ast.Starred) for each in given[0].elts):
         raise Refuse(
-            "HVD212",
+            "HVD213",
             maker,
             f"`{ast.unparse(maker.func)}` changes single tensors, not a model: there is no data to divide among ranks",
             "run several such programs, each in its own process",

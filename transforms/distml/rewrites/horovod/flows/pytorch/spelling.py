@@ -22,6 +22,23 @@ def {name}(value):
     {dist}.all_reduce(total)
     return total.item() / {dist}.get_world_size()
 '''
+_AVERAGE = '''
+
+def {name}(optimizer):
+    """Gradients become their means over all ranks."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.grad is not None:
+                {dist}.all_reduce(parameter.grad)
+                parameter.grad.div_({dist}.get_world_size())
+'''
+_BROADCAST = '''
+
+def {name}(tensors):
+    """Tensors become those of rank 0."""
+    for tensor in tensors:
+        {dist}.broadcast(tensor, src=0)
+'''
 
 
 class Spelling:
@@ -38,11 +55,14 @@ class Spelling:
 
     def agreed(self, node: ast.expr) -> str:
         """A template: what rank 0 finds an expression to be."""
+        return self.first(node, "{}" if isinstance(node, ast.Compare) or _negated(node) else "bool({})")
+
+    def first(self, node: ast.AST, code: str) -> str:
+        """What an expression, given as text, is on rank 0."""
         world = self.plan.world(node)
-        given = "{}" if isinstance(node, ast.Compare | ast.Constant) or _negated(node) else "bool({})"
         if self.ddp:
-            return f"{self._function(node, 'agreed', _AGREED)}({given})"
-        return f"{world.module}.broadcast_object({given}, root_rank=0)"
+            return f"{self._function(node, 'agreed', _AGREED)}({code})"
+        return f"{world.module}.broadcast_object({code}, root_rank=0)"
 
     def mean(self, node: ast.expr) -> str:
         """A template: a number's mean over all ranks."""
@@ -54,42 +74,39 @@ class Spelling:
     def averaged(self, node: ast.AST, optimizer: str) -> str:
         """Statements: the gradients of an optimizer become their means over all ranks."""
         world = self.plan.world(node)
-        gradients = f"for group in {optimizer}.param_groups for p in group['params'] if p.grad is not None"
-        if not self.ddp:
-            listed = gradients.replace("'", '"')
-            return f"{world.module}.grouped_allreduce_([p.grad {listed}])"
-        lines = [f"for gradient in [p.grad {gradients}]:".replace("'", '"')]
-        lines += [f"    {world.module}.all_reduce(gradient)", f"    gradient.div_({world.size})"]
-        return "\n".join(lines)
+        if self.ddp:
+            return f"{self._function(node, 'average_gradients', _AVERAGE)}({optimizer})"
+        listed = f'for group in {optimizer}.param_groups for p in group["params"] if p.grad is not None'
+        return f"{world.module}.grouped_allreduce_([p.grad {listed}])"
 
     def broadcast_model(self, node: ast.AST, model: str) -> str:
         """Statements: the weights and buffers of a model become those of rank 0."""
         world = self.plan.world(node)
         if self.ddp:
-            return f"for tensor in {model}.state_dict().values():\n    {world.module}.broadcast(tensor, src=0)"
+            return self._each(node, f"{model}.state_dict().values()")
         return f"{world.module}.broadcast_parameters({model}.state_dict(), root_rank=0)"
 
     def broadcast_buffers(self, node: ast.AST, model: str) -> str:
         """Statements: running statistics become those of rank 0."""
         world = self.plan.world(node)
         if self.ddp:
-            return f"for buffer in {model}.buffers():\n    {world.module}.broadcast(buffer, src=0)"
+            return self._each(node, f"{model}.buffers()")
         return f"{world.module}.broadcast_parameters(dict({model}.named_buffers()), root_rank=0)"
 
     def broadcast_weights(self, node: ast.AST, optimizer: str) -> str:
         """Statements: what an optimizer changes becomes what it is on rank 0."""
         world = self.plan.world(node)
-        listed = f'[p for group in {optimizer}.param_groups for p in group["params"]]'
         if self.ddp:
-            return f"for p in {listed}:\n    {world.module}.broadcast(p.detach(), src=0)"
+            return self._each(node, f'[p.detach() for group in {optimizer}.param_groups for p in group["params"]]')
+        listed = f'[p for group in {optimizer}.param_groups for p in group["params"]]'
         return f"{world.module}.broadcast_parameters({listed}, root_rank=0)"
+
+    def _each(self, node: ast.AST, tensors: str) -> str:
+        return f"{self._function(node, 'broadcast_all', _BROADCAST)}({tensors})"
 
     def broadcast_state(self, node: ast.expr, optimizer: str) -> str:
         """Statements: the state of an optimizer becomes that of rank 0."""
-        world = self.plan.world(node)
-        if self.ddp:
-            return f"{optimizer}.load_state_dict({self._function(node, 'agreed', _AGREED)}({optimizer}.state_dict()))"
-        return f"{optimizer}.load_state_dict({world.module}.broadcast_object({optimizer}.state_dict(), root_rank=0))"
+        return f"{optimizer}.load_state_dict({self.first(node, f'{optimizer}.state_dict()')})"
 
     def _function(self, node: ast.AST, name: str, code: str) -> str:
         """A small function that the file needs, put behind its start-up once."""

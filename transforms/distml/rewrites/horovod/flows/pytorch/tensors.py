@@ -6,6 +6,7 @@ import ast
 import re
 
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
+from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study, siblings
 from distml.rewrites.horovod.plan import Note, Plan
 
@@ -14,23 +15,10 @@ _PART = Note(
     "without it all ranks see the same samples, and their mean gradient is that of one rank",
     "part-of-tensor",
 )
-_SEEDED = Note(
-    "random numbers of its own for each rank", "with one seed all ranks draw the same samples and noise", "seed-by-rank"
-)
-_DRAWS = re.compile(
-    r"(torch|numpy\.random(\.\w+\(\))?|random)\.(randint|randperm|rand|randn|randn_like|rand_like|normal|uniform|choice|choices|sample"
-    r"|permutation|shuffle|multinomial|bernoulli|random|standard_normal|integers)"
-)
 _PICKS = re.compile(
     r"(torch|numpy\.random(\.\w+\(\))?|random)\.(randint|randperm|choice|choices|sample|permutation|shuffle|integers|randrange)"
 )
 _ORDERS = re.compile(r"torch\.(randperm|arange)|numpy\.(random\.permutation|arange)|builtins\.(range|list)")
-_SEEDS = {
-    "torch.manual_seed": "torch.manual_seed(torch.initial_seed() + {rank})",
-    "torch.random.manual_seed": "torch.manual_seed(torch.initial_seed() + {rank})",
-    "numpy.random.seed": "{name}(int({module}.randint(2**31 - 1)) + {rank})",
-    "random.seed": "{name}({module}.randrange(2**31) + {rank})",
-}
 
 
 class Tensors:
@@ -163,38 +151,7 @@ class Tensors:
 
     def _picks(self, loop: ast.AST) -> bool:
         """Whether each turn of a loop draws its samples at random."""
-        return self._draws(loop, _PICKS, 3)
-
-    def _draws(self, node: ast.AST, kind: re.Pattern[str], depth: int) -> bool:
-        for each in ast.walk(node):
-            if isinstance(each, ast.Call):
-                if any(kind.fullmatch(name) for name in self.program.names(each.func)):
-                    return True
-                if depth:
-                    for function in self.study.run_by(each):
-                        if self._draws(function, kind, depth - 1):
-                            return True
-        return False
-
-    def seed(self, statement: ast.stmt, behind: bool) -> None:
-        """Let every rank draw numbers of its own in training, where the program seeds the generators."""
-        loops = [
-            node for unit in self.program.units.values() for node in ast.walk(unit.tree) if isinstance(node, LOOPS)
-        ]
-        if not any(self.study.stepping.holds(loop) and self._draws(loop, _DRAWS, 3) for loop in loops):
-            return
-        world = self.plan.world(statement)
-        unit = self.program.unit(statement)
-        seen = set()
-        for call in self.program.calls:
-            for name in self.program.names(call.func) & set(_SEEDS):
-                if name in seen or (self.program.unit(call) is not unit and not name.startswith("torch")):
-                    continue
-                seen.add(name)
-                written = ast.unparse(call.func)
-                code = _SEEDS[name].format(rank=world.rank, name=written, module=written.rpartition(".")[0])
-                patch = self.plan.patch(statement)
-                (patch.after if behind else patch.before)(statement, code, _SEEDED)
+        return bool(drawn(self.study, loop, _PICKS, 3))
 
 
 def _size_of(node: ast.AST) -> tuple[ast.expr, int] | None:

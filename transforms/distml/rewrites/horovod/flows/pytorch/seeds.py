@@ -1,0 +1,130 @@
+"""Random numbers: the same on all ranks where data is made and split, different where samples and noise are drawn."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.common.setup import behind_start
+from distml.rewrites.horovod.flows.pytorch.optimizers import Place
+from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
+from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+from distml.rewrites.horovod.plan import Note, Plan
+
+_DRAWS = re.compile(
+    r"(torch|numpy\.random|random)\.(randint|randperm|rand|randn|randn_like|rand_like|normal|uniform|choice|choices|sample"
+    r"|permutation|shuffle|multinomial|bernoulli|random|standard_normal|random_sample|randrange)"
+    r"|torch\.distributions\.(\w+\.)*\w+\(\)\.r?sample|torch\.utils\.data\.(dataset\.)?random_split"
+    r"|sklearn\.model_selection\.(\w+\.)*train_test_split|sklearn\.datasets\.make_\w+"
+)
+_SEEDS = {
+    "torch": ("torch.manual_seed", "torch.random.manual_seed"),
+    "numpy": ("numpy.random.seed",),
+    "random": ("random.seed",),
+}
+_OWN = {
+    "torch": "torch.manual_seed(torch.initial_seed() + {rank})",
+    "numpy": "{name}.random.seed({name}.random.randint(2**31 - 1) + {rank})",
+    "random": "{name}.seed({name}.randrange(2**31) + {rank})",
+}
+_ALIKE = {
+    "torch": ("torch.manual_seed({})", "torch.initial_seed()"),
+    "numpy": ("{name}.random.seed({})", "{name}.random.randint(2**31 - 1)"),
+    "random": ("{name}.seed({})", "{name}.randrange(2**31)"),
+}
+_BY_RANK = Note(
+    "random numbers of its own for each rank", "with one seed all ranks draw the same samples and noise", "seed-by-rank"
+)
+_TOGETHER = Note(
+    "one seed for all ranks",
+    "the data is made or split at random here, and must come out the same on every rank",
+    "seed-alike",
+)
+_PLAIN = frozenset({"generator", "random_state"})
+
+
+class Seeds:
+    """Plans the seeds of a program."""
+
+    def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
+        self.study, self.plan, self.spelling = study, plan, spelling
+        self.program = study.program
+        called = {name for call in self.program.calls for name in self.program.names(call.func)}
+        self.seeded = {kind for kind, names in _SEEDS.items() if called & set(names)}
+
+    def alike(self) -> None:
+        """One seed for all ranks, for what is drawn before training from generators that the program does not seed."""
+        entry = next((unit for unit in self.program.roots if self.study.stepping.holds_any(unit.tree.body)), None)
+        if entry is None or entry.source.location not in self.plan.editable:
+            return
+        needed = {kind for call in self.program.calls for kind in self._prepared(call)} - self.seeded
+        for kind in sorted(needed):
+            name = _name(entry.tree, kind)
+            template, seed = _ALIKE[kind]
+            given = self.spelling.first(entry.tree, seed.format(name=name or kind))
+            lines = [] if name else [f"import {kind}"]
+            lines.append(template.replace("{name}", name or kind).replace("{}", given))
+            behind_start(self.plan, entry, "\n".join(lines), _TOGETHER)
+            self.seeded.add(kind)
+
+    def _prepared(self, call: ast.Call) -> set[str]:
+        """The generators that a call draws from outside training and outside models, whose weights are broadcast."""
+        kinds = _kinds(self.program.names(call.func), _DRAWS)
+        if not kinds or any(keyword.arg in _PLAIN for keyword in call.keywords):
+            return set()
+        for above in self.program.ancestors(call):
+            if isinstance(above, LOOPS) and self.study.training.holds(above):
+                return set()
+            if isinstance(above, ast.ClassDef | ast.Lambda):
+                return set()
+        function = self.program.function(call)
+        return set() if function is not None and self._in_training(function) else kinds
+
+    def _in_training(self, function: ast.AST) -> bool:
+        calls = self.study.callers.get(function, [])
+        return not calls or any(
+            isinstance(above, LOOPS) and self.study.training.holds(above)
+            for call in calls
+            for above in self.program.ancestors(call)
+        )
+
+    def by_rank(self, place: Place) -> None:
+        """Numbers of its own for each rank in training, for generators that are seeded alike."""
+        trees = [unit.tree for unit in self.program.units.values()]
+        loops = [node for tree in trees for node in ast.walk(tree) if isinstance(node, LOOPS)]
+        kinds = {
+            kind for loop in loops if self.study.stepping.holds(loop) for kind in drawn(self.study, loop, _DRAWS, 3)
+        }
+        unit = self.program.unit(place.statement)
+        for kind in sorted(kinds & self.seeded):
+            name = _name(unit.tree, kind)
+            if name:
+                code = _OWN[kind].format(rank=self.plan.world(place.statement).rank, name=name)
+                patch = self.plan.patch(place.statement)
+                (patch.after if place.behind else patch.before)(place.statement, code, _BY_RANK)
+
+
+def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int) -> set[str]:
+    """The generators that running `node` draws from, by calls of the wanted functions."""
+    found: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            found |= _kinds(study.program.names(each.func), wanted)
+            if depth:
+                for function in study.run_by(each):
+                    found |= drawn(study, function, wanted, depth - 1)
+    return found
+
+
+def _kinds(names: frozenset[str], wanted: re.Pattern[str]) -> set[str]:
+    roots = {name.partition(".")[0] for name in names if wanted.fullmatch(name)}
+    return {"numpy" if root == "sklearn" else root for root in roots}
+
+
+def _name(tree: ast.Module, module: str) -> str | None:
+    """The name under which a file imports a module as a whole."""
+    for statement in tree.body:
+        for alias in statement.names if isinstance(statement, ast.Import) else ():
+            if alias.name == module:
+                return alias.asname or alias.name
+    return None
