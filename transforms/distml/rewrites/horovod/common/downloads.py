@@ -86,13 +86,36 @@ def _wait(start: Start, world: World) -> str:
 
 
 def _places(statement: ast.stmt, program: Program, depth: int) -> Iterator[ast.stmt]:
-    """The simple statements that do what `statement` does: itself, or those that call the function it returns from."""
-    if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr):
+    """The statements that do what `statement` does: itself, or those that call the function it returns from.
+
+    What stands in a branch is done where no rank can leave it out: around the branch, or where the function is called.
+    """
+    function = program.function(statement)
+    branch = _branch(statement, program)
+    if function is None and branch is not None:
+        yield branch
+    elif branch is None and isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr):
         yield statement
-    elif isinstance(statement, ast.Return) and depth:
-        function = program.function(statement)
+    elif (branch is not None or isinstance(statement, ast.Return)) and depth:
         for call in program.calling(function) if function else ():
             yield from _places(program.statement(call), program, depth - 1)
+
+
+def _branch(statement: ast.stmt, program: Program) -> ast.If | None:
+    """The outermost `if` around a statement in its function: a file that one rank finds may be missing for another."""
+    found: ast.If | None = None
+    for above in program.ancestors(statement):
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            break
+        if isinstance(above, ast.If) and not _is_main(above):
+            found = above
+    return found
+
+
+def _is_main(node: ast.If) -> bool:
+    return (
+        isinstance(node.test, ast.Compare) and isinstance(node.test.left, ast.Name) and node.test.left.id == "__name__"
+    )
 
 
 def _groups(statements: list[ast.stmt], program: Program) -> Iterator[tuple[ast.stmt, ast.stmt]]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeGuard
 
 from distml.rewrites.horovod.common.origins import origins
 from distml.rewrites.horovod.common.pipelines import paths
@@ -48,12 +49,12 @@ class Turn:
     def count(self) -> ast.Call | None:
         """The `range` that is gone through, here or where the variable has it from."""
         inner = self.inner
-        if isinstance(inner, ast.Call) and _called(inner) in ("range", "xrange", "trange"):
+        if _counts(inner):
             return inner
         if isinstance(inner, ast.Name):
             for origin in origins(inner, self.program):
                 value = within(origin.value)
-                if origin.whole and isinstance(value, ast.Call) and _called(value) in ("range", "xrange", "trange"):
+                if origin.whole and _counts(value):
                     return value
         return None
 
@@ -93,6 +94,12 @@ def within(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Call) and _called(node) in _AROUND and node.args and _called(node) != "trange":
         node = node.args[0]
     return node
+
+
+def _counts(node: ast.expr) -> TypeGuard[ast.Call]:
+    if not isinstance(node, ast.Call):
+        return False
+    return _called(node) == "trange" or (isinstance(node.func, ast.Name) and node.func.id in ("range", "xrange"))
 
 
 def _called(call: ast.Call) -> str:
