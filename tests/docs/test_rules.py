@@ -13,11 +13,17 @@ from distml.diagnostics.rule import SECTIONS, Rule
 from distml.engine.config import Config
 from distml.engine.run import run
 from distml.report.pages import index, page
+from distml.rewrites.horovod.options import Options
+from distml.rewrites.horovod.rewrite import plan_of
+from distml.source.project import Project
+from distml.training.program import Program
 
 DOCS = Path(__file__).parents[2] / "docs" / "rules"
 RULES = all_rules()
 WITHOUT_EXAMPLE = {"SRC102", "SRC103", "SRC104", "SRC105", "SRC106", "SRC107", "SRC201"}
-EXAMPLES = [each for each in RULES if each.code not in WITHOUT_EXAMPLE]
+WITHOUT_PROGRAM = {"HVD201", "HVD202", "HVD207", "HVD212", "HVD213"}  # what to do instead is no program
+REWRITES = [each for each in RULES if each.code.startswith("HVD") and each.code not in {"HVD207", "HVD212"}]
+EXAMPLES = [each for each in RULES if each.code not in WITHOUT_EXAMPLE and not each.code.startswith("HVD")]
 
 
 def by_code(each: Rule) -> str:
@@ -46,7 +52,7 @@ def test_a_rule_is_documented(each: Rule) -> None:
     assert each.summary.endswith(".")
     sections = SECTIONS[:2] if each.code in WITHOUT_EXAMPLE else SECTIONS
     assert [title for title in sections if not each.section(title)] == []
-    if each.code not in WITHOUT_EXAMPLE:
+    if each.code not in WITHOUT_EXAMPLE | WITHOUT_PROGRAM:
         assert each.program("Example")
         assert each.program("Instead")
 
@@ -74,3 +80,22 @@ def test_the_example_produces_the_finding(each: Rule, folder: Path) -> None:
 def test_the_remedy_produces_none(each: Rule, folder: Path) -> None:
     (folder / "remedy.py").write_text(each.program("Instead"))
     assert run(["remedy.py"], Config(jobs=0)).diagnostics == ()
+
+
+def remarks(program: str) -> set[str]:
+    """The codes that `distml horovod` has for a program: of its loops if it can be rewritten, of warnings and refusals."""
+    project = Project("/nowhere", overlay={"/nowhere/example.py": program.encode()})
+    source = project.open("example.py")
+    plan = plan_of(Program([source], project), Options(), [source.location])
+    loops = set() if plan.refusals else {loop.code for loop in plan.loops}
+    return loops | {remark.code for remark in (*plan.refusals, *plan.warnings)}
+
+
+@pytest.mark.parametrize("each", REWRITES, ids=by_code)
+def test_the_example_of_a_rewrite_is_remarked_on(each: Rule) -> None:
+    assert each.code in remarks(each.program("Example"))
+
+
+@pytest.mark.parametrize("each", [each for each in REWRITES if each.code not in WITHOUT_PROGRAM], ids=by_code)
+def test_the_remedy_of_a_rewrite_is_not(each: Rule) -> None:
+    assert each.code not in remarks(each.program("Instead"))

@@ -21,7 +21,10 @@ def filled(template: str, node: cst.BaseExpression | None, config: cst.PartialPa
     """The expression `template` with `node` for each `{}`, in parentheses where it needs them."""
     if template == "{}" and node is not None:
         return node
-    tree = cst.parse_expression(template.replace("{}", _HOLE), config)
+    # In brackets, as an assignment expression is written as an argument; they are no part of the result.
+    call = cst.parse_expression(f"f({template.replace('{}', _HOLE)})", config)
+    assert isinstance(call, cst.Call)
+    tree = call.args[0].value
     if node is None:
         return tree
     found = tree.visit(_Fill(node))

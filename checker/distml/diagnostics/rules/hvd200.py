@@ -305,3 +305,142 @@ class NothingToDivide(Rule):
     code = "HVD213"
     name = "nothing-to-divide"
     severity = Severity.WARNING
+
+
+class ClosureOptimizer(Rule):
+    """The optimizer decides when gradients are computed.
+
+    ## What it finds
+    `optimizer.step(closure)`, as LBFGS needs it.
+
+    ## Why it matters
+    The optimizer calls the closure as often as its own loss asks for. Ranks with different data would compute gradients a
+    different number of times, and wait for each other for ever.
+
+    ## Example
+    ```py
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.LBFGS(model.parameters())
+    loader = DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8, shuffle=True)
+
+    for x, y in loader:
+
+        def closure():
+            optimizer.zero_grad()
+            loss = torch.nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+    ```
+
+    ## Instead
+    ```py
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8, shuffle=True)
+
+    for x, y in loader:
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+    ```
+    """
+
+    code = "HVD204"
+    name = "closure-optimizer"
+    severity = Severity.WARNING
+
+
+class OptimizerNotVisible(Rule):
+    """The optimizer of a training loop is made where it cannot be seen.
+
+    ## What it finds
+    A step of an optimizer that comes from a place nobody can follow: an argument that no file passes, a library that builds it, a
+    name that is only known at run time.
+
+    ## Why it matters
+    The learning rate and the average of the gradients belong to the optimizer. Without it, only half of the program would be
+    distributed.
+
+    ## Example
+    ```py
+    import numpy as np
+    from tensorflow import keras
+    from settings import compile_options
+
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(**compile_options())
+    model.fit(np.ones([64, 4]), np.ones([64, 1]))
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+    from tensorflow import keras
+    from settings import compile_options
+
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(optimizer=keras.optimizers.Adam(0.01), **compile_options())
+    model.fit(np.ones([64, 4]), np.ones([64, 1]))
+    ```
+    """
+
+    code = "HVD205"
+    name = "optimizer-not-visible"
+    severity = Severity.WARNING
+
+
+class OneRankDecides(Rule):
+    """Training ends when a value says so that each rank computes from its own data.
+
+    ## What it finds
+    A loop with a session that is left when a loss or a metric of one batch reaches a bound.
+
+    ## Why it matters
+    One rank would leave the loop while the others still wait for its gradients.
+
+    ## Example
+    ```py
+    import numpy as np
+    import tensorflow.compat.v1 as tf
+
+    tf.disable_v2_behavior()
+    x = tf.placeholder(tf.float32, [None, 4])
+    loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1)))
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        while True:
+            _, value = session.run([step, loss], feed_dict={x: np.random.rand(8, 4)})
+            if value < 0.01:
+                break
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+    import tensorflow.compat.v1 as tf
+
+    tf.disable_v2_behavior()
+    x = tf.placeholder(tf.float32, [None, 4])
+    loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1)))
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(100):
+            _, value = session.run([step, loss], feed_dict={x: np.random.rand(8, 4)})
+    ```
+    """
+
+    code = "HVD206"
+    name = "one-rank-decides"
+    severity = Severity.WARNING

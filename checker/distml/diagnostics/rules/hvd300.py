@@ -216,3 +216,195 @@ class OutputNotMoved(Rule):
     code = "HVD306"
     name = "output-not-moved"
     severity = Severity.WARNING
+
+
+class UnknownCallback(Rule):
+    """Nobody knows what a callback does.
+
+    ## What it finds
+    A callback given to Keras' `fit` that is neither one of Keras nor a class of the program. It runs on every rank.
+
+    ## Why it matters
+    A callback that writes should run on rank 0 only; one that decides, or changes the model, on every rank. The wrong choice
+    overwrites files, or leaves ranks waiting for each other.
+
+    ## Example
+    ```py
+    import numpy as np
+    from tensorflow import keras
+
+    from monitoring import Reporter
+
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(optimizer="adam", loss="mse")
+    model.fit(np.ones([64, 4]), np.ones([64, 1]), callbacks=[Reporter()])
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+    from tensorflow import keras
+
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(optimizer="adam", loss="mse")
+    model.fit(np.ones([64, 4]), np.ones([64, 1]), callbacks=[keras.callbacks.CSVLogger("log.csv")])
+    ```
+    """
+
+    code = "HVD301"
+    name = "unknown-callback"
+    severity = Severity.WARNING
+
+
+class OneRankStops(Rule):
+    """A callback stops training by what one rank alone has seen.
+
+    ## What it finds
+    A callback of Keras that sets `stop_training` in the middle of an epoch.
+
+    ## Why it matters
+    Metrics are averaged over the ranks at the end of an epoch. Before it, each rank has its own: one stops, and the others wait
+    for it.
+
+    ## Example
+    ```py
+    import numpy as np
+    from tensorflow import keras
+
+
+    class Stop(keras.callbacks.Callback):
+        def on_batch_end(self, batch, logs=None):
+            if logs["loss"] < 0.1:
+                self.model.stop_training = True
+
+
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(optimizer="adam", loss="mse")
+    model.fit(np.ones([64, 4]), np.ones([64, 1]), callbacks=[Stop()])
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+    from tensorflow import keras
+
+
+    class Stop(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            if logs["loss"] < 0.1:
+                self.model.stop_training = True
+
+
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(optimizer="adam", loss="mse")
+    model.fit(np.ones([64, 4]), np.ones([64, 1]), callbacks=[Stop()])
+    ```
+    """
+
+    code = "HVD308"
+    name = "one-rank-stops"
+    severity = Severity.WARNING
+
+
+class WeightsNotBroadcast(Rule):
+    """The first weights may differ between the ranks.
+
+    ## What it finds
+    A model that is not found, or has no weights yet, at the place where training begins, so that those of rank 0 cannot be
+    given to the others.
+
+    ## Why it matters
+    Ranks that begin with weights of their own never agree: the mean of their gradients is that of no model.
+
+    ## Example
+    ```py
+    import numpy as np
+    from tensorflow import keras
+
+
+    class Net(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.layer = keras.layers.Dense(1)
+
+        def call(self, x):
+            return self.layer(x)
+
+
+    model = Net()
+    model.compile(optimizer="adam", loss="mse")
+    model.train_on_batch(np.random.rand(8, 4), np.ones([8, 1]))
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+    from tensorflow import keras
+
+
+    class Net(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.layer = keras.layers.Dense(1)
+
+        def call(self, x):
+            return self.layer(x)
+
+
+    model = Net()
+    model.compile(optimizer="adam", loss="mse")
+    model.fit(np.ones([64, 4]), np.ones([64, 1]))
+    ```
+    """
+
+    code = "HVD309"
+    name = "weights-not-broadcast"
+    severity = Severity.WARNING
+
+
+class GpuNotChosen(Rule):
+    """Every process may take all GPUs.
+
+    ## What it finds
+    A session of TensorFlow 1 whose configuration comes from a place that nobody can follow.
+
+    ## Why it matters
+    Processes that all take the memory of all GPUs fail when the second of them starts.
+
+    ## Example
+    ```py
+    import numpy as np
+    import tensorflow.compat.v1 as tf
+    from settings import session_config
+
+    tf.disable_v2_behavior()
+    x = tf.placeholder(tf.float32, [None, 4])
+    loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1)))
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+    with tf.Session(config=session_config()) as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(100):
+            session.run(step, feed_dict={x: np.random.rand(8, 4)})
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+    import tensorflow.compat.v1 as tf
+
+    tf.disable_v2_behavior()
+    x = tf.placeholder(tf.float32, [None, 4])
+    loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1)))
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(100):
+            session.run(step, feed_dict={x: np.random.rand(8, 4)})
+    ```
+    """
+
+    code = "HVD310"
+    name = "gpu-not-chosen"
+    severity = Severity.WARNING

@@ -24,11 +24,17 @@ from distml.training.program import Program
 
 TRAINER = re.compile(
     rb"GradientTape|apply_gradients|\.minimize\s*\(|\.fit(_generator)?\s*\(|train_on_batch|\.backward\s*\("
-    rb"|\.train_and_evaluate\s*\(|\.train\s*\(\s*input_fn|\bestimator\.\w*(Estimator|Classifier|Regressor)\b|LightningModule|Trainer\s*\(|Accelerator\s*\(|Learner\s*\("
+    rb"|\.train_and_evaluate\s*\(|\.train\s*\(\s*input_fn|\bestimator\.\w*(Estimator|Classifier|Regressor)\b"
+    rb"|LightningModule|Trainer\s*\(|Accelerator\s*\(|Learner\s*\("
 )
+"""What a file with a training loop says."""
+
 PART = re.compile(
-    rb"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|\.compile\s*\(|model_fn|input_fn|multiprocessing|Session\b|Supervisor"
+    rb"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|\.compile\s*\(|model_fn|input_fn|multiprocessing"
+    rb"|Session\b|Supervisor"
 )
+"""What a file says that makes something a training loop uses."""
+
 LARGEST = 40
 """Files in a program."""
 FRAMEWORK = re.compile(rb"\b(tensorflow|keras|torch|lightning|fastai|accelerate|transformers)\b")

@@ -60,7 +60,7 @@ def place(plan: Plan, call: ast.Call, name: str, position: int, module: str) -> 
         _extend(plan, config, module)
     if not made:
         plan.warn(
-            "HVD308",
+            "HVD310",
             given,
             "nobody can see how this session is configured, so that every process may take all GPUs",
             "set `gpu_options.visible_device_list` to the local rank",

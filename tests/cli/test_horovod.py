@@ -1,0 +1,203 @@
+"""`distml horovod` as a command: modes, forms, exit codes, notebooks, programs of several files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from distml.cli.main import main
+
+TRAIN = """import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8, shuffle=True)
+
+for epoch in range(2):
+    for x, y in loader:
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+"""
+CLOSURE = TRAIN.replace("SGD(model.parameters(), lr=0.1)", "LBFGS(model.parameters())").replace(
+    "optimizer.step()", "optimizer.step(lambda: model(x).sum())"
+)
+LIGHTNING = "import lightning\nimport torch\nlightning.Trainer().fit(None)\n"
+
+
+@pytest.fixture
+def script(folder: Path) -> Path:
+    path = folder / "train.py"
+    path.write_text(TRAIN)
+    return path
+
+
+def test_check_finds_one_loop_and_changes_nothing(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["horovod", "--check", "--format", "json", "train.py"]) == 1
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert (finding["code"], finding["line"], finding["severity"]) == ("HVD106", 9, "warning")
+    assert script.read_text() == TRAIN
+    assert main(["horovod", "--check", "--exit-zero", "train.py"]) == 0
+
+
+@pytest.mark.parametrize("form", ["text", "concise", "sarif", "github", "markdown"])
+def test_every_form_of_report(script: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["horovod", "--check", "--format", form]) == 1
+    assert "HVD106" in capsys.readouterr().out
+
+
+def test_a_review_gives_a_reason_for_each_edit(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["horovod", "train.py"]) == 1
+    said = capsys.readouterr().out
+    assert "train.py:5: learning rate times the number of ranks" in said
+    assert script.read_text() == TRAIN
+
+
+def test_diff_and_write_agree_and_the_second_time_nothing_changes(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["horovod", "--diff", "train.py"]) == 1
+    patch = capsys.readouterr().out
+    assert patch.startswith("--- a/train.py\n+++ b/train.py\n")
+    assert main(["horovod", "--write", "train.py"]) == 0
+    written = script.read_text()
+    added = [line[1:] for line in patch.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert all(line in written.splitlines() for line in added)
+    capsys.readouterr()
+    assert main(["horovod", "--write", "train.py"]) == 0
+    assert "HVD201" in capsys.readouterr().out
+    assert main(["horovod", "--diff", "train.py"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["horovod", "--check", "train.py"]) == 0
+    assert script.read_text() == written
+
+
+def test_the_review_for_programs(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["horovod", "--diff", "--format", "json", "train.py"]) == 1
+    (program,) = json.loads(capsys.readouterr().out)
+    assert program["loops"][0]["code"] == "HVD106"
+    assert all(edit["reason"] and edit["rule"] and edit["path"] == "train.py" for edit in program["edits"])
+    assert program["diffs"]["train.py"].startswith("--- a/train.py")
+
+
+def test_a_refusal_changes_nothing_and_says_why(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "train.py").write_text(CLOSURE)
+    assert main(["horovod", "--write", "train.py"]) == 1
+    assert "refused: HVD204" in capsys.readouterr().out
+    assert (folder / "train.py").read_text() == CLOSURE
+    assert main(["horovod", "--check", "train.py"]) == 1
+
+
+def test_other_trainers_are_refused_and_are_no_finding(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "train.py").write_text(LIGHTNING)
+    assert main(["horovod", "--write", "train.py"]) == 1
+    assert "HVD202" in capsys.readouterr().out
+    assert main(["horovod", "--check", "train.py"]) == 0
+
+
+def test_scripts_side_by_side_do_not_stop_each_other(folder: Path) -> None:
+    (folder / "a.py").write_text(TRAIN)
+    (folder / "b.py").write_text(CLOSURE)
+    assert main(["horovod", "--write", "."]) == 1
+    assert "horovod" in (folder / "a.py").read_text()
+    assert (folder / "b.py").read_text() == CLOSURE
+
+
+def test_scripts_that_would_change_one_file_are_one_program(folder: Path) -> None:
+    parts = "import torch\n\ndef make(model):\n    return torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    (folder / "parts.py").write_text(parts)
+    uses = TRAIN.replace("torch.optim.SGD(model.parameters(), lr=0.1)", "make(model)")
+    (folder / "a.py").write_text("from parts import make\n" + uses)
+    (folder / "b.py").write_text("from parts import make\n" + uses.replace(".step()", ".step(lambda: model(x).sum())"))
+    before = {path.name: path.read_text() for path in folder.glob("*.py")}
+    assert main(["horovod", "--write", "."]) == 1
+    assert {path.name: path.read_text() for path in folder.glob("*.py")} == before
+    (folder / "b.py").unlink()
+    assert main(["horovod", "--write", "."]) == 0
+    assert "hvd.size()" in (folder / "parts.py").read_text()
+
+
+def test_a_file_that_is_not_given_is_not_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = "import torch\n\ndef make(model):\n    return torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    (folder / "parts.py").write_text(parts)
+    (folder / "a.py").write_text(
+        "from parts import make\n" + TRAIN.replace("torch.optim.SGD(model.parameters(), lr=0.1)", "make(model)")
+    )
+    assert main(["horovod", "--write", "a.py"]) == 1
+    assert "HVD207" in capsys.readouterr().out
+    assert (folder / "parts.py").read_text() == parts
+
+
+def test_notebooks_are_rewritten_in_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head, loop = TRAIN.split("\nfor ")
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["# Title"]},
+        {"cell_type": "code", "metadata": {}, "execution_count": 3, "outputs": [{"text": ["é\n"], "x": 1e-05}],
+         "source": ["%matplotlib inline\n", "!pip install torch\n", *head.splitlines(keepends=True)]},
+        {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": "%%bash\nls"},
+        {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": f"for {loop}"[:-1]},
+    ]  # fmt: skip
+    text = json.dumps(
+        {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1, ensure_ascii=False
+    )
+    (folder / "train.ipynb").write_text(text + "\n")
+    assert main(["horovod", "--check", "--format", "json", "train.ipynb"]) == 1
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert (finding["line"], finding["message"].partition(":")[0]) == (2, "cell 4")
+    assert main(["horovod", "--write", "train.ipynb"]) == 0
+    new = (folder / "train.ipynb").read_text()
+    after = json.loads(new)["cells"]
+    assert [{**cell, "source": 0} for cell in after] == [{**cell, "source": 0} for cell in cells]
+    assert after[0] == cells[0]
+    assert after[2] == cells[2]
+    first = "".join(after[1]["source"])
+    assert first.startswith("%matplotlib inline\n!pip install torch\nimport torch\n")
+    assert "hvd.init()" in first
+    assert "\nfor epoch in range(2):\n    " in after[3]["source"]
+    assert "set_epoch(epoch)" in after[3]["source"]
+    kept = [line for line in text.splitlines() if '"source"' not in line and '    "' not in line]
+    assert all(line in new.splitlines() for line in kept)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"cells": 3}', "{", '{"cells": [{"cell_type": "code"}]}'])
+def test_what_is_no_notebook_is_a_finding_in_that_file(
+    folder: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "a.ipynb").write_text(text)
+    assert main(["horovod", "--check", "--format", "concise", "."]) == 1
+    assert "SRC102" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["nowhere.py"], ["--warmup", "-1"], ["--diff", "--write"], ["--diff", "--format", "sarif"], ["--backend", "mpi"]],
+)
+def test_wrong_use_is_one_line(folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(["horovod", *arguments])
+    except SystemExit as stop:
+        code = int(str(stop.code))
+    assert code == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith("distml")
+
+
+def test_a_file_that_does_not_parse_does_not_stop_the_others(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (script.parent / "broken.py").write_text("import torch\nloss.backward(\n")
+    assert main(["horovod", "--write", "."]) == 1
+    assert "SRC101" in capsys.readouterr().err
+    assert "hvd.init()" in script.read_text()
+
+
+def test_suppressed_loops_are_not_reported(script: Path) -> None:
+    script.write_text(TRAIN.replace("in loader:", "in loader:  # distml: ignore[HVD106]"))
+    assert main(["horovod", "--check", "train.py"]) == 0
+    assert main(["check", "train.py"]) == 0
+
+
+def test_folders_without_training_say_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "a.py").write_text("x = 1\n")
+    assert main(["horovod"]) == 0
+    assert capsys.readouterr().out == "no training loops found\n"

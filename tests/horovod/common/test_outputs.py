@@ -1,0 +1,210 @@
+"""Output, downloads and devices: what is put under rank 0, and what must never be."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+
+from distml.rewrites.horovod.common import already, devices, downloads, outputs
+from distml.rewrites.horovod.common.purity import reads_only
+from distml.rewrites.horovod.options import Options
+from distml.rewrites.horovod.plan import Loop, Note, Plan, World
+from distml.source.project import Project
+from distml.training.program import Program
+
+HEAD = (
+    "import os, torch, json, logging\nimport tensorflow as tf\nimport matplotlib.pyplot as plt\nfrom tqdm import tqdm\n"
+)
+
+
+def plan_of(text: str, start: str = "torch") -> Plan:
+    program = HEAD + dedent(text)
+    project = Project("/nowhere", overlay={"/nowhere/a.py": program.encode()})
+    source = project.open("a.py")
+    plan = Plan(Program([source], project), Options(), frozenset([source.location]))
+    plan.loops.append(Loop("HVD106", source.tree.body[0], "a loop", start))  # type: ignore[arg-type]
+    plan.worlds[source.location] = World("hvd", "hvd.rank()", "hvd.size()", "hvd.local_rank()")
+    return plan
+
+
+def rewritten(plan: Plan) -> str:
+    (location,) = plan.editable
+    before = plan.program.units[location].source.text
+    after = plan.patches[location].rewritten(before).source if plan.patches else before
+    return after.removeprefix(HEAD)
+
+
+GUARDED = [
+    "print('loss', loss)",
+    "print(f'{loss.item():.3f}', len(data))",
+    "print('%d' % step, end='\\r')",
+    "print('a'.join(names), round(x, 2), x.shape[0])",
+    "logging.info('x %s', x)",
+    "logging.getLogger(__name__).info('x')",
+    "torch.save(model.state_dict(), 'm.pt')",
+    "plt.savefig('a.png')",
+    "json.dump({'a': 1}, out)",
+    "model.save_weights('w')",
+    "tf.keras.Sequential().summary()",
+    "torch.utils.tensorboard.SummaryWriter().add_scalar('a', loss.item(), 3)",
+    "tf.train.Checkpoint().save('c')",
+    "open('a', 'w').write(text)",
+    "with open('a', 'w') as f:\n    f.write(text)",
+    "print(total / 3 * 100.0, (a, b), [c for c in d])",
+]
+LEFT = [
+    "print(next(batches))",
+    "print(model.evaluate(x))",
+    "print(session.run(step))",
+    "print(loss := 3)",
+    "print(train())",
+    "print(torch.rand(3))",
+    "print(items.pop())",
+    "model.train()",
+    "optimizer.step()",
+    "x = model.save('m')",
+    "with open('a') as f:\n    f.read()",
+    "with open('a', 'w') as f:\n    loss = step()",
+    "restored = tf.train.Checkpoint().restore('c')",
+    "tf.train.Checkpoint().restore('c')",
+    "input('go on?')",
+]
+
+
+@pytest.mark.parametrize("text", GUARDED)
+def test_output_is_put_under_rank_zero(text: str) -> None:
+    plan = plan_of(text)
+    outputs.on_rank_zero(plan)
+    indented = "".join(f"    {line}\n" for line in text.splitlines())
+    assert rewritten(plan).removesuffix("\n") + "\n" == f"if hvd.rank() == 0:\n{indented}"
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_what_does_more_than_output_stays(text: str) -> None:
+    plan = plan_of(text)
+    outputs.on_rank_zero(plan)
+    assert rewritten(plan) == text
+
+
+def test_a_collective_is_never_put_under_rank_zero() -> None:
+    plan = plan_of("print(loss)")
+    (call,) = [node for node in ast.walk(plan.program.roots[0].tree) if isinstance(node, ast.Call)]
+    plan.patch(call).wrap(call.args[0], "hvd.allreduce({})", Note("", "", ""))
+    outputs.on_rank_zero(plan)
+    assert rewritten(plan) == "print(hvd.allreduce(loss))"
+
+
+def test_functions_of_the_program_are_looked_into() -> None:
+    plan = plan_of(
+        """
+        def shown(x):
+            parts = x.tolist()
+            return ", ".join(str(p) for p in parts)
+        def stepped(x):
+            optimizer.step()
+            return x
+        """
+    )
+    program = plan.program
+    for name, pure in (("shown", True), ("stepped", False)):
+        call = ast.parse(f"{name}(x)", mode="eval").body
+        assert isinstance(call, ast.Call)
+        unit = program.roots[0]
+        for node in ast.walk(call):
+            unit.lexical.parents[node] = unit.tree
+            program._of[node] = unit
+        program.evaluate(call, unit)
+        assert reads_only(call, program) is pure
+
+
+def test_progress_bars_and_folders() -> None:
+    plan = plan_of("for x in tqdm(data, total=3):\n    pass\nos.makedirs(out)\nos.mkdir('a')\n")
+    outputs.on_rank_zero(plan)
+    assert rewritten(plan) == (
+        "for x in tqdm(data, total=3, disable=hvd.rank() != 0):\n    pass\n"
+        "os.makedirs(out, exist_ok=True)\nos.makedirs('a', exist_ok=True)\n"
+    )
+
+
+def test_downloads_are_made_by_one_process_first() -> None:
+    plan = plan_of(
+        """
+        from torchvision import datasets
+        a = datasets.MNIST('.', download=True)
+        b = datasets.MNIST('.', train=False, download=True)
+        c = datasets.MNIST('.')
+        """
+    )
+    downloads.once(plan)
+    assert rewritten(plan) == dedent(
+        """
+        from torchvision import datasets
+        if hvd.local_rank() != 0:
+            hvd.barrier()
+        a = datasets.MNIST('.', download=True)
+        b = datasets.MNIST('.', train=False, download=True)
+        if hvd.local_rank() == 0:
+            hvd.barrier()
+        c = datasets.MNIST('.')
+        """
+    )
+
+
+def test_a_download_that_is_returned_waits_where_it_is_called() -> None:
+    plan = plan_of("def load():\n    return tf.keras.datasets.mnist.load_data()\ndata = load()\n", "tensorflow")
+    downloads.once(plan)
+    assert rewritten(plan).endswith(
+        "if hvd.local_rank() != 0:\n    hvd.broadcast_object(None)\ndata = load()\n"
+        "if hvd.local_rank() == 0:\n    hvd.broadcast_object(None)\n"
+    )
+
+
+def test_a_download_in_the_head_of_a_loop_is_warned_of() -> None:
+    text = "for x, y in [tf.keras.datasets.mnist.load_data()]:\n    step(x)\n"
+    plan = plan_of(text, "tensorflow")
+    downloads.once(plan)
+    assert [each.code for each in plan.warnings] == ["HVD307"]
+    assert rewritten(plan) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("os.environ['CUDA_VISIBLE_DEVICES'] = '0'\nx = 1\n", "x = 1\n"),
+        ("os.environ['CUDA_VISIBLE_DEVICES'] = gpu\nx = 1\n", "x = 1\n"),
+        ("os.environ['CUDA_VISIBLE_DEVICES'] = '-1'\nx = 1\n", None),
+        ("os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'\nx = 1\n", None),
+        ("os.environ.setdefault('CUDA_VISIBLE_DEVICES', '1')\nx = 1\n", "x = 1\n"),
+        ("if gpu:\n    os.environ['CUDA_VISIBLE_DEVICES'] = gpu\n", "if gpu:\n    pass\n"),
+        ("tf.config.set_visible_devices(gpus[0], 'GPU')\nx = 1\n", "x = 1\n"),
+        ("tf.config.set_visible_devices([], 'GPU')\nx = 1\n", None),
+    ],
+)
+def test_a_choice_of_one_gpu_is_taken_away(text: str, expected: str | None) -> None:
+    plan = plan_of(text)
+    devices.visible(plan)
+    assert rewritten(plan) == (text if expected is None else expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("import horovod.torch as hvd", "HVD201"),
+        ("torch.distributed.init_process_group('gloo')", "HVD201"),
+        ("from torch.nn.parallel import DistributedDataParallel as DDP\nDDP(model)", "HVD201"),
+        ("strategy = tf.distribute.MirroredStrategy()", "HVD201"),
+        ("import deepspeed", "HVD201"),
+        ("import pytorch_lightning as pl\npl.Trainer().fit(m)", "HVD202"),
+        ("from accelerate import Accelerator\naccelerator = Accelerator()", "HVD202"),
+        ("from transformers import Trainer\nTrainer(model=m).train()", "HVD202"),
+        ("import torch.multiprocessing as mp\nmp.spawn(train, nprocs=4)", "HVD211"),
+        ("def unused():\n    pass", None),
+        ("from transformers import AutoModel\nm = AutoModel.from_pretrained('x')", None),
+        ("import multiprocessing", None),
+    ],
+)
+def test_programs_that_are_distributed_already(text: str, code: str | None) -> None:
+    found = already.distributed(plan_of(text).program)
+    assert [each.code for each in found] == ([code] if code else [])
