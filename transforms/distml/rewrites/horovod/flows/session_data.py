@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows import session_pipelines as pipelines
 from distml.rewrites.horovod.flows.session_draws import Draw, draws
-from distml.rewrites.horovod.flows.session_feeds import Feed, entries, sliceable
+from distml.rewrites.horovod.flows.session_feeds import Feed, averaged, entries, sliceable
 from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, loops, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_steps import divide, few
@@ -35,50 +36,74 @@ _PART = Note(
 
 
 def distribute(plan: Plan, graph: Graph, runs: list[Run]) -> bool:
-    """Divide what `runs` feed, and their steps. False where the batch of all ranks is no larger than it was."""
+    """Divide what `runs` feed, and their steps. False where the batch of all ranks is no larger than it was.
+
+    Raises `Refuse` (HVD206) where a step depends on whose turn it is, HVD212 where there is no data at all.
+    """
     if plan.options.shard == "none":
         return True
-    larger = False
-    for run in runs:
-        larger |= _run(plan, graph, run)
-    return larger
+    dealt = [run for run in runs if _deal(plan, graph, run, runs)]
+    return any([bool(dealt), *[_draw(plan, graph, run) for run in runs if run not in dealt]])
 
 
-def _run(plan: Plan, graph: Graph, run: Run) -> bool:
-    program = plan.program
+def _scopes(
+    graph: Graph, run: Run
+) -> Iterator[tuple[ast.For | ast.While | ast.FunctionDef, Reach, list[ast.For | ast.While]]]:
+    """The loops around a step and the functions called in them, innermost first, with what is fed and the loops around."""
+    program = graph.program
+    chain = frames(run.call, [each.value for each in entries(run, graph)], program)
+    for number, frame in enumerate(chain):
+        inner = list(loops(frame.node, program))
+        outer = [loop for later in chain[number + 1 :] for loop in loops(later.node, program)]
+        for place, loop in enumerate(inner):
+            yield loop, reached(frame.feeds, loop), [*inner[place:], *outer]
+        if isinstance(frame.owner, ast.FunctionDef) and outer:
+            yield frame.owner, reached(frame.feeds, frame.owner), outer
+
+
+def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
+    """Let the ranks take turns in a loop over batches; False where what is fed does not come from a loop."""
+    for scope, reach, around in _scopes(graph, run):
+        if isinstance(scope, ast.For) and targets(scope.target) & reach.names:
+            own = targets(scope.target)
+            if _moves(scope) & reach.names - own:
+                _warn_unseen(plan, run)
+            elif plan.options.shard == "auto":
+                take_turns(plan, scope, reach, runs)
+                dealt(plan).add(scope)
+            else:
+                _counted(plan, around, run)
+            return True
+        if draws(reach, scope, graph) or (isinstance(scope, ast.While) and _moves(scope) & reach.names):
+            return False
+    return False
+
+
+def _draw(plan: Plan, graph: Graph, run: Run) -> bool:
+    """Draw for all ranks, or feed parts; False where the batch is no larger than before."""
     feeds = entries(run, graph)
-    chain = frames(run.call, [each.value for each in feeds], program)
-    around = [loop for frame in chain for loop in loops(frame.node, program)]
+    around = [loop for _, _, loops_around in _scopes(graph, run) for loop in loops_around[:1]]
     if not feeds:
         found = pipelines.divide(plan, graph, run)
         if found:
             _counted(plan, around, run)
         return found
-    for number, frame in enumerate(chain):
-        inner = list(loops(frame.node, program))
-        outer = [loop for later in chain[number + 1 :] for loop in loops(later.node, program)]
-        own = [frame.owner] if isinstance(frame.owner, ast.FunctionDef) and outer else []
-        for scope in (*inner, *own):
-            reach = reached(frame.feeds, scope)
-            if isinstance(scope, ast.For) and targets(scope.target) & reach.names:
-                _dealt(plan, scope, reach, around, run)
-                return True
-            drawn = draws(reach, scope, program)
-            if drawn:
-                _each(plan, drawn)
-                _counted(plan, around[around.index(scope) :] if scope in inner else outer, run)
-                return True
-            if isinstance(scope, ast.While) and _moves(scope) & reach.names:
-                return _whole(plan, feeds, run)
-    return _whole(plan, feeds, run) if around else True
+    for scope, reach, outer in _scopes(graph, run):
+        drawn = draws(reach, scope, graph)
+        if drawn:
+            _each(plan, drawn)
+            _counted(plan, outer, run)
+            if any(run.call in set(ast.walk(part)) for part in reach.parts):
+                _warn_carried(plan, run)
+            return True
+        if isinstance(scope, ast.While) and _moves(scope) & reach.names:
+            break
+    return _whole(plan, graph, feeds, run) if around else True
 
 
-def _dealt(plan: Plan, loop: ast.For, reach: Reach, around: list[ast.For | ast.While], run: Run) -> None:
-    """A loop over batches: the ranks take turns in it."""
-    if plan.options.shard == "auto":
-        take_turns(plan, loop, reach)
-    else:
-        _counted(plan, around, run)
+def dealt(plan: Plan) -> set[ast.For]:
+    """The loops in which the ranks take turns."""
+    return plan.__dict__.setdefault("_dealt", set())  # type: ignore[no-any-return]
 
 
 def _each(plan: Plan, drawn: list[Draw]) -> None:
@@ -94,7 +119,7 @@ def seeded(program: Program) -> bool:
     return any(_SEED.fullmatch(name) for call in program.calls if call.args for name in program.names(call.func))
 
 
-def _moves(loop: ast.While) -> set[str]:
+def _moves(loop: ast.For | ast.While) -> set[str]:
     """The variables that a loop counts up."""
     return {name for n in inside(loop) if isinstance(n, ast.AugAssign) for name in targets(n.target)}
 
@@ -104,6 +129,8 @@ def _counted(plan: Plan, around: list[ast.For | ast.While], run: Run) -> None:
     found = list(around)
     while len(found) > 1 and few(found[0], plan.program):
         found.pop(0)
+    if found and found[0] in dealt(plan):
+        return
     if found and not divide(plan, found[0]) and not _ends_with_data(found[0], plan.program):
         plan.warn(
             "HVD303",
@@ -127,18 +154,33 @@ def _ends_with_data(loop: ast.For | ast.While, program: Program) -> bool:
     )
 
 
-def _whole(plan: Plan, feeds: list[Feed], run: Run) -> bool:
-    """All data in every step: each rank feeds a part, if the placeholders take parts."""
+def _whole(plan: Plan, graph: Graph, feeds: list[Feed], run: Run) -> bool:
+    """All data in every step: each rank feeds a part, if the placeholders take parts and the loss is an average."""
     data = [each for each in feeds if sliceable(each, plan.program) is not False]
-    if plan.options.shard == "auto" and data and all(sliceable(each, plan.program) for each in data):
+    parts = data and all(sliceable(each, plan.program) for each in data) and averaged(graph)
+    if plan.options.shard == "auto" and parts:
         for each in data:
             world = plan.world(each.value)
             plan.patch(each.value).wrap(each.value, f"{{}}[{world.rank}::{world.size}]", _PART)
         return False
+    _warn_unseen(plan, run)
+    return False
+
+
+def _warn_unseen(plan: Plan, run: Run) -> None:
+    world = plan.world(run.call)
     plan.warn(
         "HVD302",
         run.call,
         "every rank feeds the same data in every step here, so that all compute the same gradient",
-        f"feed each rank its part, such as `x[{plan.world(run.call).rank}::{plan.world(run.call).size}]`",
+        f"feed each rank its part, such as `x[{world.rank}::{world.size}]`",
     )
-    return False
+
+
+def _warn_carried(plan: Plan, run: Run) -> None:
+    plan.warn(
+        "HVD302",
+        run.call,
+        "what a step gives is fed to the next, and the next batch of a rank does not follow its last one",
+        "let each rank read a part of its own, from which it takes all its batches",
+    )

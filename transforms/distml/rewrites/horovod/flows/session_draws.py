@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached
+from distml.rewrites.horovod.flows.session_graph import Graph, argument
 from distml.training.program import Program
 from distml.training.values import Callable, Foreign, Instance
 
@@ -15,6 +16,7 @@ RANDOM = re.compile(
 )
 _NAMED = re.compile(r"next|batch|sample|draw|fetch|load|feed|generate|random|get_", re.IGNORECASE)
 _PURE = re.compile(r"(numpy|builtins|math|itertools|tensorflow|pandas|scipy|sklearn|string|re|os|time|cv2|PIL)(\..*)?")
+_TAKES = re.compile(r"\.(get_next|dequeue\w*|(shuffle_)?batch(_join)?)$")
 _DEEPEST = 3
 
 
@@ -25,12 +27,22 @@ class Draw(NamedTuple):
     counts: bool
 
 
-def draws(reach: Reach, scope: ast.AST, program: Program) -> list[Draw]:
+def draws(reach: Reach, scope: ast.AST, graph: Graph) -> list[Draw]:
     """The calls inside a loop or function that draw what is fed, those left out that only serve others."""
     within = set(inside(scope))
     calls = [n for part in reach.parts for n in ast.walk(part) if isinstance(n, ast.Call) and n in within]
-    found = [draw for call in dict.fromkeys(calls) if (draw := _draw(call, program)) is not None]
+    found = [draw for call in dict.fromkeys(calls) if (draw := _drawing(call, graph)) is not None]
     return [draw for draw in found if not any(_serves(draw.call, other.call, scope) for other in found)]
+
+
+def _drawing(call: ast.Call, graph: Graph) -> Draw | None:
+    """A call that draws; a session does where it computes a batch of a pipeline."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("run", "eval"):
+        computed = argument(call, 0, "fetches") if call.func.attr == "run" else call.func.value
+        sources = graph.program.sources(computed) if computed is not None else set()
+        takes = any(isinstance(each, ast.Call) and _TAKES.search(ast.unparse(each.func)) for each in sources)
+        return Draw(call, True) if takes and computed is not None and not graph.trains(computed) else None
+    return _draw(call, graph.program)
 
 
 def _serves(call: ast.Call, other: ast.Call, scope: ast.AST) -> bool:

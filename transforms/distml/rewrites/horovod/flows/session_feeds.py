@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from distml.rewrites.horovod.flows.session_frames import owner_of, reached
@@ -10,6 +11,8 @@ from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument
 from distml.rewrites.horovod.flows.session_optimizers import optimizers
 from distml.training.program import Program
 from distml.training.values import Box, Constant, Foreign
+
+_COUNT = re.compile(r"batch|sample|num_data|n_data|num_examples|^[nNmM]$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +97,8 @@ def sliceable(feed: Feed, program: Program) -> bool | None:
     if made is None or isinstance(feed.value, ast.Dict):
         return None
     shape = argument(made, 1, "shape")
+    if any(_short(each) for each in program.of(feed.value)):
+        return None
     if isinstance(shape, ast.List | ast.Tuple) and shape.elts:
         first = shape.elts[0]
         return True if isinstance(first, ast.Constant) and first.value is None else None
@@ -102,3 +107,37 @@ def sliceable(feed: Feed, program: Program) -> bool | None:
     values = program.of(feed.value)
     arrays = [v for v in values if isinstance(v, Box) or (isinstance(v, Foreign) and v.name.startswith("numpy."))]
     return True if arrays and len(arrays) == len(values) else None
+
+
+def _short(value: object) -> bool:
+    """Whether a value is a list that is written out, or an array of one: too little to be divided."""
+    node = getattr(value, "node", None)
+    if isinstance(node, ast.Call) and node.args and isinstance(value, Foreign) and value.name.startswith("numpy."):
+        node = node.args[0]
+    return isinstance(node, ast.List | ast.Tuple)
+
+
+def averaged(graph: Graph) -> bool:
+    """Whether the loss is an average over the samples that are fed, as far as the program says.
+
+    It is not where it adds up all elements, or where the graph is made for a certain number of samples.
+    """
+    program = graph.program
+    for update in graph.updates:
+        for node in program.sources(update):
+            names = program.names(node.func) if isinstance(node, ast.Call) else frozenset()
+            if "tensorflow.reduce_sum" in names and isinstance(node, ast.Call) and not _along_axis(node):
+                return False
+            if "builtins.len" in names or (isinstance(node, ast.Name | ast.Attribute) and _COUNT.search(_last(node))):
+                return False
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+                return False
+    return True
+
+
+def _along_axis(call: ast.Call) -> bool:
+    return len(call.args) > 1 or any(k.arg in ("axis", "reduction_indices", "axes") for k in call.keywords)
+
+
+def _last(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr

@@ -7,7 +7,7 @@ import re
 
 from distml.rewrites.horovod.common import tf_data
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
 from distml.training.values import Foreign
 
@@ -15,6 +15,7 @@ _MAKES = frozenset({"make_one_shot_iterator", "make_initializable_iterator", "ma
 _PRODUCERS = re.compile(
     r"tensorflow\.train\.(string_input_producer|slice_input_producer|input_producer|range_input_producer)"
 )
+_READS = re.compile(r"Reader|read|queue|Queue|py_func|get_next|[Dd]ataset|parse|decode|batch|input|data|load")
 _EVALUATES = re.compile(r"test|val|dev|eval", re.IGNORECASE)
 _FILES = Note(
     "an order of its own for each rank",
@@ -24,7 +25,10 @@ _FILES = Note(
 
 
 def divide(plan: Plan, graph: Graph, run: Run) -> bool:
-    """Divide the data sets that a step takes its batch from among the ranks; False where it takes none."""
+    """Divide the data sets that a step takes its batch from among the ranks; False where nobody can see them.
+
+    Raises `Refuse` (HVD212) where there are none.
+    """
     program = plan.program
     sources = [node for update in graph.updates for node in program.sources(update) if isinstance(node, ast.Call)]
     found = False
@@ -34,11 +38,18 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
         if any(_PRODUCERS.fullmatch(name) for name in program.names(call.func)):
             _shuffled(plan, call)
             found = True
-    if not found and plan.options.shard == "auto":
+    if not found and not any(_READS.search(ast.unparse(call.func)) for call in sources):
+        raise Refuse(
+            "HVD212",
+            run.call,
+            "every step computes the same from constants: there is no data to divide among ranks",
+            "run several such programs, each in its own process",
+        )
+    if not found:
         plan.warn(
             "HVD302",
             run.call,
-            "nobody can see where this step takes its data from, so that every rank takes the same steps",
+            "nobody can see where this step takes its data from, so that every rank may read the same",
             "let each rank read its part, for instance with `dataset.shard`",
         )
     return found

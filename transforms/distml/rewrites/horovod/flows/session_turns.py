@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.flows.session_frames import Reach, inside
-from distml.rewrites.horovod.flows.session_steps import divide_number, range_of, stop_of
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached, targets
+from distml.rewrites.horovod.flows.session_graph import Run
+from distml.rewrites.horovod.flows.session_steps import FEWER, divide_number, range_of, stop_of
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
 
 _TURNS = Note(
@@ -21,13 +22,17 @@ _TURNS = Note(
 )
 
 
-def take_turns(plan: Plan, loop: ast.For, reach: Reach) -> None:
-    """Give each rank its turns of a loop whose variables say which batch is fed."""
+def take_turns(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
+    """Give each rank its turns of a loop whose variables say which batch is fed.
+
+    Raises `Refuse` (HVD206) where it depends on the turn whether a step is taken.
+    """
     call = range_of(loop, plan.program)
     if call is not None and call is loop.iter and isinstance(loop.target, ast.Name) and len(call.args) < 3:
         if _counted(plan, loop, call, reach):
             return
-    _grouped(plan, loop.iter)
+    _every_turn(plan, loop, runs)
+    _grouped(plan, loop, reach)
 
 
 def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
@@ -35,18 +40,36 @@ def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
     assert isinstance(loop.target, ast.Name)
     stop = stop_of(loop, plan.program)
     start = call.args[0] if len(call.args) == 2 else None
-    first = start.value if isinstance(start, ast.Constant) else 0 if start is None else None
-    if stop is None or first not in (0, 1):
+    if stop is None or not isinstance(start, ast.Constant | ast.Name | ast.Attribute | None):
         return False
     inner = _uses(loop.target.id, reach, loop)
     known = _numbers(plan)
     if loop not in known:
-        alone = first == 0 and len(inner) == len(list(_loads(loop.target.id, loop)))
+        alone = start is None and len(inner) == len(list(_loads(loop.target.id, loop)))
         known[loop] = "" if alone else plan.patch(loop).free(f"own_{loop.target.id}")
-        _stride(plan, call, stop) if alone else _renumber(plan, loop, stop, known[loop], first == 1)
+        _stride(plan, call, stop) if alone else _renumber(plan, loop, stop, known[loop], start)
     for use in inner if known[loop] else ():
         plan.patch(use).wrap(use, known[loop], _TURNS)
     return True
+
+
+def _every_turn(plan: Plan, loop: ast.For, runs: list[Run]) -> None:
+    """Every turn must take the same steps: a turn is another one on each rank."""
+    for node in inside(loop):
+        if isinstance(node, ast.If) and targets(loop.target) & reached([node.test], loop).names:
+            steps = [_holds(block, runs) for block in (node.body, node.orelse)]
+            if any(steps) and not all(steps):
+                raise Refuse(
+                    "HVD206",
+                    node.test,
+                    "whether a step is taken depends on the turn of the loop, and the ranks take different turns",
+                    "count the steps in a variable of its own, and decide on that",
+                )
+
+
+def _holds(block: list[ast.stmt], runs: list[Run]) -> bool:
+    calls = {run.call for run in runs}
+    return any(node in calls for statement in block for node in ast.walk(statement))
 
 
 def _numbers(plan: Plan) -> dict[ast.For, str]:
@@ -67,12 +90,18 @@ def _stride(plan: Plan, call: ast.Call, stop: ast.expr) -> None:
     patch.wrap(call, f"{ast.unparse(call.func)}({world.rank}, {whole}, {world.size})", _TURNS)
 
 
-def _renumber(plan: Plan, loop: ast.For, stop: ast.expr, own: str, from_one: bool) -> None:
+def _renumber(plan: Plan, loop: ast.For, stop: ast.expr, own: str, start: ast.expr | None) -> None:
     """Let the loop make fewer turns, and compute the number of the rank's own batch in each."""
     assert isinstance(loop.target, ast.Name)
     world, name = plan.world(loop), loop.target.id
-    divide_number(plan, stop)
-    number = f"({name} - 1) * {world.size} + {world.rank} + 1" if from_one else f"{name} * {world.size} + {world.rank}"
+    first = ast.unparse(start) if start is not None else "0"
+    if first in ("0", "1"):
+        divide_number(plan, stop)
+    else:
+        plan.patch(stop).wrap(stop, f"{first} + ({{}} - {first}) // {world.size}", FEWER)
+    number = f"{name} * {world.size} + {world.rank}"
+    if first != "0":
+        number = f"{first} + ({name} - {first}) * {world.size} + {world.rank}"
     plan.patch(loop).begin(loop, f"{own} = {number}", _TURNS)
 
 
@@ -94,9 +123,14 @@ def _loads(name: str, loop: ast.For) -> Iterator[ast.Name]:
             yield node
 
 
-def _grouped(plan: Plan, data: ast.expr) -> None:
-    """Go through anything else in rounds: `enumerate` counts the turns of the rank."""
+def _grouped(plan: Plan, loop: ast.For, reach: Reach) -> None:
+    """Go through anything else in rounds: `enumerate` counts the turns of the rank, unless its number finds the batch."""
+    data, target = loop.iter, loop.target
     while isinstance(data, ast.Call) and data.args and _passes(data, plan.program):
+        if ast.unparse(data.func) == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            if targets(target.elts[0]) & reach.names:
+                break
+            target = target.elts[1]
         data = data.args[0]
     world, patch = plan.world(data), plan.patch(data)
     if not patch.requests.expressions.get(data):
