@@ -88,6 +88,9 @@ class Statements(Expressions):
                 self.store.add(values, "attribute", each.type.node, name)
             elif isinstance(each, Class):
                 self.store.add(values, "name", each.node, name)
+                for function in values:
+                    if isinstance(function, Callable) and isinstance(function.node, _FUNCTIONS):
+                        self._receive(function.node, each)
             elif isinstance(each, Module):
                 self.store.add(values, "name", each.source.tree, name)
             elif isinstance(each, Foreign) and each.node is not None:

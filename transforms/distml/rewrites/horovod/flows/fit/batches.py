@@ -20,6 +20,11 @@ _START = Note("ranks start from the weights of rank 0", "ranks that start apart 
 _RANGES = frozenset(
     {"builtins.range", "six.moves.range", "tqdm.trange", "tqdm.auto.trange", "numpy.arange", "tensorflow.range"}
 )
+_ALIKE = Note(
+    "loss averaged over the ranks",
+    "a loop that ends by what one rank has seen leaves the others waiting",
+    "decide-alike",
+)
 Loop = ast.For | ast.While | ast.AsyncFor
 
 
@@ -33,6 +38,7 @@ def train(plan: Plan, module: str) -> None:
     for group in by_function.values():
         for arguments in group:
             _start_alike(plan, module, arguments)
+            _decide_alike(plan, module, arguments)
         if plan.options.shard != "none":
             _divide(plan, group)
 
@@ -51,6 +57,23 @@ def _start_alike(plan: Plan, module: str, arguments: Given) -> None:
         model = ast.unparse(Given(call, program).model)
         code = f"{model}.set_weights([{module}.broadcast(each, root_rank=0) for each in {model}.get_weights()])"
         plan.patch(statement).after(statement, code, _START)
+
+
+def _decide_alike(plan: Plan, module: str, arguments: Given) -> None:
+    """Average the loss of a batch where a loop may end by it, so that it ends on all ranks alike."""
+    used = not isinstance(plan.program.parent(arguments.call), ast.Expr)
+    if used and any(_may_end(loop) for loop in _loops(arguments.call, plan.program)):
+        plan.patch(arguments.call).wrap(arguments.call, f"{module}.allreduce({{}})", _ALIKE)
+
+
+def _may_end(loop: Loop) -> bool:
+    """Whether a loop ends early: by `break` or `return` under a condition."""
+    return any(
+        isinstance(end, ast.Break | ast.Return)
+        for node in ast.walk(loop)
+        if isinstance(node, ast.If)
+        for end in node.body
+    )
 
 
 def _after_first(plan: Plan, module: str, arguments: Given) -> None:
@@ -174,11 +197,17 @@ def _part(plan: Plan, base: ast.Name | ast.Attribute, text: str, made: list[Orig
         last = max(made, key=lambda each: (each.statement.lineno, each.statement.col_offset))
         plan.patch(last.statement).after(last.statement, code, SHARD)
         return True
-    owner = parameter(base, plan.program) if isinstance(base, ast.Name) else None
+    if not isinstance(base, ast.Name):
+        return False
+    owner = parameter(base, plan.program)
+    lexical = plan.program.unit(outer).lexical
     if owner is not None:
         plan.patch(owner).begin(owner, code, SHARD)
-        return True
-    return False
+    elif lexical.owner(base.id, lexical.scope(base)) is lexical.scope(outer):
+        plan.patch(outer).before(outer, code, SHARD)
+    else:
+        return False
+    return True
 
 
 def _given_batches(plan: Plan, loops: list[list[Loop]]) -> bool | None:

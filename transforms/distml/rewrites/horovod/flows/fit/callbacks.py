@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.common.rates import given, scale_results
 from distml.rewrites.horovod.common.spelling import spell
 from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
-from distml.rewrites.horovod.flows.fit.models import Given
+from distml.rewrites.horovod.flows.fit.models import Given, literal
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
@@ -30,6 +30,11 @@ _FOLDER = Note(
     "a folder for each rank",
     "every rank has to restore what it was doing, and none may write what another does",
     "backup",
+)
+_BATCHES = Note(
+    "batches divided by the number of ranks",
+    "a step of all ranks together uses the data of as many steps",
+    "divide-steps",
 )
 _QUIET = Note("speaks on rank 0 only", "every rank would print the same line", "rank-zero-output")
 _FLOOR = Note(
@@ -111,7 +116,7 @@ def _members(node: ast.expr, program: Program) -> Iterator[Value]:
 
 
 def _see_to(plan: Plan, value: Value, node: ast.expr) -> None:
-    if isinstance(value, Foreign):
+    if isinstance(value, Foreign) and not isinstance(value.node, ast.AugAssign | ast.BinOp):
         _of_library(plan, value, node)
     elif isinstance(value, Instance):
         _of_program(plan, value)
@@ -122,6 +127,7 @@ def _of_library(plan: Plan, value: Foreign, node: ast.expr) -> None:
     call = value.node
     if value.name.startswith(_KERAS) and isinstance(call, ast.Call):
         if kind in _WRITERS:
+            _less_often(plan, call)
             on_rank_zero(plan, call)
             return
         if kind == "BackupAndRestore":
@@ -140,6 +146,14 @@ def _of_library(plan: Plan, value: Foreign, node: ast.expr) -> None:
         on_rank_zero(plan, call)
         return
     _unknown(plan, call if isinstance(call, ast.Call) else node)
+
+
+def _less_often(plan: Plan, call: ast.Call) -> None:
+    """A checkpoint after so many batches comes after as much data as before."""
+    every = given(call, -1, "save_freq", "update_freq")
+    if every is None or plan.options.shard == "none" or any(isinstance(v, str) for v in literal(every, plan.program)):
+        return
+    plan.patch(every).wrap(every, f"max(1, {{}} // {plan.world(every).size})", _BATCHES)
 
 
 def on_rank_zero(plan: Plan, call: ast.Call) -> None:

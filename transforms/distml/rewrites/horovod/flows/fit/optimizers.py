@@ -94,7 +94,7 @@ def _is_trained(arguments: Given, program: Program) -> bool:
 
 
 def _is_made(value: object) -> bool:
-    return isinstance(value, Foreign) and bool(_MADE.fullmatch(value.name) or _CREATED.fullmatch(value.name))
+    return isinstance(value, Foreign) and any(kind.fullmatch(value.name) for kind in (_MADE, _CREATED, _LOSS_SCALE))
 
 
 def _default(plan: Plan, module: str, call: ast.Call, averaging: bool) -> None:
