@@ -11,13 +11,13 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.common.origins import origins, parameter
 from distml.rewrites.horovod.common.spelling import spell
 from distml.rewrites.horovod.flows.tape.gradients import sources_of
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
-from distml.training.values import Callable, Foreign, Instance
+from distml.training.values import Callable, Class, Foreign, Instance
 
 _NOTE = Note(
     "weights and optimizer state of rank 0 given to all ranks after the first step",
@@ -41,9 +41,10 @@ def broadcast(plan: Plan, found: list[Update]) -> None:
         statement = plan.program.statement(update.call)
         blocks[_block(plan.program, statement)].append(update)
     given: list[list[str]] = []
+    flags: dict[tuple[ast.stmt, str], str] = {}
     for group in sorted(blocks.values(), key=lambda each: each[0].call.lineno):
         group.sort(key=lambda each: (each.call.lineno, each.call.col_offset))
-        _group(plan, group, given)
+        _group(plan, group, given, flags)
 
 
 def _block(program: Program, statement: ast.stmt) -> tuple[ast.AST | None, str]:
@@ -51,8 +52,11 @@ def _block(program: Program, statement: ast.stmt) -> tuple[ast.AST | None, str]:
     return above, next((name for name in _BLOCKS if statement in (getattr(above, name, None) or ())), "")
 
 
-def _group(plan: Plan, group: list[Update], given: list[list[str]]) -> None:
-    """Broadcast what one block updates; `given` is what the module has given already, once and for all."""
+def _group(plan: Plan, group: list[Update], given: list[list[str]], flags: dict[tuple[ast.stmt, str], str]) -> None:
+    """Broadcast what one block updates.
+
+    `given` is what the module has given already, once and for all; `flags` are the names that tell it, by loop.
+    """
     program = plan.program
     last = program.statement(group[-1].call)
     module = plan.world(last).module
@@ -70,9 +74,31 @@ def _group(plan: Plan, group: list[Update], given: list[list[str]]) -> None:
         given.append(lines)
         _put(plan, last, lines)
     elif loops and not is_traced(program, program.function(last)) and not _in_lambda(program, last):
-        _in_loop(plan, last, lines, loops[-1])
+        _in_loop(plan, last, lines, loops[-1], flags)
+    elif _several(program, group):
+        first = f"{ast.unparse(group[-1].optimizer)}.iterations == 1"
+        _put(plan, last, [f"if {first}:", *(f"    {line}" for line in lines)])
     else:
         _in_step(plan, last, lines)
+
+
+def _several(program: Program, group: list[Update]) -> bool:
+    """Whether one function updates several models: given as arguments, or held by several objects of its class."""
+    optimizer = group[-1].optimizer
+    root = optimizer
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    if group[-1].kind == "by hand" or not isinstance(root, ast.Name) or parameter(root, program) is None:
+        return False
+    owners = {value.type.node for value in program.of(root) if isinstance(value, Instance)}
+    made = [
+        call
+        for call in program.calls
+        for value in program.of(call.func)
+        if isinstance(value, Class) and value.node in owners
+    ]
+    makers = {value.node for value in program.of(optimizer) if isinstance(value, Foreign)}
+    return len(made) > 1 or len(makers) > 1
 
 
 def _put(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
@@ -84,10 +110,15 @@ def _put(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
         plan.patch(statement).after(statement, code, _NOTE)
 
 
-def _in_loop(plan: Plan, statement: ast.stmt, lines: list[str], outermost: ast.stmt) -> None:
+def _in_loop(
+    plan: Plan, statement: ast.stmt, lines: list[str], outermost: ast.stmt, flags: dict[tuple[ast.stmt, str], str]
+) -> None:
     patch = plan.patch(statement)
-    flag = patch.free("broadcast_done")
-    patch.before(outermost, f"{flag} = False", _FLAG)
+    key = (outermost, "\n".join(lines))
+    if key not in flags:
+        flags[key] = patch.free("broadcast_done")
+        patch.before(outermost, f"{flags[key]} = False", _FLAG)
+    flag = flags[key]
     _put(plan, statement, [f"if not {flag}:", *(f"    {line}" for line in lines), f"    {flag} = True"])
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from distml.training.program import Program
-from distml.training.values import Callable, Instance
+from distml.training.values import Callable, Foreign, Instance
 
 _TAPE = "tensorflow.GradientTape()"
 _GRAPH = re.compile(r"(.*\.)?(compute_gradients|gradients|get_gradients)")
@@ -41,11 +41,39 @@ class Update:
 
 def updates(program: Program) -> list[Update]:
     """The updates of a program, in no order; those of TensorFlow 1's graphs are not among them."""
-    if not any(_is_tape(call, program) for call in program.calls) and not any(
-        _minimizes(c, program) for c in program.calls
-    ):
+    if not any(_is_tape(call, program) or _minimizes(call, program) for call in program.calls):
         return []
-    return [update for call in program.calls if (update := _update(call, program)) is not None]
+    found = [update for call in program.calls if (update := _update(call, program)) is not None]
+    return _gathered(found, program)
+
+
+def _gathered(found: list[Update], program: Program) -> list[Update]:
+    """Additions to variables that an optimizer is given as gradients later belong to its update."""
+    by_hand = [each for each in found if each.kind == "by hand" and isinstance(each.call.func, ast.Attribute)]
+    sums = {each: _made(each.optimizer, program) for each in by_hand if each.optimizer is not each.call}
+    taken: set[Update] = set()
+    kept: list[Update] = []
+    for update in found:
+        if update.kind != "apply_gradients" or not sums:
+            kept.append(update)
+            continue
+        pairs = update.call.args[0] if update.call.args else update.call.keywords[0].value
+        sources = program.sources(pairs, partial(is_gradient, program=program))
+        own = [each for each, made in sums.items() if made & sources and not made & _sources_made(each, program)]
+        taken |= set(own)
+        more = [gradient for each in own for gradient in each.gradients if gradient not in update.gradients]
+        kept.append(Update(update.call, update.kind, (*update.gradients, *more)))
+    return [each for each in kept if each not in taken]
+
+
+def _made(node: ast.expr, program: Program) -> set[ast.AST]:
+    return {value.node for value in program.of(node) if isinstance(value, Foreign) and value.node is not None}
+
+
+def _sources_made(update: Update, program: Program) -> set[ast.AST]:
+    """What makes the variables that the gradients of an update are asked for."""
+    asked = [each.args[1] for each in update.gradients if len(each.args) > 1]
+    return {made for each in asked for made in program.sources(each)}
 
 
 def _is_tape(call: ast.Call, program: Program) -> bool:
