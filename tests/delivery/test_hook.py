@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from delivery.pages import blocks, shell
 from delivery.repositories import git
 
 ROOT = Path(__file__).parents[2]
@@ -80,10 +82,9 @@ def project(hook_repository: Path, home: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PRE_COMMIT_HOME", str(home))
     git(tmp_path, "init", "-q")
     revision = git(hook_repository, "rev-parse", "HEAD")
-    hooks = "".join(f"  - id: {hook}\n" for hook in HOOKS)
-    (tmp_path / ".pre-commit-config.yaml").write_text(
-        f"repos:\n- repo: {hook_repository}\n  rev: {revision}\n  hooks:\n{hooks}"
-    )
+    (page,) = blocks("pre-commit.md", "yaml")
+    settings = page.replace("ADDRESS", str(hook_repository)).replace("REVISION", revision)
+    (tmp_path / ".pre-commit-config.yaml").write_text(settings)
     return tmp_path
 
 
@@ -97,6 +98,22 @@ def test_a_commit_is_stopped_by_a_finding(project: Path) -> None:
     assert "bad.py:3:" in done.stdout
     assert "SRC101" in done.stdout
     assert "2 files checked" in done.stdout, "one process for all files, and Python files only"
+
+
+def test_the_command_of_the_page(project: Path) -> None:
+    (project / "good.py").write_text("import json\n")
+    git(project, "add", ".")
+    (command,) = blocks("pre-commit.md", "sh")
+    done = shell(command, project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "distml (tensor shapes)" in done.stdout
+
+
+def test_the_page_has_every_hook() -> None:
+    listed = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
+    assert re.findall(r"- id: (\S+)", listed) == list(HOOKS)
+    (page,) = blocks("pre-commit.md", "yaml")
+    assert re.findall(r"- id: (\S+)", page) == list(HOOKS)
 
 
 def test_a_commit_without_findings_passes(project: Path) -> None:
