@@ -126,7 +126,8 @@ class _Changer(cst.CSTTransformer):
             if name not in dropped or not name:
                 arguments.append(argument)
         if arguments and call.args[-1].keyword and call.args[-1].keyword.value in dropped:
-            arguments[-1] = arguments[-1].with_changes(comma=call.args[-1].comma)
+            last = call.args[-1]
+            arguments[-1] = arguments[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
         new = [f"{name}={code}" for name, code in keywords.items()]
         added = [self._argument(code) for code in [*self._arguments.get(original, ()), *new]]
         if len(arguments) < len(call.args) or added:

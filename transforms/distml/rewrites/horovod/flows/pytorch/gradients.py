@@ -70,10 +70,18 @@ class Gradients:
         return (
             all(self._of_library(maker) for maker in step.makers)
             and not any(self.study.repeated(maker) for maker in step.makers)
+            and len({self._target(maker) for maker in step.makers}) == 1
             and self._together(step, backward)
             and not self._thawed()
             and all(self._plain_zero(call) for call in self._zeroed(step))
         )
+
+    def _target(self, maker: ast.Call) -> str:
+        """What a maker's optimizer is called: several names are several optimizers."""
+        statement = self.program.statement(maker)
+        if isinstance(statement, ast.Assign):
+            return " ".join(ast.unparse(each) for each in statement.targets)
+        return "" if isinstance(statement, ast.Return) else ast.unparse(statement)
 
     def _of_library(self, maker: ast.Call) -> bool:
         names = {v.name for v in self.program.of(maker) if isinstance(v, Foreign) and v.node is maker}

@@ -268,6 +268,11 @@ class Loaders:
         """Whether a loop goes through samples: it is the innermost that does, around a step."""
         if use.makers:
             return True
+        drawn = {other.drawn for other in self.loops.training if other.makers}
+        if any(above in drawn for above in self.program.ancestors(loop)):
+            return False
+        if not all(self.loops.is_data(leaf) for leaf in self.loops.leaves(loop.iter)):
+            return False
         inner = [each for each in ast.walk(loop) if isinstance(each, ast.For) and each is not loop]
         if any(
             self.study.training.holds_any(each.body) and self.loops.is_data(leaf)
@@ -275,12 +280,11 @@ class Loaders:
             for leaf in self.loops.leaves(each.iter)
         ):
             return False
-        direct = any(
+        return any(
             self.program.function(call) is self.program.function(loop)
             for call in [*self.study.backwards, *(step.call for step in self.study.steps)]
             if loop in self.program.ancestors(call)
         )
-        return direct and self.loops.is_data(use.iterable)
 
     # Phases
 

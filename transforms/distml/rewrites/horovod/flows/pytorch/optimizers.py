@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Reach, Study, siblings
@@ -29,13 +30,20 @@ _STATE = Note(
 )
 
 
+class Model(NamedTuple):
+    """What a model is called; where there are several, it is the name of each `among` them."""
+
+    name: str
+    among: str = ""
+
+
 @dataclass(frozen=True)
 class Place:
     """A statement in front of or behind which something is said, and the models as they are called there."""
 
     statement: ast.stmt
     behind: bool
-    models: tuple[str, ...]
+    models: tuple[Model, ...]
 
 
 class Optimizers:
@@ -135,7 +143,7 @@ class Optimizers:
             models = list(self._models(maker))
             place = self._place(maker, tuple(dict.fromkeys(models)), 4)
             self.places.append(place)
-            lines = [self.spelling.broadcast_model(place.statement, each) for each in place.models]
+            lines = [self._broadcast(place.statement, each) for each in place.models]
             if not lines:
                 target = self._target(maker)
                 if target is None:
@@ -155,6 +163,10 @@ class Optimizers:
                 if self.study.makers(call.func.value) and isinstance(self.program.statement(call), ast.Expr):
                     self._resume(call, call.func.value)
 
+    def _broadcast(self, statement: ast.stmt, model: Model) -> str:
+        line = self.spelling.broadcast_model(statement, model.name)
+        return f"for {model.name} in {model.among}:\n    {line}" if model.among else line
+
     def _resume(self, call: ast.Call, optimizer: ast.expr) -> None:
         statement = self.program.statement(call)
         line = self.spelling.broadcast_state(optimizer, ast.unparse(optimizer))
@@ -167,13 +179,27 @@ class Optimizers:
                 return ast.unparse(statement.targets[0])
         return None
 
-    def _models(self, maker: ast.Call) -> Iterator[str]:
+    def _models(self, maker: ast.Call) -> Iterator[Model]:
         """The models whose parameters an optimizer changes, as they are called where it is made."""
         given = [*maker.args[:1], *(k.value for k in maker.keywords if k.arg == "params")]
         for node in (found for each in given for found in self.study.parameters_in(each)):
             model = self._whole(node.value)
-            if self.program.function(node) is self.program.function(maker) and self._stable(model):
-                yield ast.unparse(model)
+            if self.program.function(node) is not self.program.function(maker):
+                continue
+            if self.stable(model):
+                yield Model(ast.unparse(model))
+            elif isinstance(model, ast.Name):
+                yield from self._each(model)
+
+    def _each(self, model: ast.Name) -> Iterator[Model]:
+        """A model that a comprehension or loop takes from several."""
+        for above in self.program.ancestors(model):
+            loops = above.generators if isinstance(above, ast.ListComp | ast.GeneratorExp) else [above]
+            for loop in loops:
+                if isinstance(loop, ast.For | ast.comprehension) and isinstance(loop.target, ast.Name):
+                    if loop.target.id == model.id and isinstance(loop.iter, ast.Name | ast.Attribute):
+                        yield Model(model.id, ast.unparse(loop.iter))
+                        return
 
     def _whole(self, part: ast.expr) -> ast.expr:
         """The largest model that an expression names a part of."""
@@ -184,7 +210,7 @@ class Optimizers:
                 whole = part
         return whole
 
-    def _stable(self, model: ast.expr) -> bool:
+    def stable(self, model: ast.expr) -> bool:
         """Whether an expression means the same behind the statement it stands in."""
         root: ast.expr = model
         while isinstance(root, ast.Attribute | ast.Subscript):
@@ -208,7 +234,7 @@ class Optimizers:
         targets = [each.target for each in ast.walk(scope) if isinstance(each, ast.For)]
         return any(isinstance(n, ast.Name) and n.id == name.id for target in targets for n in ast.walk(target))
 
-    def _place(self, node: ast.Call, models: tuple[str, ...], depth: int) -> Place:
+    def _place(self, node: ast.Call, models: tuple[Model, ...], depth: int) -> Place:
         """Where training begins after a call: in its function, or in those that call it."""
         statement = self.program.statement(node)
         later = training_after(self.study, statement)
@@ -225,10 +251,10 @@ class Optimizers:
         lifted = self._place(calls[0], tuple(each for each in renamed if each), depth - 1)
         return own if lifted.behind else lifted
 
-    def _outside(self, model: str, function: ast.AST, call: ast.Call) -> str | None:
+    def _outside(self, model: Model, function: ast.AST, call: ast.Call) -> Model | None:
         """How the caller of a function calls what is `model` inside it."""
         assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        root, dot, rest = model.partition(".")
+        root, dot, rest = (model.among or model.name).partition(".")
         names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
         method = isinstance(self.program.parent(function), ast.ClassDef)
         if method and names and root == names[0]:
@@ -240,7 +266,8 @@ class Optimizers:
             found = _argument(call, root, at)
         if not isinstance(found, ast.Name | ast.Attribute):
             return None
-        return f"{ast.unparse(found)}{dot}{rest}"
+        whole = f"{ast.unparse(found)}{dot}{rest}"
+        return Model(model.name, whole) if model.among else Model(whole)
 
     def _receiver(self, function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> ast.expr | None:
         if function.name == "__init__":

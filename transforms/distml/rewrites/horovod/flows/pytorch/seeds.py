@@ -10,6 +10,7 @@ from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.values import Class, Foreign
 
 _DRAWS = re.compile(
     r"(torch|numpy\.random|random)\.(randint|randperm|rand|randn|randn_like|rand_like|normal|uniform|choice|choices|sample"
@@ -104,16 +105,23 @@ class Seeds:
                 (patch.after if place.behind else patch.before)(place.statement, code, _BY_RANK)
 
 
-def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int) -> set[str]:
-    """The generators that running `node` draws from, by calls of the wanted functions."""
+def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int, own: bool = False) -> set[str]:
+    """The generators that running `node` draws from, by calls of the wanted functions; `own`: not inside models."""
     found: set[str] = set()
     for each in ast.walk(node):
         if isinstance(each, ast.Call):
             found |= _kinds(study.program.names(each.func), wanted)
-            if depth:
-                for function in study.run_by(each):
-                    found |= drawn(study, function, wanted, depth - 1)
+            for function in study.run_by(each) if depth else ():
+                if not (own and _of_model(study, function)):
+                    found |= drawn(study, function, wanted, depth - 1, own)
     return found
+
+
+def _of_model(study: Study, function: ast.AST) -> bool:
+    """Whether a function is a method of a model."""
+    owner = study.program.parent(function)
+    lineage = study.program.lineage(Class(owner)) if isinstance(owner, ast.ClassDef) else ()
+    return any(isinstance(base, Foreign) and base.name.startswith("torch.nn.") for base in lineage)
 
 
 def _kinds(names: frozenset[str], wanted: re.Pattern[str]) -> set[str]:

@@ -47,9 +47,9 @@ class Statistics:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "train"
             if isinstance(node.func.value, ast.Name | ast.Attribute) and not node.args
             if any(name.startswith(("torch.nn.", "torchvision.")) for name in self.program.names(node.func.value))
-            if self.program.function(node) is function
+            if self.program.function(node) is function and self.optimizers.stable(node.func.value)
         ]
         if not found:
             places = [each for each in self.optimizers.places if self.program.function(each.statement) is function]
-            found = [model for place in places for model in place.models]
+            found = [model.name for place in places for model in place.models if not model.among]
         return list(dict.fromkeys(found))

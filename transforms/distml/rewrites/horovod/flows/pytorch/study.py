@@ -173,6 +173,13 @@ class Study:
 
     def repeated(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a node may run more than once."""
+        kinds = (ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
+        statement = self.program.statement(node)
+        if any(
+            isinstance(above, kinds) and statement in self.program.ancestors(above)
+            for above in self.program.ancestors(node)
+        ):
+            return True
         if self.loop(node) is not None:
             return True
         function = self.program.function(node)

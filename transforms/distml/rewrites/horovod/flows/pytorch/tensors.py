@@ -151,7 +151,7 @@ class Tensors:
 
     def _picks(self, loop: ast.AST) -> bool:
         """Whether each turn of a loop draws its samples at random."""
-        return bool(drawn(self.study, loop, _PICKS, 3))
+        return bool(drawn(self.study, loop, _PICKS, 3, own=True))
 
 
 def _size_of(node: ast.AST) -> tuple[ast.expr, int] | None:
