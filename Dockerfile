@@ -5,6 +5,7 @@
 #
 # `--target smoke` is the image for GPU machines: CUDA, NCCL, and Horovod for TensorFlow and for PyTorch.
 ARG PYTHON=docker.io/library/python:3.11-slim-bookworm
+# TensorFlow 2.15 was built with CUDA 12.2. PyTorch brings the CUDA that it was built with; Horovod takes the headers of this.
 ARG CUDA=docker.io/nvidia/cuda:12.2.2-cudnn8-devel-ubuntu22.04
 
 # The packages, and from the interpreter what they need. Compiled files are not compared with sources, whose times a
@@ -40,6 +41,38 @@ RUN set -eu; \
     ln -s "$program" /image/python; \
     mkdir -m 1777 /image/tmp
 
+# For GPU machines: an environment with Horovod and NCCL for each framework, at /opt/horovod/tensorflow and /opt/horovod/torch.
+FROM ${CUDA} AS smoke
+# The interpreters of the environments and of distml; the second may not be older than 3.11.
+ARG HOROVOD_PYTHON=python3.10
+ARG DISTML_PYTHON=python3.11
+ARG HOROVOD_GPU=1
+ARG PACKAGES="python3.10-dev python3.10-venv python3.11 python3.11-venv"
+ENV DEBIAN_FRONTEND=noninteractive PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+# hadolint ignore=DL3008,SC2086
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends ca-certificates cmake g++ make $PACKAGES \
+ && rm -rf /var/lib/apt/lists/*
+COPY .ci/horovod /usr/local/bin/make-horovod
+RUN DISTML_CACHE=/opt DISTML_HOROVOD_GPU="$HOROVOD_GPU" DISTML_HOROVOD_PYTHON="$HOROVOD_PYTHON" \
+    "$HOROVOD_PYTHON" /usr/local/bin/make-horovod tensorflow torch \
+ && rm -rf /opt/horovod/wheels \
+ && for framework in tensorflow torch; do \
+        ln -s /opt/horovod/environments/"$framework"-*/bin/python "/opt/horovod/$framework"; \
+    done
+COPY pyproject.toml README.md LICENSE CHANGELOG.md /distml/
+COPY checker /distml/checker
+COPY transforms /distml/transforms
+RUN "$DISTML_PYTHON" -m venv /opt/distml \
+ && /opt/distml/bin/pip install hatchling==1.27.0 z3-solver==5.4.0.0 libcst==1.9.0 PyYAML==6.0.3 \
+ && /opt/distml/bin/pip install --no-deps --no-build-isolation /distml \
+ && useradd --uid 10001 --create-home distml
+USER 10001:10001
+WORKDIR /src
+ENTRYPOINT ["/opt/distml/bin/distml"]
+CMD ["smoke", "--help"]
+
+# The last, and so what is built where no target is named.
 FROM scratch AS check
 COPY --from=build /image /
 LABEL org.opencontainers.image.title="distml" org.opencontainers.image.licenses="Apache-2.0"
