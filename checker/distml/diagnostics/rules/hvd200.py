@@ -444,3 +444,61 @@ class OneRankDecides(Rule):
     code = "HVD206"
     name = "one-rank-decides"
     severity = Severity.WARNING
+
+
+class StepsOfAnEnvironment(Rule):
+    """An environment decides how many steps a rank makes.
+
+    ## What it finds
+    A PyTorch loop that plays an episode of a Gym environment and lets the optimizer step in each of its turns.
+
+    ## Why it matters
+    Every step needs all ranks. Episodes end at different times on different ranks, so that some would be done and others
+    wait for them for ever.
+
+    ## Example
+    ```py
+    import gymnasium
+    import torch
+
+    env = gymnasium.make("CartPole-v1")
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
+
+    for episode in range(100):
+        state, _ = env.reset()
+        done = False
+        while not done:
+            values = model(torch.as_tensor(state))
+            state, reward, done, _, _ = env.step(int(values.argmax()))
+            optimizer.zero_grad()
+            ((reward - values.max()) ** 2).backward()
+            optimizer.step()
+    ```
+
+    ## Instead
+    Make one step for each episode, which all ranks do equally often:
+    ```py
+    import gymnasium
+    import torch
+
+    env = gymnasium.make("CartPole-v1")
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
+
+    for episode in range(100):
+        state, _ = env.reset()
+        done, losses = False, []
+        while not done:
+            values = model(torch.as_tensor(state))
+            state, reward, done, _, _ = env.step(int(values.argmax()))
+            losses.append((reward - values.max()) ** 2)
+        optimizer.zero_grad()
+        torch.stack(losses).mean().backward()
+        optimizer.step()
+    ```
+    """
+
+    code = "HVD214"
+    name = "environment-steps"
+    severity = Severity.WARNING

@@ -104,7 +104,7 @@ def _environment(study: Study) -> None:
             steps = loop is None or study.stepping.holds(loop)
             if steps and any(name.partition(".")[0] in _ENVIRONMENTS for name in names):
                 raise Refuse(
-                    "HVD213",
+                    "HVD214",
                     call,
                     "steps follow an environment here, whose episodes end at different times on different ranks",
                     "collect episodes in several processes and let one of them train",
