@@ -14,11 +14,11 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows import session_pipelines as pipelines
 from distml.rewrites.horovod.flows.session_draws import Draw, draws
-from distml.rewrites.horovod.flows.session_feeds import Feed, averaged, entries, sliceable
+from distml.rewrites.horovod.flows.session_feeds import Feed, averaged, entries, sliceable, taken_from
 from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, loops, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_steps import divide, few
-from distml.rewrites.horovod.flows.session_turns import take_turns
+from distml.rewrites.horovod.flows.session_turns import take_turns, take_while
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 
@@ -33,6 +33,7 @@ _PART = Note(
     "all data is in one batch, and the average of the parts' gradients is the gradient of the whole",
     "shard-batches",
 )
+_ANY = Note("a placeholder for any number of samples", "each rank feeds a part of the data only", "shard-batches")
 
 
 def distribute(plan: Plan, graph: Graph, runs: list[Run]) -> bool:
@@ -74,8 +75,10 @@ def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
             else:
                 _counted(plan, around, run)
             return True
-        if draws(reach, scope, graph) or (isinstance(scope, ast.While) and _moves(scope) & reach.names):
+        if draws(reach, scope, graph):
             return False
+        if isinstance(scope, ast.While) and (moved := _moves(scope) & reach.names):
+            return plan.options.shard == "auto" and take_while(plan, scope, moved, reach)
     return False
 
 
@@ -162,6 +165,9 @@ def _whole(plan: Plan, graph: Graph, feeds: list[Feed], run: Run) -> bool:
         for each in data:
             world = plan.world(each.value)
             plan.patch(each.value).wrap(each.value, f"{{}}[{world.rank}::{world.size}]", _PART)
+            shape = taken_from(each, plan.program)
+            if shape is not None:
+                plan.patch(shape).wrap(shape, "(None, *{}[1:])", _ANY)
         return False
     _warn_unseen(plan, run)
     return False

@@ -12,6 +12,9 @@ from distml.rewrites.horovod.flows.session_optimizers import optimizers
 from distml.training.program import Program
 from distml.training.values import Box, Constant, Foreign
 
+_LEAST = 4
+"""Samples that are written out in the program: fewer are not divided."""
+
 _COUNT = re.compile(r"batch|sample|num_data|n_data|num_examples|^[nNmM]$", re.IGNORECASE)
 
 
@@ -102,6 +105,8 @@ def sliceable(feed: Feed, program: Program) -> bool | None:
     if isinstance(shape, ast.List | ast.Tuple) and shape.elts:
         first = shape.elts[0]
         return True if isinstance(first, ast.Constant) and first.value is None else None
+    if taken_from(feed, program) is not None:
+        return True
     if shape is not None and not (isinstance(shape, ast.Constant) and shape.value is None):
         return None
     values = program.of(feed.value)
@@ -109,12 +114,19 @@ def sliceable(feed: Feed, program: Program) -> bool | None:
     return True if arrays and len(arrays) == len(values) else None
 
 
+def taken_from(feed: Feed, program: Program) -> ast.Attribute | None:
+    """The shape of an array by which a placeholder is made: `tf.placeholder(tf.float32, data.shape)`."""
+    made = placeholder(feed, program)
+    shape = argument(made, 1, "shape") if made is not None else None
+    return shape if isinstance(shape, ast.Attribute) and shape.attr == "shape" else None
+
+
 def _short(value: object) -> bool:
-    """Whether a value is a list that is written out, or an array of one: too little to be divided."""
+    """Whether a value is a list that is written out, or an array of one, with too little in it to be divided."""
     node = getattr(value, "node", None)
     if isinstance(node, ast.Call) and node.args and isinstance(value, Foreign) and value.name.startswith("numpy."):
         node = node.args[0]
-    return isinstance(node, ast.List | ast.Tuple)
+    return isinstance(node, ast.List | ast.Tuple) and len(node.elts) < _LEAST
 
 
 def averaged(graph: Graph) -> bool:

@@ -53,6 +53,32 @@ def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
     return True
 
 
+def take_while(plan: Plan, loop: ast.While, counters: set[str], reach: Reach) -> bool:
+    """Give each rank its turns of a `while` loop that counts up to where the batch begins; False where it does not.
+
+    The loop goes on for a round of all ranks at a time, as long as the last rank finds a batch.
+    """
+    test = loop.test
+    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name) or test.left.id not in counters:
+        return False
+    name = test.left.id
+    counts = [n for n in inside(loop) if isinstance(n, ast.AugAssign) and targets(n.target) == {name}]
+    if len(test.ops) != 1 or not isinstance(test.ops[0], ast.Lt | ast.LtE) or len(counts) != 1:
+        return False
+    known = _numbers(plan)
+    if loop not in known:
+        world, patch, by = plan.world(loop), plan.patch(loop), counts[0].value
+        step = ast.unparse(by) if isinstance(by, ast.Name | ast.Attribute | ast.Constant) else f"({ast.unparse(by)})"
+        known[loop] = patch.free(f"own_{name}")
+        patch.wrap(test.left, f"{{}} + ({world.size} - 1) * {step}", _TURNS)
+        patch.wrap(by, f"{{}} * {world.size}", _TURNS)
+        patch.begin(loop, f"{known[loop]} = {name} + {world.rank} * {step}", _TURNS)
+    for use in _uses(name, reach, loop):
+        if use is not test.left:
+            plan.patch(use).wrap(use, known[loop], _TURNS)
+    return True
+
+
 def _every_turn(plan: Plan, loop: ast.For, runs: list[Run]) -> None:
     """Every turn must take the same steps: a turn is another one on each rank."""
     for node in inside(loop):
@@ -72,7 +98,7 @@ def _holds(block: list[ast.stmt], runs: list[Run]) -> bool:
     return any(node in calls for statement in block for node in ast.walk(statement))
 
 
-def _numbers(plan: Plan) -> dict[ast.For, str]:
+def _numbers(plan: Plan) -> dict[ast.stmt, str]:
     """The loops whose turns were divided, with the variable that holds the number of the batch, if it is a new one."""
     return plan.__dict__.setdefault("_numbers", {})  # type: ignore[no-any-return]
 
@@ -105,7 +131,7 @@ def _renumber(plan: Plan, loop: ast.For, stop: ast.expr, own: str, start: ast.ex
     plan.patch(loop).begin(loop, f"{own} = {number}", _TURNS)
 
 
-def _uses(name: str, reach: Reach, loop: ast.For) -> list[ast.Name]:
+def _uses(name: str, reach: Reach, loop: ast.For | ast.While) -> list[ast.Name]:
     """Where what is fed reads the number of the turn, inside the loop."""
     within = set(inside(loop))
     found = [
