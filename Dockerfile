@@ -56,7 +56,7 @@ RUN apt-get update \
 COPY .ci/horovod /usr/local/bin/make-horovod
 RUN DISTML_CACHE=/opt DISTML_HOROVOD_GPU="$HOROVOD_GPU" DISTML_HOROVOD_PYTHON="$HOROVOD_PYTHON" \
     "$HOROVOD_PYTHON" /usr/local/bin/make-horovod tensorflow torch \
- && rm -rf /opt/horovod/wheels \
+ && find /opt/horovod/wheels -mindepth 1 -delete \
  && for framework in tensorflow torch; do \
         ln -s /opt/horovod/environments/"$framework"-*/bin/python "/opt/horovod/$framework"; \
     done
