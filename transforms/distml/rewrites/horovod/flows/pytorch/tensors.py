@@ -43,9 +43,21 @@ class Tensors:
                 return self._picks(loop)
             statement, name = found
             wanted[f"{id(statement)} {name}"] = (statement, name, dimension)
-        for statement, name, dimension in wanted.values():
+        for statement, name, dimension in self._together(list(wanted.values())):
             self._part(statement, name, dimension)
         return True
+
+    def _together(self, wanted: list[tuple[ast.stmt, str, int]]) -> list[tuple[ast.stmt, str, int]]:
+        """What is computed from each other is divided at once, behind the last: labels of samples only once."""
+        block = siblings(self.program, wanted[0][0])
+        if len(wanted) == 1 or any(statement not in block for statement, _, _ in wanted):
+            return wanted
+        sources = [self.program.sources(_value(statement)) for statement, _, _ in wanted]
+        made = [_value(statement) for statement, _, _ in wanted]
+        if not any(made[j] in sources[i] for i in range(len(made)) for j in range(len(made)) if made[i] is not made[j]):
+            return wanted
+        last = max((statement for statement, _, _ in wanted), key=block.index)
+        return [(last, name, dimension) for _, name, dimension in wanted]
 
     def _part(self, statement: ast.stmt, name: str, dimension: int) -> None:
         if (statement, name) in self._parts:
@@ -165,6 +177,11 @@ def _size_of(node: ast.AST) -> tuple[ast.expr, int] | None:
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
             return node.value.value, node.slice.value
     return None
+
+
+def _value(statement: ast.stmt) -> ast.AST:
+    """What a statement assigns."""
+    return statement.value if isinstance(statement, ast.Assign) else statement
 
 
 def _reads(node: ast.AST, names: set[str]) -> bool:
