@@ -6,7 +6,7 @@ import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import pytest
 from hypothesis import given, settings
@@ -101,12 +101,12 @@ class Anything:
 class Session(Anything):
     """Notes what is fed."""
 
-    fed: list[list[int]] = []
+    fed: ClassVar[list[list[int]]] = []
 
     def __init__(self, config: object = None) -> None:
         self.config = config
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
