@@ -16,7 +16,7 @@ def rewritten(script: Path, backend: Literal["horovod", "ddp"], scale_lr: Litera
     Raises:
         SmokeError: The script is refused, or holds nothing to rewrite.
     """
-    outcome = rewrite_text(str(script), Options(backend=backend, scale_lr=scale_lr))
+    outcome = rewrite_text(str(script), Options(backend=backend, scale_lr=scale_lr), str(script.resolve().parent))
     if outcome.plan.refusals:
         first = outcome.plan.refusals[0]
         why = "; ".join(filter(None, (first.message, first.instead)))

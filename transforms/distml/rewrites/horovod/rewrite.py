@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -72,11 +73,16 @@ def rewrite(program: Program, options: Options, editable: Iterable[str], texts: 
     return Outcome(plan, files)
 
 
-def rewrite_text(path: str, options: Options = Options()) -> Outcome:  # noqa: B008 - frozen
-    """Rewrite one script with the modules it imports left as they are."""
+def rewrite_text(path: str, options: Options = Options(), folder: str | None = None) -> Outcome:  # noqa: B008 - frozen
+    """Rewrite one script; the modules it imports may change too where they lie in `folder`.
+
+    Raises `UnreadableError` and `Unreadable` where a file cannot be read.
+    """
     from distml.rewrites.writing import read_file
 
     project = Project()
     source = project.open(path)
     program = Program([source], project)
-    return rewrite(program, options, [source.location], {source.location: read_file(path)})
+    within = os.path.join(os.path.realpath(folder), "") if folder else ""
+    editable = [each for each in program.units if each == source.location or (within and each.startswith(within))]
+    return rewrite(program, options, editable, {location: read_file(location) for location in editable})
