@@ -69,12 +69,33 @@ def _of_name(use: ast.Name, owner: ast.AST, program: Program) -> list[Origin]:
     unit = program.unit(use)
     found = [each for each in _assignments(owner, unit) if _names(each.target, use.id)]
     if unit.lexical.scope(use) is not owner:
+        found = _before_calls(found, use, owner, program)
         return _last(found, None, program) or _imported(use, owner, unit, program)
     before = [each for each in found if _ends(each.statement) < (use.lineno, use.col_offset)]
     is_parameter = parameter(use, program) is not None
     if before:
         return _last(before, use, program)
     return [] if is_parameter else _last(found, None, program) or _imported(use, owner, unit, program)
+
+
+def _before_calls(found: list[Origin], use: ast.Name, owner: ast.AST, program: Program) -> list[Origin]:
+    """Of the assignments of an outer scope, those in front of the last call that leads to a use in a function."""
+    if len(found) < 2:
+        return found
+    lines: list[int] = []
+    waiting, seen = [program.function(use)], set()
+    while waiting:
+        function = waiting.pop()
+        if function is None or function in seen:
+            continue
+        seen.add(function)
+        for call in program.calling(function):
+            if program.unit(call).lexical.scope(call) is owner:
+                lines.append(call.lineno)
+            else:
+                waiting.append(program.function(call))
+    before = [each for each in found if lines and each.statement.lineno <= max(lines)]
+    return before or found
 
 
 def _names(target: ast.expr, name: str) -> bool:

@@ -8,12 +8,25 @@ import re
 from distml.rewrites.horovod.common import outputs
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
+from distml.training.unit import Unit
 
 _WRITES = frozenset({"save", "save_weights", "save_model", "write"})
 _READS = frozenset({"load", "load_weights", "load_model", "restore", "read", "from_file"})
 _CHECKPOINTS = frozenset(
     f"tensorflow.train.{name}" for name in ("Checkpoint().save", "Checkpoint().write", "CheckpointManager().save")
 )
+_PAIRS = {
+    "numpy.save": "numpy.load",
+    "numpy.savez": "numpy.load",
+    "numpy.savez_compressed": "numpy.load",
+    "pickle.dump": "pickle.load",
+    "json.dump": "json.load",
+    "joblib.dump": "joblib.load",
+    "cv2.imwrite": "cv2.imread",
+    "tensorflow.io.write_file": "tensorflow.io.read_file",
+}
+"""What writes files of a kind, and what reads them."""
+
 _PATHS = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.JoinedStr)
 _NOTE = Note(
     "all ranks wait for rank 0 to have written",
@@ -58,8 +71,12 @@ def _only_shown(target: ast.expr, plan: Plan) -> bool:
 
 
 def wait(plan: Plan) -> None:
-    """Have all ranks wait in front of statements that read what rank 0 has written further up."""
+    """Have all ranks wait in front of statements that read what rank 0 has written further up.
+
+    Where files of one kind are written in front of training, and files of that kind read anywhere, all wait behind.
+    """
     for unit in plan.units():
+        _prepared(plan, unit)
         calls = [node for node in ast.walk(unit.tree) if isinstance(node, ast.Call)]
         written = {path: call for call in calls if _method(call) in _WRITES for path in _paths(call)}
         for call in calls:
@@ -72,6 +89,18 @@ def wait(plan: Plan) -> None:
                     statement = plan.program.statement(call)
                     code = f"{plan.world(call).module}.broadcast_object(None)"
                     plan.patch(call).before(statement, code, _NOTE)
+
+
+def _prepared(plan: Plan, unit: Unit) -> None:
+    read = {name for call in plan.program.calls for name in plan.program.names(call.func)}
+    for node in unit.tree.body:
+        written = {
+            name for call in ast.walk(node) if isinstance(call, ast.Call) for name in plan.program.names(call.func)
+        }
+        reads = {reader for name, reader in _PAIRS.items() if name in written}
+        trains = any(loop.node in ast.walk(node) for loop in plan.loops)
+        if reads & read and not trains and not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If):
+            plan.patch(node).after(node, f"{plan.world(node).module}.broadcast_object(None)", _NOTE)
 
 
 def _by_all(call: ast.Call, written: ast.Call, program: Program) -> bool:

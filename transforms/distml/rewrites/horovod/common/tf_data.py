@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from distml.rewrites.horovod.common.origins import origins
 from distml.rewrites.horovod.common.pipelines import Path, method_of, paths
 from distml.rewrites.horovod.plan import Note, Plan, World
+from distml.training.values import Callable
 
 _NOTE = Note(
     "every rank takes its part of the data, all of them equally much",
@@ -37,6 +38,9 @@ _SPLITS = frozenset({"take", "skip", "filter", "flat_map", "unbatch", "interleav
 _UNCOUNTED = frozenset(
     {"filter", "flat_map", "unbatch", "interleave", "window", "take_while", "ignore_errors", "rebatch"}
 )
+_ALIKE = frozenset({"", "take", "skip", "repeat", "shuffle", "cache", "prefetch"})
+"""Methods that leave the shape of elements as it is."""
+
 _ENDLESS = frozenset({"repeat"})
 _COUNTED = re.compile(
     r"tensorflow\.data\.Dataset\.(from_tensor_slices|from_tensors|range|list_files)|tensorflow_datasets\..*"
@@ -66,17 +70,33 @@ def shard(plan: Plan, data: ast.expr) -> bool:
     if plan.options.shard == "none":
         return bool(found)
     ours = {node for path in found for node in path.nodes}
-    for path in found:
-        if "shard" in path.methods or plan.divided & {*path.nodes}:
+    whole = [path for path in found if "shard" not in path.methods and not plan.divided & {*path.nodes}]
+    for path, cut in _cuts(whole, ours):
+        if plan.divided & {*path.nodes}:
             continue
         if plan.options.shard == "steps":
             cut = len(path.nodes) - 1
             _insert(plan, path, cut, "{0}.take({0}.cardinality() // {size})")
         else:
-            cut = _cut(path, ours)
             _divide(plan, path, cut)
         plan.divided.add(path.nodes[cut])
     return bool(found)
+
+
+def _cuts(found: list[Path], ours: set[ast.expr]) -> list[tuple[Path, int]]:
+    """Where to divide each path; where one would be divided on its way that another has in common, both are later."""
+    cuts = [_cut(path, ours) for path in found]
+    for _ in found:
+        for one, path in enumerate(found):
+            for two, other in enumerate(found):
+                at = path.nodes[cuts[one]]
+                if at in other.nodes[: cuts[two]]:
+                    common = (
+                        n for n in range(cuts[two], len(other.nodes)) if other.nodes[n] in path.nodes[cuts[one] :]
+                    )
+                    cuts[two] = next(common, cuts[two])
+                    cuts[one] = path.nodes.index(other.nodes[cuts[two]])
+    return list(zip(found, cuts, strict=True))
 
 
 def _divide(plan: Plan, path: Path, cut: int) -> None:
@@ -96,7 +116,20 @@ def _cut(path: Path, ours: set[ast.expr]) -> int:
         batched = batched or method in _BATCHES
         if method in _SPLITS and (not batched or _is_split(node, path, ours)):
             cut = number
-    return _past_sharing(path, cut, ours)
+    return _past_sharing(path, _past_calls(path, cut, ours), ours)
+
+
+def _past_calls(path: Path, cut: int, ours: set[ast.expr]) -> int:
+    """Move behind a call of a function that makes other datasets too, if these can be counted there."""
+    for number in range(len(path.nodes) - 1, cut, -1):
+        node = path.nodes[number]
+        functions = [
+            value.node for value in path.program.of(getattr(node, "func", None)) if isinstance(value, Callable)
+        ]
+        others = [call for each in functions for call in path.program.calling(each) if call not in ours]
+        if others and _evenness(path, number).known and not _evenness(path, number).endless:
+            return number
+    return cut
 
 
 def _is_split(node: ast.expr, path: Path, ours: set[ast.expr]) -> bool:
@@ -150,8 +183,16 @@ class _Even:
 def _evenness(path: Path, cut: int) -> _Even:
     before = set(path.methods[: cut + 1])
     known = bool(_COUNTED.fullmatch(path.source)) and not before & _UNCOUNTED
-    scalars = bool(_SCALARS.fullmatch(path.source)) and before <= {"", "take", "skip", "repeat", "shuffle", "cache"}
+    scalars = bool(_SCALARS.fullmatch(path.source)) and before <= _ALIKE
+    generated = path.source in _UNKNOWN and _batched_as_they_are(path)
+    scalars = scalars or generated
     return _Even(known, bool(before & _ENDLESS), scalars)
+
+
+def _batched_as_they_are(path: Path) -> bool:
+    """Whether the elements of a source are put into batches without a change, so that all must have one shape."""
+    first = next((n for n, method in enumerate(path.methods) if method in _BATCHES), 0)
+    return path.methods[first] == "batch" and set(path.methods[:first]) <= _ALIKE
 
 
 def _template(plan: Plan, path: Path, cut: int) -> str:

@@ -28,10 +28,9 @@ class TapeFlow:
         if of_fit(group[0].call, plan.program):
             _raise_rates(group, plan)
             return
-        if data.divide(plan, group):
-            _raise_rates(group, plan)
-        else:
-            _same_data(group, plan)
+        whole = data.divide(plan, group)
+        _raise_rates([update for update in group if update not in whole], plan)
+        _same_data(whole, plan)
         broadcast.broadcast(plan, group)
         decisions.agree(plan, group)
         reloads.saved(plan)
@@ -48,22 +47,34 @@ def _raise_rates(group: list[Update], plan: Plan) -> None:
     rates.scale_settings(plan)
 
 
-def _same_data(group: list[Update], plan: Plan) -> None:
+def _same_data(whole: list[Update], plan: Plan) -> None:
     """Every rank takes the same steps on the same data. Raises `Refuse` where nothing else is possible."""
-    for update in group:
-        if update.gradients and all(gradients.sources_kind(each, plan.program) == "one" for each in update.gradients):
+    for update in whole:
+        if _is_one(update, plan.program):
             raise Refuse(
                 "HVD213",
                 update.call,
                 "one variable is optimized, and no data that ranks could divide goes into it",
                 "run several of these independently",
             )
-    plan.warn(
-        "HVD302",
-        group[0].call,
-        "nobody sees batches that go into this step: every rank takes it on the same data, at the same rate as before",
-        "give each rank its part of the data, and multiply the rate",
-    )
+        plan.warn(
+            "HVD302",
+            update.call,
+            "nobody sees batches that go into this step: every rank takes it on the same data, at the same rate as before",
+            "give each rank its part of the data, and multiply the rate",
+        )
+
+
+def _is_one(update: Update, program: Program) -> bool:
+    """Whether an update changes a single variable."""
+    if update.kind == "minimize":
+        given = rates.given(update.call, 1, "var_list")
+        return isinstance(given, ast.List | ast.Tuple) and len(given.elts) == 1
+    asked = [gradients.sources_of(each) for each in update.gradients]
+    lists = [each for each in asked if isinstance(each, ast.List | ast.Tuple)]
+    if len(lists) == len(asked):
+        return all(len(each.elts) == 1 for each in lists)
+    return all(gradients.sources_kind(each, program) == "one" for each in update.gradients)
 
 
 def _groups(program: Program) -> dict[ast.AST, list[Update]]:

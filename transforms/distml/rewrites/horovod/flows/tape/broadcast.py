@@ -65,7 +65,8 @@ def _group(plan: Plan, group: list[Update], given: list[list[str]], flags: dict[
         lists |= dict.fromkeys(variables(plan, update))
     for update in group:
         if update.kind != "by hand":
-            lists[f"{ast.unparse(update.optimizer)}.variables()"] = None
+            asked = "variables" if update.kind == "apply" else "variables()"
+            lists[f"{ast.unparse(update.optimizer)}.{asked}"] = None
     lines = [f"{module}.broadcast_variables({each}, root_rank=0)" for each in lists]
     loops = _loops(program, last)
     if lines in given and program.function(last) is None:
@@ -179,6 +180,8 @@ def variables(plan: Plan, update: Update) -> list[str]:
     if update.kind == "by hand":
         return [f"[{ast.unparse(update.optimizer)}]"]
     call = update.call
+    if update.kind == "apply":
+        return _spelled(plan, call.args[1])
     if update.kind == "minimize":
         given = call.args[1] if len(call.args) > 1 else _keyword(call, "var_list")
         if given is not None and not isinstance(given, ast.Lambda):

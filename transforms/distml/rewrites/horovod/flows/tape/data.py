@@ -46,16 +46,18 @@ _FEW = 16
 """A literal number of turns up to this is how often something is repeated for each batch."""
 
 
-def divide(plan: Plan, group: list[Update]) -> bool:
-    """Divide the data of these updates. False where each step uses all of the data, which every rank then does."""
+def divide(plan: Plan, group: list[Update]) -> list[Update]:
+    """Divide the data of these updates, and give those that use all of the data in each turn of a loop."""
     if plan.options.shard == "none":
-        return True
-    divided = False
+        return []
     seen: set[ast.AST] = set()
+    whole: list[Update] = []
     for update in group:
-        for way in ways(update.call, plan.program):
-            divided = _way(plan, way, seen) or divided
-    return divided
+        found = ways(update.call, plan.program)
+        reached = [_way(plan, way, seen) for way in found]
+        if not any(reached) and any(way.turns for way in found):
+            whole.append(update)
+    return whole
 
 
 def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:

@@ -99,7 +99,8 @@ def within(node: ast.expr) -> ast.expr:
 def _counts(node: ast.expr) -> TypeGuard[ast.Call]:
     if not isinstance(node, ast.Call):
         return False
-    return _called(node) == "trange" or (isinstance(node.func, ast.Name) and node.func.id in ("range", "xrange"))
+    text = ast.unparse(node.func)
+    return _called(node) == "trange" or text in ("range", "xrange", "tf.range", "tensorflow.range", "np.arange")
 
 
 def _called(call: ast.Call) -> str:

@@ -25,7 +25,8 @@ _BY_HAND = frozenset({"assign", "assign_sub", "assign_add", "scatter_sub", "scat
 class Update:
     """A call that changes variables by gradients of tapes, and the calls that compute these.
 
-    `kind` tells `apply_gradients` from `minimize`, which has a tape of its own, and from changes made `by hand`.
+    `kind` tells `apply_gradients` from Keras 3's `apply`, from `minimize`, which has a tape of its own, and from changes
+    made `by hand`.
     """
 
     call: ast.Call
@@ -85,6 +86,9 @@ def _update(call: ast.Call, program: Program) -> Update | None:
         return None
     if call.func.attr == "apply_gradients":
         return _applied(call, program)
+    if call.func.attr == "apply" and len(call.args) == 2:
+        found = reaching(call.args[0], program)
+        return Update(call, "apply", tuple(found)) if found else None
     if _minimizes(call, program):
         return Update(call, "minimize")
     if call.func.attr in _BY_HAND and call.args and not _inside_optimizer(call, program):
