@@ -105,10 +105,10 @@ def _patch_section(mended: bytes) -> str:
 
 
 def _keep_patch(mended: bytes) -> str:
-    """Write the patch where no checkout is; its path, empty without one."""
+    """Write the patch where no checkout is, and no patch of another step; its path, empty without one."""
     if not mended:
         return ""
-    path = os.path.join(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir(), PATCH)
+    path = os.path.join(tempfile.mkdtemp(prefix="distml-", dir=_temporary()), PATCH)
     _write(path, mended)
     return path
 
@@ -125,7 +125,7 @@ def _write(path: str, data: bytes) -> None:
     Raises `OSError`.
     """
     folder = os.path.dirname(os.path.abspath(path))
-    allowed = [os.path.realpath(root) for root in (os.curdir, os.environ.get("RUNNER_TEMP") or tempfile.gettempdir())]
+    allowed = [os.path.realpath(root) for root in (os.curdir, _temporary())]
     real = os.path.realpath(folder)
     if not any(os.path.commonpath([real, root]) == root for root in allowed):
         raise OSError(f"{path} is neither in the workspace nor in the runner's folder for temporary files")
@@ -135,6 +135,10 @@ def _write(path: str, data: bytes) -> None:
         file.write(data)
     os.chmod(made, 0o644)
     os.replace(made, path)
+
+
+def _temporary() -> str:
+    return os.environ.get("RUNNER_TEMP") or tempfile.gettempdir()
 
 
 def _comment(page: str, findings: int) -> None:
