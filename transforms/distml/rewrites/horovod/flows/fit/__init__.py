@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.common import rates
+from distml.rewrites.horovod.common import environments, rates
 from distml.rewrites.horovod.common.setup import behind_start
 from distml.rewrites.horovod.flows.fit import batches, callbacks, data, files, optimizers, sessions
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls
@@ -34,9 +34,12 @@ class Fit:
     def plan(self, loop: Loop, plan: Plan) -> None:
         """Ask for the changes of one call that trains; with the first, for those of the program as a whole."""
         assert isinstance(loop.node, ast.Call)
+        if _aside(loop.node, plan):
+            return
+        environments.refuse(loop.node, plan.program)
         arguments = Given(loop.node, plan.program)
         module = _module(plan, loop.node)
-        if loop is next(each for each in plan.loops if each.code == _CODE):
+        if loop is _first(plan):
             _whole(plan)
         if arguments.method != "train_on_batch":
             callbacks.arrange(plan, module, arguments)
@@ -44,17 +47,32 @@ class Fit:
             _quiet(plan, arguments)
 
 
+def _first(plan: Plan) -> Loop:
+    """The loop with which the changes of the program as a whole are made."""
+    return next(each for each in plan.loops if each.code == _CODE and not _aside(each.node, plan))
+
+
+def _aside(node: ast.AST, plan: Plan) -> bool:
+    """Whether a call that trains is in a module that is only imported, and in a function that nobody else calls."""
+    program = plan.program
+    unit, function = program.unit(node), program.function(node)
+    if unit.source.location in plan.editable or function is None:
+        return False
+    return not any(program.unit(call) is not unit for call in program.calling(function))
+
+
 def _whole(plan: Plan) -> None:
     program = plan.program
     for call in calls(program, "compile"):
+        if _aside(call, plan):
+            continue
         optimizers.distribute(plan, _module(plan, call), call)
     rates.scale_settings(plan)
     for method in ("evaluate", "predict"):
         for call in calls(program, method):
             if program.unit(call).source.location in plan.editable and not Given(call, program).on_super:
                 _quiet(plan, Given(call, program))
-    first = next(each for each in plan.loops if each.code == _CODE)
-    module = _module(plan, first.node)
+    module = _module(plan, _first(plan).node)
     batches.train(plan, module)
     files.wait_for_writes(plan, module)
     files.load_saved(plan, module)

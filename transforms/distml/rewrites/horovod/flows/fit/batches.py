@@ -120,6 +120,7 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     inner, outer = shared[0], shared[-1]
     inputs = [node for each in group for name in ("x", "y") if (node := each.one(name)) is not None]
     names = _arrays(plan, inputs, outer)
+    seeds.agree(plan, outer, _computed_from(inputs, program), inside=False)
     given = _given_batches(plan, loops)
     if given is None:
         return

@@ -25,7 +25,8 @@ CLASSES = {
 """Keras's optimizers by the lower-case names that `compile` takes."""
 
 _MADE = re.compile(
-    r"(keras|tensorflow_addons|keras_contrib|transformers)\.(\w+\.)*(optimizers?|optimization)\.(\w+\.)*[A-Z]\w*\(\)"
+    r"(keras|tensorflow_addons|keras_contrib|transformers)\.(\w+\.)*(optimizers?|optimization)\.(\w+\.)*"
+    rf"([A-Z]\w*|{'|'.join(CLASSES)})\(\)"
 )
 _CREATED = re.compile(r".*\.create_optimizer\(\)|keras\.optimizers\.(get|deserialize)\(\)")
 _TF1 = re.compile(r"tensorflow\.(train|contrib\.opt)\.\w*Optimizer\(\)")

@@ -33,8 +33,11 @@ _SPLIT = "sklearn.model_selection.train_test_split"
 _SKLEARN_DATA = re.compile(r"sklearn\.datasets\.make_\w+")
 
 
-def agree(plan: Plan, call: ast.Call, arrays: Iterable[ast.expr]) -> None:
-    """Let all ranks hold the same arrays in the same order, so that the parts they take are disjoint."""
+def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = True) -> None:
+    """Let all ranks hold the same arrays in the same order, so that the parts they take are disjoint.
+
+    What is drawn in loops counts only if the parts are taken `inside` of them too.
+    """
     program = plan.program
     sources = {source for each in arrays for source in program.sources(each)}
     for source in () if _seeded(program, "numpy") else sources:
@@ -42,7 +45,7 @@ def agree(plan: Plan, call: ast.Call, arrays: Iterable[ast.expr]) -> None:
             if program.unit(source).source.location in plan.editable:
                 plan.patch(source).keyword(source, "random_state", "0", _ALIKE)
     for library in ("numpy", "random"):
-        drawn = next(_draws(program, library, sources), None)
+        drawn = next((each for each in _draws(program, library, sources) if inside or not _looped(program, each)), None)
         if drawn is not None and not _seeded(program, library):
             unit = program.unit(drawn)
             plan.world(drawn)
@@ -68,6 +71,10 @@ def _draws(program: Program, library: str, sources: set[ast.AST]) -> Iterator[as
             shuffles = any(name.endswith(".shuffle") for name in names)
             if shuffles or node in sources:
                 yield node
+
+
+def _looped(program: Program, node: ast.AST) -> bool:
+    return any(isinstance(above, ast.For | ast.While) for above in program.ancestors(node))
 
 
 def _within(program: Program, node: ast.AST) -> bool:
