@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from delivery.fake_github import serve
 from delivery.repositories import git
 from delivery.runner import commands, outputs
