@@ -14,7 +14,7 @@ y = x @ torch.randn(6, 1, generator=numbers) + 0.1
 data = TensorDataset(x, y)
 """
 TORCH_MODEL = """
-model = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Dropout(0.3), nn.Linear(16, 1))
+model = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.3), nn.Linear(16, 1))
 """
 TORCH_LOOP = """
     for a, b in loader:
@@ -72,7 +72,12 @@ y = (x @ random.randn(6, 1)).astype("float32")
 """
 KERAS_MODEL = """
 model = tf.keras.Sequential(
-    [tf.keras.layers.Dense(16, activation="relu"), tf.keras.layers.Dropout(0.2), tf.keras.layers.Dense(1)]
+    [
+        tf.keras.layers.Dense(16, activation="relu"),
+        tf.keras.layers.BatchNormalization(),
+        tf.keras.layers.Dropout(0.2),
+        tf.keras.layers.Dense(1),
+    ]
 )
 """
 

@@ -50,7 +50,7 @@ def alone(rate: float = 1.0) -> Record:
     found = record(0, rate)
     found.losses = {step: [10.0 - step + 0.5] for step in range(4)}
     found.batches = {
-        step: [("loader", 4, tuple(f"{step}.{rank}{which}" for rank in (0, 1) for which in "ab"))] for step in range(4)
+        step: [("loader", 4, tuple(f"{step}.{rank}{which}" for which in "ab" for rank in (0, 1)))] for step in range(4)
     }
     return found
 
@@ -193,11 +193,22 @@ def test_other_samples_are_compared_loosely() -> None:
     assert compared(pair(), single)["loss"].status == "failed"
 
 
-def test_batch_normalization_is_compared_loosely() -> None:
+def test_half_the_rate_is_found_whatever_the_samples() -> None:
+    single = alone()
+    single.batches = {step: [("loader", 4, ("p", "q", "r", "s"))] for step in range(4)}
+    assert compared([record(0, 0.7), record(1, 0.7)], single)["rate"].status == "passed"
+    assert compared([record(0, 0.5), record(1, 0.5)], single)["rate"].status == "failed"
+
+
+def test_batch_normalization_over_other_shares_is_compared_loosely() -> None:
     single = alone()
     single.apart = ["batch normalization"]
     single.losses[3] = [8.0]
-    assert compared(pair(), single)["loss"].status == "passed"
+    assert compared(pair(), single)["loss"].status == "failed"
+    single.batches = {step: [("loader", 4, tuple(sorted(rows)))] for step, ((_, _, rows),) in single.batches.items()}
+    verdict = compared(pair(), single)["loss"]
+    assert verdict.status == "passed"
+    assert "from other samples than one process does" in verdict.text
 
 
 def test_a_batch_that_could_not_be_enlarged() -> None:

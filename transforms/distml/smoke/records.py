@@ -68,6 +68,10 @@ class Record:
         """The samples themselves."""
         return Counter(row for _, _, rows in self.read(step) for row in rows)
 
+    def order(self, step: int) -> list[str]:
+        """The samples in the order in which they were read."""
+        return [row for _, _, rows in self.read(step) for row in rows]
+
     def read(self, step: int) -> list[tuple[str, int, tuple[str, ...]]]:
         """The batches of a step: as a loader gave them, or else as the model was called on them."""
         found = self.batches.get(step, [])

@@ -19,8 +19,10 @@ LOOKED_AT = 3
 """Steps after which weights must agree at the latest."""
 MOVED = 0.25
 """How much the way that weights went may differ, relatively, from one process."""
-LOOSE = 10.0
-"""How many times wider losses may differ where the processes saw other samples, or normalize their own share."""
+LOOSE = 15.0
+"""How many times wider losses may differ where the processes saw other samples, or normalize others."""
+LOOSELY_MOVED = 0.4
+"""The same for the way of weights; half or twice the learning rate is still found."""
 FRAME = re.compile(r'File "([^"]+)", line (\d+) in (\S+)')
 
 
@@ -211,18 +213,24 @@ def compared(options: Options, records: Sequence[Record], alone: Record) -> list
         text = f"{options.np} processes read {other[0]} samples in a step, one process {other[1]}: not the same batch"
         return [Verdict(name, "unknown", text) for name in ("loss", "rate")]
     loose = _loose(records, alone, steps)
-    return [_loss(options, records, alone, steps, loose), _rate(options, records, alone, common)]
+    return [_loss(options, records, alone, steps, loose), _rate(options, records, alone, common, loose)]
 
 
 def _loose(records: Sequence[Record], alone: Record, steps: range) -> str:
     """Why losses can only be compared roughly, or nothing."""
-    if alone.apart:
-        return f"each process computes {alone.apart[0]} from its own samples"
     for step in steps:
         union = sum((record.rows(step) for record in records), Counter[str]())
         if union != alone.rows(step):
             return "one process reads other samples"
+    if alone.apart and not all(_interleaved(records, alone, step) for step in steps):
+        return f"each process computes {alone.apart[0]} from other samples than one process does"
     return ""
+
+
+def _interleaved(records: Sequence[Record], alone: Record, step: int) -> bool:
+    """Whether each rank read every N-th sample of the large batch, which is how one process normalizes it."""
+    whole = alone.order(step)
+    return all(record.order(step) == whole[record.rank :: len(records)] for record in records)
 
 
 def _loss(options: Options, records: Sequence[Record], alone: Record, steps: range, loose: str) -> Verdict:
@@ -252,7 +260,7 @@ def _factor(options: Options, pairs: Sequence[tuple[int, float, float]]) -> floa
     return float(options.np) if summed else 1.0
 
 
-def _rate(options: Options, records: Sequence[Record], alone: Record, common: int) -> Verdict:
+def _rate(options: Options, records: Sequence[Record], alone: Record, common: int, loose: str) -> Verdict:
     """How far the weights went, which the learning rate decides."""
     last = max(records[0].weights.keys() & alone.weights.keys(), default=0)
     ours, theirs = (_way(weights, common, last) for weights in (records[0].weights, alone.weights))
@@ -260,9 +268,10 @@ def _rate(options: Options, records: Sequence[Record], alone: Record, common: in
         return Verdict("rate", "unknown", "the way of the weights could not be measured")
     ratio = ours / theirs
     text = f"the weights went {ratio:.3g} times as far as in one process with the large batch"
-    if abs(ratio - 1) <= MOVED:
+    allowed = LOOSELY_MOVED if loose else MOVED
+    if abs(ratio - 1) <= allowed:
         return Verdict("rate", "passed", text)
-    return Verdict("rate", "failed", f"{text} and {_asked(options)}; {1 - MOVED:g} to {1 + MOVED:g} allowed")
+    return Verdict("rate", "failed", f"{text} and {_asked(options)}; {1 - allowed:g} to {1 + allowed:g} allowed")
 
 
 def _asked(options: Options) -> str:

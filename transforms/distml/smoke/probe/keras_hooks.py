@@ -22,6 +22,7 @@ def hooks(tensorflow_hooks: TensorFlow) -> dict[str, Hook]:
         "keras.src.engine.training": found.models,
         "tensorflow.python.data.ops.dataset_ops": found.datasets,
         "tensorflow.python.data.ops.iterator_ops": found.iterators,
+        "tensorflow_estimator.python.estimator.inputs.numpy_io": found.queues,
         "horovod._keras.callbacks": found.warmup,
     }
     if found.recorder.plan.still:
@@ -141,6 +142,29 @@ class Keras:
 
         wrap(module.OwnedIterator, "_next_internal", following)
         wrap(module.Iterator, "get_next", following)
+
+    def queues(self, module: Any) -> None:
+        """Batches of estimators that are fed with arrays."""
+        recorder = self.recorder
+
+        def read(*arrays: Any) -> None:
+            recorder.batch("loader", list(arrays))
+
+        def function(original: Callable[..., Any]) -> Callable[..., Any]:
+            def make(x: Any, y: Any = None, batch_size: int = 128, *args: Any, **kwargs: Any) -> Callable[[], Any]:
+                if recorder.plan.still and len(args) < 2:
+                    kwargs["shuffle"] = False
+                made = original(x, y, batch_size * recorder.plan.factor, *args, **kwargs)
+
+                def given() -> Any:
+                    found = made()
+                    return after(note(read, values(tensorflow().nest.flatten(found))), found)
+
+                return given
+
+            return make
+
+        wrap(module, "numpy_input_fn", function)
 
     def warmup(self, module: Any) -> None:
         """A learning rate that rises slowly is no mistake, but would hide one."""

@@ -14,7 +14,7 @@ import traceback
 import types
 from typing import Any
 
-from . import keras_hooks, torch_data, torch_hooks
+from . import keras_hooks, shares, torch_data, torch_hooks
 from .importing import Hook, install
 from .plan import Plan, read
 from .recorder import Recorder, Stopped
@@ -44,7 +44,13 @@ def main(arguments: list[str]) -> None:
 def _hooks(recorder: Recorder) -> dict[str, list[Hook]]:
     found: dict[str, list[Hook]] = {}
     tensorflow = TensorFlow(recorder)
-    rooms = (torch_hooks.hooks(recorder), torch_data.hooks(recorder), tensorflow.hooks(), keras_hooks.hooks(tensorflow))
+    rooms = (
+        torch_hooks.hooks(recorder),
+        torch_data.hooks(recorder),
+        tensorflow.hooks(),
+        keras_hooks.hooks(tensorflow),
+        shares.hooks(recorder.plan),
+    )
     for room in rooms:
         for name, hook in room.items():
             found.setdefault(name, []).append(hook)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -129,9 +130,13 @@ class TensorFlow:
         for loss in losses:
             self.recorder.loss(float(loss.mean()))
 
+    def outside(self) -> bool:
+        """Whether the script itself starts what comes now: no other operation, and no thread that feeds a queue."""
+        return self.depth == 0 and threading.current_thread() is threading.main_thread()
+
     def boundary(self) -> None:
         """Between two operations that the script starts itself."""
-        if self.depth == 0 and eager():
+        if self.outside() and eager():
             self.recorder.boundary()
 
     def functions(self, module: Any) -> None:
@@ -220,8 +225,10 @@ class TensorFlow:
             weights.run = original
 
             def call(self: Any, fetches: Any, feed_dict: Any = None, *args: Any, **kwargs: Any) -> Any:
+                if threading.current_thread() is not threading.main_thread():
+                    return original(self, fetches, feed_dict, *args, **kwargs)
                 weights.session = self
-                if hooks.depth == 0:
+                if hooks.outside():
                     recorder.boundary()
                     fed = [value for value in (feed_dict or {}).values() if getattr(value, "shape", ())]
                     if fed:
