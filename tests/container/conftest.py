@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,11 @@ BUILD = f"buildah bud --quiet --pull-never --network=host --volume {CERTIFICATES
 DOCKER = f"""#!/bin/sh
 what=$1
 shift
+for word; do
+    shift
+    [ "$word" != distml ] || word=$IMAGE
+    set -- "$@" "$word"
+done
 case $what in
 build) exec {BUILD} --timestamp 0 "$@" ;;
 *) exec podman "$what" "$@" ;;
@@ -33,23 +40,6 @@ def storage() -> Path:
 
 
 @pytest.fixture(scope="session")
-def shell(storage: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    """Runs commands in which `docker` means buildah and podman."""
-    programs = tmp_path_factory.mktemp("programs")
-    (programs / "docker").write_text(DOCKER)
-    (programs / "docker").chmod(0o755)
-
-    def run(commands: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", **environment}
-        script = f'. "{storage}/env"; {commands}'
-        return subprocess.run(
-            ["bash", "-euc", script], cwd=folder, env=env, capture_output=True, text=True, timeout=580
-        )
-
-    return run
-
-
-@pytest.fixture(scope="session")
 def context(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the image is built from, as it stays while the tests run."""
     folder = tmp_path_factory.mktemp("context")
@@ -61,12 +51,42 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def image(shell: Shell, context: Path) -> Iterator[str]:
-    """The image, built as the page says; its name."""
-    done = shell("docker build --tag distml .", context)
-    assert done.returncode == 0, done.stderr[-3000:]
-    yield "distml"
-    shell("podman rmi --force distml", context)
+def shell(storage: Path, context: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """Runs commands in which `docker` means buildah and podman, and `distml` the image of this very source."""
+    programs = tmp_path_factory.mktemp("programs")
+    (programs / "docker").write_text(DOCKER)
+    (programs / "docker").chmod(0o755)
+    base = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "IMAGE": f"distml-{digest(context)}"}
+
+    def run(commands: str, folder: Path) -> subprocess.CompletedProcess[str]:
+        script = f'. "{storage}/env"; {commands}'
+        return subprocess.run(
+            ["bash", "-euc", script], cwd=folder, env=base, capture_output=True, text=True, timeout=580
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def image(shell: Shell, context: Path, storage: Path) -> str:
+    """The image, built as the page says unless that was done already; its name. Those of other sources go."""
+    name = f"distml-{digest(context)}"
+    with (storage / "image.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if shell(f"podman image exists {name}", context).returncode:
+            done = shell("docker build --tag distml .", context)
+            assert done.returncode == 0, done.stderr[-3000:]
+            others = "podman images --noheading --format '{{.Repository}}' | grep '^localhost/distml-' | grep -v"
+            shell(f"podman rmi $({others} {name}) || true", context)
+    return name
+
+
+def digest(folder: Path) -> str:
+    """A name for the content of a folder."""
+    found = hashlib.blake2b(digest_size=8)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        found.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()
 
 
 @pytest.fixture

@@ -75,12 +75,13 @@ def test_the_same_sources_make_the_same_image(shell: Shell, image: str, context:
     """The page's command, with nothing left of the build before."""
     (command,) = blocks("sh buildah")
     again = (
-        command.strip().replace("buildah build", f"{BUILD} --no-cache").replace("--tag distml", "--tag distml-again")
+        command.strip().replace("buildah build", f"{BUILD} --no-cache").replace("--tag distml", f"--tag again-{image}")
     )
-    assert again.endswith("--timestamp 0 --tag distml-again .")
+    assert again.endswith(f"--timestamp 0 --tag again-{image} .")
     assert shell(again, context).returncode == 0
-    identities = shell("podman image inspect --format '{{.Id}}' distml distml-again; podman rmi distml-again", context)
-    first, second, *_ = identities.stdout.split()
+    show = "podman image inspect --format '{{.Id}}'"
+    done = shell(f"{show} {image} again-{image}; podman rmi again-{image}", context)
+    first, second, *_ = done.stdout.split()
     assert first == second
 
 
