@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.common.purity import reads_only
+from distml.rewrites.horovod.common.setup import started
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.training.program import Program
@@ -107,7 +108,9 @@ _WHAT = {
 
 
 def guard(plan: Plan, statement: ast.stmt, kind: str = "file") -> None:
-    """Put a statement under rank 0; `kind` is output, summary, file or log."""
+    """Put a statement under rank 0; `kind` is output, summary, file or log. What runs before the start-up stays."""
+    if not started(plan, statement):
+        return
     what, reason = _WHAT[kind]
     plan.patch(statement).guard(statement, plan.world(statement).first, Note(what, reason, "rank-zero-output"))
 
@@ -173,7 +176,7 @@ def _made_quiet(call: ast.Call, plan: Plan) -> None:
     names = program.names(call.func)
     given = {keyword.arg for keyword in call.keywords}
     if names & {"tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.tqdm"}:
-        if "disable" not in given and None not in given:
+        if "disable" not in given and None not in given and started(plan, call):
             world = plan.world(call)
             note = Note(
                 "progress shown by rank 0", "the bars of several ranks would overwrite each other", "rank-zero-output"

@@ -163,6 +163,18 @@ def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
     return last
 
 
+def started(plan: Plan, node: ast.AST) -> bool:
+    """Whether the start-up of a file has run where a node stands; functions run later."""
+    program = plan.program
+    unit = program.unit(node)
+    torch = any(loop.start == "torch" for loop in plan.loops)
+    anchor = anchor_of(unit, "torch" if torch else "tensorflow")
+    if anchor is None or program.function(node) is not None:
+        return True
+    top = next((each for each in (node, *program.ancestors(node)) if each in unit.tree.body), anchor)
+    return unit.tree.body.index(top) > unit.tree.body.index(anchor)
+
+
 def _prepares(statement: ast.stmt) -> bool:
     """Whether a statement between imports only sets something: constants, the environment, warnings, paths."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.While | ast.With):
