@@ -13,7 +13,7 @@ from distml.training.values import Box, Callable, Constant, Foreign
 
 _SETTINGS = ("argparse.", "optparse.", "absl.flags", "sys.argv", "os.environ", "yaml.", "omegaconf.", "configargparse.")
 _CALLS = frozenset(
-    "len int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple set dict".split()
+    "len all any int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple set dict".split()
 )
 _SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.is_tensor", "math.ceil", "math.floor"})
 _METHODS = frozenset(
