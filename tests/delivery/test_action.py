@@ -14,7 +14,6 @@ from delivery.repositories import git
 
 ROOT = Path(__file__).parents[2]
 BROKEN = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)\n"
-WARNED = "import torch\n\nloss = torch.nn.functional.mse_loss(torch.zeros(8, 1), torch.zeros(8))\n"
 HOSTILE = "a\n::error::injected`id`${{ github.token }}\"'$(touch pwned);|é @owner.py"
 
 pytestmark = pytest.mark.requires("bash", "git", "github_action_toolkit", "yaml")
@@ -85,31 +84,10 @@ def test_nothing_found(action: Path, checkout: Path) -> None:
     assert not (checkout / "distml.sarif").exists()
 
 
-@pytest.mark.parametrize(
-    ("fail_on", "errors", "warnings"), [("error", 1, 0), ("warning", 1, 1), ("never", 0, 0)], ids=["e", "w", "n"]
-)
-def test_what_fails(action: Path, checkout: Path, fail_on: str, errors: int, warnings: int) -> None:
-    committed(checkout, bad=BROKEN, warned=WARNED)
-    assert run(action, checkout, {"paths": "bad.py", "fail-on": fail_on}).code == errors
-    assert run(action, checkout, {"paths": "warned.py", "fail-on": fail_on}).code == warnings
-
-
-@pytest.mark.parametrize(
-    ("inputs", "said"),
-    [
-        ({"fail-on": "sometimes"}, "fail-on must be one of error, warning, never, not 'sometimes'"),
-        ({"fix": "$(touch pwned)"}, "fix must be true or false"),
-        ({"paths": "nowhere"}, "no such file or folder: nowhere"),
-        ({"families": "SHP; touch pwned"}, "families holds 'SHP;'"),
-        ({"families": "XYZ"}, "no rule has the code"),
-        ({"sarif-file": "../../outside.sarif"}, "neither in the workspace"),
-    ],
-)
-def test_wrong_inputs(action: Path, checkout: Path, inputs: dict[str, str], said: str) -> None:
-    committed(checkout, bad=BROKEN)
-    ran = run(action, checkout, inputs)
+def test_a_wrong_input(action: Path, checkout: Path) -> None:
+    ran = run(action, checkout, {"fix": "$(touch pwned)"})
     assert ran.code == 2
-    assert said in ran.commands[-1].message
+    assert ran.commands[-1].message == "fix must be true or false, not '$(touch pwned)'"
     assert not list(checkout.rglob("pwned"))
 
 

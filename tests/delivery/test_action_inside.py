@@ -16,6 +16,7 @@ from delivery.workshop import BASE, Workshop, mend
 
 pytestmark = pytest.mark.requires("git", "github_action_toolkit")
 BROKEN = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)  # BAD\n"
+WARNED = "import torch\n\nloss = torch.nn.functional.mse_loss(torch.zeros(8, 1), torch.zeros(8))\n"
 ODD = 'a"b\n--- evil\tü.py'
 
 
@@ -39,6 +40,49 @@ def committed(folder: Path, **files: str) -> None:
         (folder / name).write_text(text)
     git(folder, "add", "--all")
     git(folder, "commit", "-qm", "x")
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "errors", "warnings"), [("error", 1, 0), ("warning", 1, 1), ("never", 0, 0)], ids=["e", "w", "n"]
+)
+def test_what_fails(checkout: Path, fail_on: str, errors: int, warnings: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from distml.action import run
+
+    committed(checkout, **{"bad.py": BROKEN, "warned.py": WARNED})
+    monkeypatch.setenv("INPUT_FAIL_ON", fail_on)
+    monkeypatch.setenv("INPUT_PATHS", "bad.py")
+    assert run.main() == errors
+    monkeypatch.setenv("INPUT_PATHS", "warned.py")
+    assert run.main() == warnings
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("FAIL_ON", "sometimes", "fail-on must be one of error, warning, never, not 'sometimes'"),
+        ("CHANGED_ONLY", "maybe", "changed-only must be true or false"),
+        ("PATHS", "nowhere", "no such file or folder: nowhere"),
+        ("FAMILIES", "SHP; touch pwned", "families holds 'SHP;'"),
+        ("FAMILIES", "XYZ", "no rule has the code"),
+        ("SARIF_FILE", "../../outside.sarif", "neither in the workspace"),
+        ("SARIF_FILE", "a\nb", "sarif-file must be one path"),
+    ],
+)
+def test_wrong_inputs(
+    checkout: Path,
+    name: str,
+    value: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from distml.action import run
+
+    committed(checkout, **{"a.py": BROKEN})
+    monkeypatch.setenv(f"INPUT_{name}", value)
+    assert run.main() == 2
+    found, _ = commands(capsys.readouterr().out)
+    assert said in found[-1].message
 
 
 def test_a_patch_of_safe_fixes(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,6 +150,18 @@ def test_a_token_needs_an_address_with_tls(
     assert error in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("api", "address"),
+    [
+        ("https://api.github.com", "https://github.com"),
+        ("https://git.example.org/api/v3", "https://git.example.org"),
+        ("https://api.our.ghe.com/", "https://our.ghe.com"),
+    ],
+)
+def test_git_sends_the_token_to_the_server_of_the_api(api: str, address: str) -> None:
+    assert command.server(api) == address
+
+
 def test_a_token_that_is_none_is_not_shown(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

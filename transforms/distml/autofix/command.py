@@ -94,9 +94,7 @@ def _clone(options: Namespace) -> Git:
 
     if options.repo is None or not _REPOSITORY.fullmatch(options.repo):
         raise ConfigError(f"--repo must be OWNER/NAME, not {options.repo!r}")
-    api = urlsplit(options.api_url)
-    server = "https://github.com" if api.hostname == "api.github.com" else f"{api.scheme}://{api.netloc}"
-    git = Git(os.curdir, "" if options.dry_run or options.compute else _token(), server)
+    git = Git(os.curdir, "" if options.dry_run or options.compute else _token(), server(options.api_url))
     for name, value in (("--base", options.base), ("--branch", options.branch)):
         if not is_branch(git, value):
             raise ConfigError(f"{name}: no branch can be called {value!r}")
@@ -107,6 +105,12 @@ def _clone(options: Namespace) -> Git:
     if options.remote.startswith("-"):
         raise ConfigError(f"--remote: no remote can be called {options.remote!r}")
     return git
+
+
+def server(api: str) -> str:
+    """Where the repositories are whose API this is: `api.HOST`, or on GitHub Enterprise Server `HOST/api/v3`."""
+    parts = urlsplit(api)
+    return f"{parts.scheme}://{parts.netloc.removeprefix('api.')}"
 
 
 def _computed(git: Git, options: Namespace) -> Proposal:
