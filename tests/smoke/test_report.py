@@ -8,6 +8,7 @@ from pathlib import Path
 from distml.smoke.folder import COPIED_FILE, copy_of
 from distml.smoke.model import Report, Speed, Verdict
 from distml.smoke.report import as_json, as_markdown, as_text
+from distml.smoke.run import root_of
 
 GOOD = Report(
     script="train.py",
@@ -86,3 +87,10 @@ def test_a_copy_and_not_the_folder_itself(tmp_path: Path) -> None:
     assert (source / "pkg" / "model.py").read_text() == "two"
     (target / "train.py").write_text("spoiled")
     assert (source / "train.py").read_text() == "one"
+
+
+def test_modules_beside_and_above_the_script() -> None:
+    folder = Path("/project/scripts")
+    assert root_of(folder, []) == folder
+    assert root_of(folder, ["pkg/model.py"]) == folder
+    assert root_of(folder, ["../src/model.py", "a.py"]) == Path("/project")

@@ -7,6 +7,7 @@ from typing import Literal
 
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import rewrite_text
+from distml.rewrites.writing import read_file
 from distml.smoke.model import SmokeError
 
 
@@ -23,5 +24,5 @@ def rewritten(script: Path, backend: Literal["horovod", "ddp"], scale_lr: Litera
         raise SmokeError(f"{script} is not rewritten: [{first.code}] {why}")
     if not outcome.files:
         raise SmokeError(f"{script} is not rewritten: no training loop was found in it")
-    folder = script.resolve().parent
-    return {str(Path(path).resolve().relative_to(folder)): found.source for path, found in outcome.files.items()}
+    texts = {str(Path(path).resolve().relative_to(folder)): found.source for path, found in outcome.files.items()}
+    return {script.name: read_file(str(script)), **texts}

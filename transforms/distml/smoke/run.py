@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,8 @@ def smoke(
 ) -> Report:
     """Run `script` in one process and its text `rewritten` in several; what came of it.
 
-    `modules` holds the rewritten texts of other files of the script's folder, by relative path. All of it runs in
-    copies of that folder.
+    `modules` holds the rewritten texts of other files, by path relative to the script's folder. All of it runs in
+    copies of that folder, or of the one above it that holds them all.
 
     Raises:
         SmokeError: A tool is missing, or the request makes no sense.
@@ -65,10 +65,20 @@ def smoke(
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="distml-smoke-") as name:
         work = Path(name).resolve()
-        trial = Trial(path.resolve(), python, tuple(arguments), options, work)
-        together = trial.run("ranks", launcher, options.np, {path.name: rewritten, **(modules or {})}, {})
+        script_path = path.resolve()
+        root = root_of(script_path.parent, modules or {})
+        trial = Trial(script_path, root, python, tuple(arguments), options, work)
+        texts = {path.name: rewritten, **(modules or {})}
+        replaced = {os.path.relpath(script_path.parent / name, root): text for name, text in texts.items()}
+        together = trial.run("ranks", launcher, options.np, replaced, {})
         alone = _alone(trial, together) if options.compare else None
         return replace(verdicts.judge(path.name, launcher, options, together, alone), seconds=time.monotonic() - began)
+
+
+def root_of(folder: Path, names: Iterable[str]) -> Path:
+    """The folder, or the one above it, below which all of `names`, which are relative to `folder`, lie."""
+    places = [os.path.normpath(folder / name) for name in names]
+    return Path(os.path.commonpath([str(folder), *map(os.path.dirname, places)]))
 
 
 def _gpus(python: str, text: str, launcher: str, options: Options) -> None:
@@ -98,6 +108,7 @@ class Trial:
     """What the runs of one script have in common."""
 
     script: Path
+    root: Path
     python: str
     arguments: tuple[str, ...]
     options: Options
@@ -107,10 +118,11 @@ class Trial:
         """Run in a new copy of the folder, as `count` processes."""
         options, notes, code = self.options, self.work / f"{name}.notes", self.work / name
         notes.mkdir()
-        copy_of(self.script.parent, code, replaced)
+        copy_of(self.root, code, replaced)
         plan_file = self.work / f"{name}.json"
         launch.write_plan(plan_file, {"folder": str(notes), "steps": options.steps, "still": options.still, **plan})
-        start = launch.Start(self.python, code / self.script.name, Path(options.cwd or code), self.arguments)
+        script = code / self.script.relative_to(self.root)
+        start = launch.Start(self.python, script, Path(options.cwd or script.parent), self.arguments)
         ended = processes.run(
             launch.command(start, launcher, count),
             start.folder,
