@@ -61,7 +61,7 @@ def _checked(target, ctx, family):
     if own:
         own_roots = depset(_own_roots(target, ctx), transitive = [roots])
         checked = [file for file in own if file.is_source]
-        if checked and not target.label.workspace_name and "no-distml" not in ctx.rule.attr.tags:
+        if checked and not target.label.workspace_root and "no-distml" not in ctx.rule.attr.tags:
             made = _check(target, ctx, output, checked, depset(own, transitive = [sources]), essences, own_roots)
         essences = depset([_essence(target, ctx, output, own)], transitive = [essences])
         sources = depset(own, transitive = [sources])

@@ -66,7 +66,8 @@ distml_python = repository_rule(
 )
 
 _START = """#!/bin/sh
-files="${{RUNFILES_DIR:-$0.runfiles}}"
+files="$0.runfiles"
+[ -d "$files" ] || files="$RUNFILES_DIR"
 PYTHONPATH="$files/{code}:$files/{packages}"
 PYTHONSAFEPATH=1 PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1 PYTHONHASHSEED=0
 export PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE PYTHONNOUSERSITE PYTHONHASHSEED
