@@ -106,6 +106,15 @@ def test_arguments_and_parameters() -> None:
     )
 
 
+def test_an_argument_gets_another_name() -> None:
+    program = "f(a, lr = 1 + b,  c=2)\n"
+    patch = patch_of(program)
+    whole = call(patch, "f(a, lr=1 + b, c=2)")
+    patch.rename(whole, "lr", "rate", NOTE)
+    patch.wrap(whole.keywords[0].value, "{} * 2", NOTE)
+    assert patch.rewritten(program).source == "f(a, rate = (1 + b) * 2,  c=2)\n"
+
+
 def test_statements_before_behind_under_and_without() -> None:
     program = dedent(
         '''

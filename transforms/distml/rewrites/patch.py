@@ -42,6 +42,7 @@ class Requests:
     keywords: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     arguments: dict[ast.Call, list[str]] = field(default_factory=lambda: defaultdict(list))
     items: dict[ast.expr, list[str]] = field(default_factory=lambda: defaultdict(list))
+    renamed: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     dropped: dict[ast.Call, set[str]] = field(default_factory=lambda: defaultdict(set))
     statements: dict[ast.stmt, Around] = field(default_factory=lambda: defaultdict(Around))
     begins: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -89,6 +90,11 @@ class Patch:
         if code not in self.requests.items[display]:
             self.requests.items[display].append(code)
         self._note(display, note)
+
+    def rename(self, call: ast.Call, old: str, new: str, note: Note) -> None:
+        """Give the argument that a call has as `old=` the name `new`."""
+        self.requests.renamed[call][old] = new
+        self._note(call, note)
 
     def drop(self, call: ast.Call, name: str, note: Note) -> None:
         """Take the argument that is given as `name=` from a call."""

@@ -85,6 +85,7 @@ class _Changer(cst.CSTTransformer):
         self._keywords = places.translated(requests.keywords)
         self._arguments = places.translated(requests.arguments)
         self._items = places.translated(requests.items)
+        self._renamed = places.translated(requests.renamed)
         self._dropped = places.translated(requests.dropped)
         self._statements = places.translated(requests.statements)
         self._begins = places.translated(requests.begins)
@@ -116,6 +117,7 @@ class _Changer(cst.CSTTransformer):
         return updated  # type: ignore[return-value]
 
     def _call(self, original: cst.CSTNode, call: cst.Call) -> cst.Call:
+        call = self._with_names(original, call)
         keywords = dict(self._keywords.get(original, {}))
         dropped = self._dropped.get(original, set())
         arguments: list[cst.Arg] = []
@@ -145,6 +147,18 @@ class _Changer(cst.CSTTransformer):
         if not old:
             new[-1] = new[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         return display.with_changes(elements=[*new, *old])
+
+    def _with_names(self, original: cst.CSTNode, call: cst.Call) -> cst.Call:
+        names = self._renamed.get(original)
+        if not names:
+            return call
+        arguments = [
+            each.with_changes(keyword=cst.Name(names.get(each.keyword.value, each.keyword.value)))
+            if each.keyword
+            else each
+            for each in call.args
+        ]
+        return call.with_changes(args=arguments)
 
     def _argument(self, code: str) -> cst.Arg:
         call = cst.parse_expression(f"f({code})", self._config)

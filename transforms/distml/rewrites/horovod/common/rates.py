@@ -26,6 +26,11 @@ _STEPS = Note(
     "a step of all ranks together uses the data of as many steps",
     "scale-schedule",
 )
+_NAMED = Note(
+    "learning rate by its present name",
+    "the optimizers of TensorFlow 2.11 and later ignore `lr=`, and would keep their default rate",
+    "rate-name",
+)
 _DEFAULTS = {
     "sgd": "0.01",
     **dict.fromkeys("adam adamw adamax nadam rmsprop adagrad adadelta ftrl adafactor".split(), "0.001"),
@@ -84,6 +89,7 @@ def scale_optimizer(plan: Plan, call: ast.Call) -> None:
     rate = given(call, 0, *_RATES)
     if rate is not None:
         scale(plan, rate)
+        _named(plan, call)
         decay = given(call, -1, "decay")
         if decay is not None and plan.options.shard != "none":
             plan.patch(decay).wrap(decay, "{} * " + plan.world(decay).size, _STEPS)
@@ -94,6 +100,13 @@ def scale_optimizer(plan: Plan, call: ast.Call) -> None:
         not_found(plan, call)
         return
     plan.patch(call).keyword(call, "learning_rate", f"{default} * {plan.world(call).size}", _NOTE)
+
+
+def _named(plan: Plan, call: ast.Call) -> None:
+    """A rate by its old name gets the present one: optimizers of Keras 2.11 and later do not look at `lr=`."""
+    keras = any(name.startswith("keras.optimizers.") for name in plan.program.names(call.func))
+    if keras and any(keyword.arg == "lr" for keyword in call.keywords):
+        plan.patch(call).rename(call, "lr", "learning_rate", _NAMED)
 
 
 def scaled_default(plan: Plan, node: ast.AST, kind: str) -> str:
