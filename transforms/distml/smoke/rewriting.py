@@ -7,8 +7,10 @@ from typing import Literal
 
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import rewrite_text
+from distml.rewrites.tree import Unreadable
 from distml.rewrites.writing import read_file
 from distml.smoke.model import SmokeError
+from distml.source.reading import UnreadableError
 
 
 def rewritten(script: Path, backend: Literal["horovod", "ddp"], scale_lr: Literal["linear", "none"]) -> dict[str, str]:
@@ -17,7 +19,11 @@ def rewritten(script: Path, backend: Literal["horovod", "ddp"], scale_lr: Litera
     Raises:
         SmokeError: The script is refused, or holds nothing to rewrite.
     """
-    outcome = rewrite_text(str(script), Options(backend=backend, scale_lr=scale_lr), str(script.resolve().parent))
+    folder = script.resolve().parent
+    try:
+        outcome = rewrite_text(str(script), Options(backend=backend, scale_lr=scale_lr), str(folder))
+    except (UnreadableError, Unreadable) as error:
+        raise SmokeError(f"{script} is not rewritten: {error}") from None
     if outcome.plan.refusals:
         first = outcome.plan.refusals[0]
         why = "; ".join(filter(None, (first.message, first.instead)))

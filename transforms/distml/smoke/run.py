@@ -53,26 +53,28 @@ def smoke(
         SmokeError: A tool is missing, or the request makes no sense.
     """
     options = options or Options()
-    path = Path(script)
+    path, texts = Path(script), {Path(script).name: rewritten, **(modules or {})}
     if not path.is_file():
         raise SmokeError(f"{path} is no file")
     if options.np < 1:
         raise SmokeError("--np must be at least 1")
-    launcher = launch.launcher_for("\n".join([rewritten, *(modules or {}).values()]), options.launcher)
+    launcher = launch.launcher_for("\n".join(texts.values()), options.launcher)
     launch.check(python, launcher)
     if options.backend == "nccl":
         _gpus(python, rewritten, launcher, options)
-    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="distml-smoke-") as name:
-        work = Path(name).resolve()
-        script_path = path.resolve()
-        root = root_of(script_path.parent, modules or {})
-        trial = Trial(script_path, root, python, tuple(arguments), options, work)
-        texts = {path.name: rewritten, **(modules or {})}
-        replaced = {os.path.relpath(script_path.parent / name, root): text for name, text in texts.items()}
-        together = trial.run("ranks", launcher, options.np, replaced, {})
-        alone = _alone(trial, together) if options.compare else None
-        return replace(verdicts.judge(path.name, launcher, options, together, alone), seconds=time.monotonic() - began)
+        folder = path.resolve().parent
+        root = root_of(folder, texts)
+        trial = Trial(folder / path.name, root, python, tuple(arguments), options, Path(name).resolve())
+        return _report(trial, launcher, {os.path.relpath(folder / name, root): text for name, text in texts.items()})
+
+
+def _report(trial: Trial, launcher: str, texts: dict[str, str]) -> Report:
+    began = time.monotonic()
+    together = trial.run("ranks", launcher, trial.options.np, texts, {})
+    alone = _alone(trial, together) if trial.options.compare else None
+    found = verdicts.judge(trial.script.name, launcher, trial.options, together, alone)
+    return replace(found, seconds=time.monotonic() - began)
 
 
 def root_of(folder: Path, names: Iterable[str]) -> Path:
