@@ -133,8 +133,9 @@ def _imported(module: str, unit: Unit) -> list[str]:
 
 
 def tensorflow_in(unit: Unit) -> str:
-    """The name that a file has for TensorFlow, from where it imports it at its top level; nothing if it has none."""
-    for statement in unit.tree.body:
+    """The name that a file has for TensorFlow where the start-up stands; nothing if it has none by then."""
+    anchor = anchor_of(unit, "tensorflow")
+    for statement in unit.tree.body[: unit.tree.body.index(anchor) + 1 if anchor else 0]:
         for node in [statement] if not isinstance(statement, ast.Try | ast.If) else ast.walk(statement):
             if isinstance(node, ast.Import):
                 for alias in node.names:

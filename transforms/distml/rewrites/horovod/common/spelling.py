@@ -18,16 +18,17 @@ def spell(plan: Plan, node: ast.AST, path: str) -> str:
     An import is added behind the start-up where the file has none that leads there.
     """
     unit = plan.program.unit(node)
-    found = [each for name in sorted(_imported(unit)) if (each := _reached(plan, unit, name, path))]
+    line = unit.tree.body[-1].lineno if plan.program.function(node) else plan.program.statement(node).lineno
+    found = [each for name in sorted(_imported(unit, line)) if (each := _reached(plan, unit, name, path))]
     if found:
         return min(found, key=lambda each: (len(each), each))
     return _added(plan, node, unit, path)
 
 
-def _imported(unit: Unit) -> set[str]:
-    """The names that the imports at the top of a module bind."""
+def _imported(unit: Unit, line: int) -> set[str]:
+    """The names that the imports at the top of a module bind up to a line."""
     found: set[str] = set()
-    for statement in unit.tree.body:
+    for statement in (each for each in unit.tree.body if each.lineno <= line):
         for each in ast.walk(statement) if isinstance(statement, ast.Try | ast.If) else [statement]:
             if isinstance(each, ast.Import | ast.ImportFrom):
                 found |= {alias.asname or alias.name.partition(".")[0] for alias in each.names if alias.name != "*"}
