@@ -14,6 +14,7 @@ from distml.rewrites.horovod.flows.pytorch.gradients import Gradients
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
+from distml.rewrites.horovod.flows.pytorch.parallel import Parallel, place_of
 from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
 from distml.rewrites.horovod.flows.pytorch.seeds import Seeds
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
@@ -69,14 +70,20 @@ def _plan(study: Study, plan: Plan) -> None:
                 "the data of this loop was not recognized: every rank sees all of it, and the learning rate stays as it is",
                 "give every rank its own part, and multiply the rate by the number of ranks",
             )
-    gradients.average(not spelling.ddp and gradients.simple())
     optimizers.scale(frozenset(makers))
+    optimizers.resume()
     seeds = Seeds(study, plan, spelling)
     seeds.alike()
-    optimizers.broadcast()
-    for place in optimizers.places[:1]:
-        seeds.by_rank(place)
-    Statistics(study, plan, spelling, optimizers).alike(sharded)
+    simple, place = gradients.simple(), place_of(optimizers.places)
+    whole = simple and optimizers.of_one_model()
+    parallel = spelling.ddp and whole and place is not None and Parallel(study, plan).wrap(place)
+    if not parallel:
+        gradients.average(simple and not spelling.ddp)
+        optimizers.broadcast()
+    for each in optimizers.places[:1]:
+        seeds.by_rank(each)
+    if not parallel:
+        Statistics(study, plan, spelling, optimizers).alike(sharded)
     Decisions(study, plan, spelling).agree()
     Devices(study, plan).own()
 

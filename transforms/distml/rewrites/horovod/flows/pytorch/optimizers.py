@@ -55,7 +55,7 @@ class Optimizers:
         self.makers = sorted(
             {maker for step in study.steps for maker in step.makers}, key=lambda m: (m.lineno, m.col_offset)
         )
-        self.places: list[Place] = []
+        self.places = [self._place(maker, tuple(dict.fromkeys(self._models(maker))), 4) for maker in self.makers]
 
     # Rates
 
@@ -136,13 +136,17 @@ class Optimizers:
 
     # The same start
 
+    def resume(self) -> None:
+        """All ranks go on with the optimizer state that rank 0 has read."""
+        for call in self.program.calls:
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict":
+                if self.study.makers(call.func.value) and isinstance(self.program.statement(call), ast.Expr):
+                    self._resume(call, call.func.value)
+
     def broadcast(self) -> None:
-        """All ranks begin with the weights of rank 0, and go on with the state that it has read."""
+        """All ranks begin with the weights of rank 0."""
         asked: set[tuple[ast.stmt, str]] = set()
-        for maker in self.makers:
-            models = list(self._models(maker))
-            place = self._place(maker, tuple(dict.fromkeys(models)), 4)
-            self.places.append(place)
+        for maker, place in zip(self.makers, self.places, strict=True):
             lines = [self._broadcast(place.statement, each) for each in place.models]
             if not lines:
                 target = self._target(maker)
@@ -158,10 +162,6 @@ class Optimizers:
                     patch = self.plan.patch(place.statement)
                     put = patch.after if place.behind else patch.before
                     put(place.statement, line, _BROADCAST)
-        for call in self.program.calls:
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict":
-                if self.study.makers(call.func.value) and isinstance(self.program.statement(call), ast.Expr):
-                    self._resume(call, call.func.value)
 
     def _broadcast(self, statement: ast.stmt, model: Model) -> str:
         line = self.spelling.broadcast_model(statement, model.name)
@@ -178,6 +178,15 @@ class Optimizers:
             if statement.value is maker:
                 return ast.unparse(statement.targets[0])
         return None
+
+    def of_one_model(self) -> bool:
+        """Whether all that the optimizers change are parameters of one model."""
+        found: set[str] = set()
+        for maker in self.makers:
+            given = [*maker.args[:1], *(k.value for k in maker.keywords if k.arg == "params")]
+            nodes = [node for each in given for node in self.study.parameters_in(each)]
+            found |= {ast.unparse(self._whole(node.value)) for node in nodes} or {"", "nothing known"}
+        return len(found) == 1
 
     def _models(self, maker: ast.Call) -> Iterator[Model]:
         """The models whose parameters an optimizer changes, as they are called where it is made."""

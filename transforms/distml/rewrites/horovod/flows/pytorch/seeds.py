@@ -65,7 +65,8 @@ class Seeds:
             given = self.spelling.first(entry.tree, seed.format(name=name or kind))
             lines = [] if name else [f"import {kind}"]
             lines.append(template.replace("{name}", name or kind).replace("{}", given))
-            behind_start(self.plan, entry, "\n".join(lines), _TOGETHER)
+            apart = "\n\n" if self.spelling.ddp else ""
+            behind_start(self.plan, entry, apart + "\n".join(lines), _TOGETHER)
             self.seeded.add(kind)
 
     def _prepared(self, call: ast.Call) -> set[str]:

@@ -11,9 +11,9 @@ import ast
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.training.values import Box, Callable, Constant, Foreign
 
-_SETTINGS = ("argparse.", "optparse.", "absl.flags", "sys.argv", "os.environ", "yaml.", "omegaconf.", "configargparse.")
+_SETTINGS = ("argparse.", "optparse.", "absl.flags", "sys.argv", "os.environ", "yaml.", "omegaconf.")
 _CALLS = frozenset(
-    "len all any int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple set dict".split()
+    "len all any int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple dict".split()
 )
 _SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.is_tensor", "math.ceil", "math.floor"})
 _METHODS = frozenset(
