@@ -125,7 +125,7 @@ def test_wrong_use(shop: Workshop, arguments: list[str], said: str, capsys: pyte
 
 
 @pytest.mark.parametrize(
-    "name", ["main;touch pwned", "$(touch${IFS}pwned)", "`id`", "a'b\"c", "${{github.token}}", "日本"]
+    "name", ["main;touch${IFS}pwned", "$(touch${IFS}pwned)", "`id`", "a'b\"c", "${{github.token}}", "日本"]
 )
 def test_branches_with_odd_names(name: str, shop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
     git(shop.bare, "update-ref", f"refs/heads/{name}", BASE)
