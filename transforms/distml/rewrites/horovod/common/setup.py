@@ -86,7 +86,7 @@ def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[
     if start == "session":
         return [], []
     tf = tensorflow_in(unit)
-    added = [] if tf else [f"import tensorflow as {(tf := patch.free('tf'))}"]
+    added = [] if tf else [f"import tensorflow as {(tf := tensorflow_in(unit, later=True) or patch.free('tf'))}"]
     gpus, gpu = patch.free("gpus"), patch.free("gpu")
     return [
         f'{gpus} = {tf}.config.list_physical_devices("GPU")',
@@ -132,9 +132,9 @@ def _imported(module: str, unit: Unit) -> list[str]:
     return [f"import {module}"]
 
 
-def tensorflow_in(unit: Unit) -> str:
-    """The name that a file has for TensorFlow where the start-up stands; nothing if it has none by then."""
-    anchor = anchor_of(unit, "tensorflow")
+def tensorflow_in(unit: Unit, later: bool = False) -> str:
+    """The name that a file has for TensorFlow where the start-up stands, or also `later`; nothing if it has none by then."""
+    anchor = unit.tree.body[-1] if later else anchor_of(unit, "tensorflow")
     for statement in unit.tree.body[: unit.tree.body.index(anchor) + 1 if anchor else 0]:
         for node in [statement] if not isinstance(statement, ast.Try | ast.If) else ast.walk(statement):
             if isinstance(node, ast.Import):
