@@ -408,3 +408,46 @@ class GpuNotChosen(Rule):
     code = "HVD310"
     name = "gpu-not-chosen"
     severity = Severity.WARNING
+
+
+class SameSeed(Rule):
+    """Every rank draws the same random numbers.
+
+    ## What it finds
+    A seed that the program sets, and steps that draw noise of their own, as generative networks do.
+
+    ## Why it matters
+    The noise of all ranks is the same, so that their batches differ less than one large batch would. Nothing is wrong by
+    that, and the seed also keeps random data alike on all ranks, which is why it stays.
+
+    ## Example
+    ```py
+    import tensorflow as tf
+
+    tf.random.set_seed(22)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x + tf.random.normal([4, 4])) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+
+    ## Instead
+    ```py
+    import tensorflow as tf
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x + tf.random.normal([4, 4])) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+    """
+
+    code = "HVD305"
+    name = "same-seed"
+    severity = Severity.WARNING

@@ -54,10 +54,29 @@ def divide(plan: Plan, group: list[Update]) -> list[Update]:
     whole: list[Update] = []
     for update in group:
         found = ways(update.call, plan.program)
+        for way in found:
+            _noise(plan, way)
         reached = [_way(plan, way, seen) for way in found]
         if not any(reached) and any(way.turns for way in found):
             whole.append(update)
     return whole
+
+
+def _noise(plan: Plan, way: Way) -> None:
+    """Say that noise drawn in a step is the same on all ranks, if a seed makes it so."""
+    seeds = [call for call in plan.program.calls if plan.program.names(call.func) & _SEEDS]
+    if not seeds or not way.turns:
+        return
+    for node in _region(way.turns[0], way):
+        names = plan.program.names(node.func) if isinstance(node, ast.Call) else frozenset()
+        if any(_RANDOM.fullmatch(name) for name in names):
+            plan.warn(
+                "HVD305",
+                seeds[0],
+                "with this seed all ranks draw the same noise in their steps",
+                f"add the rank (`{plan.world(seeds[0]).rank}`) to the seed, if nothing else has to be alike on all ranks",
+            )
+            return
 
 
 def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:

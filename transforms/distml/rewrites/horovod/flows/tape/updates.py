@@ -142,7 +142,8 @@ def _minimizes(call: ast.Call, program: Program) -> bool:
     if "optimize.minimize" in ast.unparse(call.func):
         return False
     loss = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "loss"), None)
-    return loss is not None and any(isinstance(value, Callable) for value in program.of(loss))
+    held = program.of(loss)
+    return bool(held) and all(isinstance(value, Callable) for value in held)
 
 
 def reaching(node: ast.expr, program: Program) -> list[ast.Call]:
