@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from distml.rewrites.notebook import Notebook
 
 SUMMARY = "Make single-process training programs distributed, with Horovod or torch.distributed."
+LARGEST_NOTEBOOK = 64 * 1024 * 1024
+"""Bytes of a notebook, most of which are outputs; its code is held to the limit of any file."""
 FORMATS = ("text", "concise", "json", "sarif", "github", "markdown")
 
 
@@ -88,7 +90,7 @@ def _survey(paths: list[str], config: Config, options: Options) -> tuple[Survey,
     problems = list(files.problems)
     for path in [each for each in files.files if each.endswith(".ipynb")]:
         try:
-            notebooks[path] = Notebook(read_file(path), path)
+            notebooks[path] = Notebook(read_file(path, LARGEST_NOTEBOOK), path)
             overlay[os.path.realpath(path)] = notebooks[path].program.encode("utf-8", "surrogatepass")
         except UnreadableError as error:
             problems.append(error.diagnostic)

@@ -15,16 +15,19 @@ from pathlib import Path
 
 from distml.rewrites.model import Rewritten
 from distml.rewrites.tree import BOM
-from distml.source.reading import declared_encoding, decode, read_bytes
+from distml.source.reading import DEFAULT_MAX_FILE_SIZE, declared_encoding, decode, read_bytes
 
 
 class WriteError(Exception):
     """A file cannot be written; the message says why, in one line. Nothing was changed."""
 
 
-def read_file(path: str) -> str:
-    """The text of a file, with its byte order mark and its line ends. Raises `UnreadableError` where it is not text."""
-    return _text(read_bytes(path, path), path)
+def read_file(path: str, limit: int = DEFAULT_MAX_FILE_SIZE) -> str:
+    """The text of a file, with its byte order mark and its line ends.
+
+    Raises `UnreadableError` where it is not text, or has more than `limit` bytes.
+    """
+    return _text(read_bytes(path, path, limit), path)
 
 
 def unified(path: str, rewritten: Rewritten) -> str:
@@ -45,7 +48,7 @@ def write_file(path: str, rewritten: Rewritten, inside: str | None = None) -> No
     target = os.path.realpath(path)
     if inside is not None and not Path(target).is_relative_to(os.path.realpath(inside)):
         raise WriteError(f"{path}: it is a link to {target}, outside of {inside}")
-    data = read_bytes(target, path)
+    data = read_bytes(target, path, max(DEFAULT_MAX_FILE_SIZE, 4 * len(rewritten.before)))
     if _text(data, path) != rewritten.before:
         raise WriteError(f"{path}: it was changed by something else in the meantime")
     try:

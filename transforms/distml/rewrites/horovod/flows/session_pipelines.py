@@ -30,7 +30,7 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
     Raises `Refuse` (HVD212) where there are none.
     """
     program = plan.program
-    sources = [node for update in graph.updates for node in program.sources(update) if isinstance(node, ast.Call)]
+    sources = [node for update in graph.updates for node in graph.sources(update) if isinstance(node, ast.Call)]
     found = False
     for call in dict.fromkeys(sources):
         for data in _datasets(call, program):
@@ -40,7 +40,7 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
             found = True
     if not found and not any(_READS.search(ast.unparse(call.func)) for call in sources):
         raise Refuse(
-            "HVD212",
+            "HVD213",
             run.call,
             "every step computes the same from constants: there is no data to divide among ranks",
             "run several such programs, each in its own process",
