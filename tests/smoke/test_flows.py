@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
+from distml.cli.main import main
 from distml.smoke.model import Options, Report
 from distml.smoke.report import as_text
 from distml.smoke.run import smoke_text
@@ -43,6 +46,20 @@ def test_torchrun_too() -> None:
     assert {verdict.name: verdict.status for verdict in report.verdicts} == dict.fromkeys(VERDICTS, "passed"), as_text(
         report
     )
+
+
+@pytest.mark.requires("torch")
+def test_the_command_from_script_to_reports(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = folder / "with space"
+    code.mkdir()
+    told = "\nimport sys\nopen('told', 'w').write(sys.argv[1])\n"
+    (code / "my train.py").write_text(TORCH + told)
+    arguments = ["--launcher", "torchrun", "--steps", "0", "--json", "r.json", "--markdown", "r.md", "--", "a b"]
+    assert main(["smoke", "with space/my train.py", *arguments]) == 0, capsys.readouterr().out
+    assert "runs with space/my train.py and its rewriting" in capsys.readouterr().err
+    assert json.loads((folder / "r.json").read_text())["steps"] == 16
+    assert "| finished | ok |" in (folder / "r.md").read_text()
+    assert [path.name for path in code.iterdir()] == ["my train.py"]
 
 
 def test_without_the_broadcast_weights_differ() -> None:

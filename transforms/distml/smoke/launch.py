@@ -86,11 +86,11 @@ def environment(options: Options, plan: Path, python: str) -> dict[str, str]:
         "MPLBACKEND": "Agg",
         **os.environ,
         "PATH": os.pathsep.join([str(Path(python).parent), os.environ.get("PATH", os.defpath)]),
+        "TMPDIR": str(plan.parent),  # what frameworks leave behind goes with the run
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "HOROVOD_STALL_CHECK_TIME_SECONDS": str(max(1, int(options.stall / 2))),
         "TORCH_FR_BUFFER_SIZE": "4000",
-        "TORCH_NCCL_TRACE_BUFFER_SIZE": "4000",
         VARIABLE: str(plan),
     }
     if options.backend == "gloo":

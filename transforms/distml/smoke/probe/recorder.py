@@ -136,7 +136,8 @@ class Recorder:
 
     def finish(self, reason: str, **fields: Any) -> None:
         """The last words."""
-        for callback in self.at_end:
+        last = [self.weights] if reason == "finished" else []
+        for callback in [*last, *self.at_end]:
             try:
                 callback()
             except Exception as error:

@@ -18,6 +18,7 @@ def hooks(recorder: Recorder) -> dict[str, Hook]:
     return {
         "torch.optim.optimizer": found.optimizers,
         "torch": found.tensors,
+        "torch.distributed.distributed_c10d": found.groups,
         "horovod.torch.mpi_ops": found.horovod,
         "horovod.torch.functions": found.horovod_functions,
     }
@@ -140,6 +141,18 @@ class Torch:
 
     def _leave(self, *_: Any) -> None:
         self.forward -= 1
+
+    def groups(self, module: Any) -> None:
+        """What torch noted of collectives is gone with the process group: it is read before."""
+
+        def noted(original: Callable[..., Any]) -> Callable[..., Any]:
+            def run(*args: Any, **kwargs: Any) -> Any:
+                self._flight(sys.modules["torch"])
+                return original(*args, **kwargs)
+
+            return run
+
+        wrap(module, "destroy_process_group", noted)
 
     def _flight(self, torch: Any) -> None:
         """What torch's flight recorder knows of collectives, those of DistributedDataParallel included."""
