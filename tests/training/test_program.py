@@ -190,3 +190,15 @@ def test_what_is_too_large_says_so(read, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_program_is_never_run(read) -> None:  # type: ignore[no-untyped-def]
     read("raise SystemExit('this was run')", parts="raise SystemExit('this too')")
+
+
+def test_pairs_are_taken_apart_by_a_starred_zip(read) -> None:  # type: ignore[no-untyped-def]
+    program = read("""
+        opt = tf.train.AdamOptimizer()
+        grads, variables = zip(*opt.compute_gradients(loss))
+        grads, norm = tf.clip_by_global_norm(grads, 5.0)
+        step = opt.apply_gradients(zip(grads, variables))
+    """)
+    (update,) = program.calls_of("apply_gradients", method=True)
+    (made,) = program.calls_of("compute_gradients", method=True)
+    assert made in program.sources(update.args[0])

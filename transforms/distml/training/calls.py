@@ -221,7 +221,7 @@ class Calls:
         if method in FLUENT and name.rpartition(".")[0].endswith("()"):
             return self._fluent(callee, node, unit)
         if name == "builtins.zip":
-            return self._zip(given.positional, node)
+            return self._zip(given, node)
         if name == "builtins.enumerate":
             pair = Box(node.func)
             self.store.put(pair, 1, items(first, self.store))
@@ -254,10 +254,12 @@ class Calls:
             return own
         return frozenset({Foreign(callee.name.rpartition(".")[0], node)})
 
-    def _zip(self, given: list[Values], node: ast.Call) -> Values:
+    def _zip(self, given: Arguments, node: ast.Call) -> Values:
         box, row = Box(node), Box(node.func)
-        for number, values in enumerate(given):
+        for number, values in enumerate(given.positional):
             self.store.put(row, number, items(values, self.store))
+        if given.rest:
+            self.store.put(row, ANY, items(given.rest, self.store))
         self.store.put(box, ANY, [row])
         return frozenset({box})
 
