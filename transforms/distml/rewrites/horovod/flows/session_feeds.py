@@ -136,7 +136,7 @@ def averaged(graph: Graph) -> bool:
     """
     program = graph.program
     for update in graph.updates:
-        for node in program.sources(update):
+        for node in graph.sources(update):
             names = program.names(node.func) if isinstance(node, ast.Call) else frozenset()
             if "tensorflow.reduce_sum" in names and isinstance(node, ast.Call) and not _along_axis(node):
                 return False

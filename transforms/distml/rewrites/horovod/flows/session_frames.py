@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ def frames(node: ast.expr, feeds: Iterable[ast.expr], program: Program) -> list[
     while len(found) < _DEEPEST and isinstance(found[-1].owner, ast.FunctionDef):
         function = found[-1].owner
         callers = [call for call in program.calling(function) if owner_of(call, program) is not function]
+        callers = [call for call in callers if not _evaluates(owner_of(call, program))] or callers
         if not callers:
             break
         caller = next((call for call in callers if any(loops(call, program))), callers[0])
@@ -38,6 +40,14 @@ def frames(node: ast.expr, feeds: Iterable[ast.expr], program: Program) -> list[
         names = reached(found[-1].feeds, function).names
         found.append(Frame(owner_of(caller, program), caller, tuple(v for k, v in given.items() if k in names)))
     return found
+
+
+def _evaluates(owner: ast.AST) -> bool:
+    """Whether a function is named as one that evaluates a model, which calls what trains as well without training."""
+    return (
+        isinstance(owner, ast.FunctionDef)
+        and re.search(r"eval|test|valid|infer|predict", owner.name.lower()) is not None
+    )
 
 
 def owner_of(node: ast.AST, program: Program) -> ast.AST:

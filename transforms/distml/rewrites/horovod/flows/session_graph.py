@@ -88,11 +88,15 @@ class Graph:
         self.updates = updates(program)
         self._trains: dict[ast.AST, bool] = {}
 
+    def sources(self, node: ast.AST) -> set[ast.AST]:
+        """What an operation is computed from in the graph: what a session gives is a number there."""
+        return self.program.sources(node, lambda each: each is not node and _is_run(each))
+
     def trains(self, node: ast.AST) -> bool:
         """Whether computing `node` takes a training step."""
         if node not in self._trains:
             self._trains[node] = False
-            found = self.program.sources(node)
+            found = self.sources(node)
             wanted = set(self.updates)
             self._trains[node] = not found.isdisjoint(wanted) or any(
                 self._depends(each) for each in found if isinstance(each, ast.Call)
@@ -131,6 +135,10 @@ class Graph:
     def _is_operation(self, node: ast.expr) -> bool:
         names = self.program.names(node)
         return not any(SESSION.fullmatch(n) or MONITORED.fullmatch(n) or SUPERVISED.fullmatch(n) for n in names)
+
+
+def _is_run(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("run", "eval")
 
 
 def _called(call: ast.Call, name: str) -> bool:

@@ -24,7 +24,7 @@ def divide(plan: Plan, loop: ast.For | ast.While) -> bool:
         stop = stop_of(loop, plan.program)
         if stop is None:
             return False
-        divide_number(plan, stop)
+        divide_stop(plan, loop, stop)
         return True
     bounds = list(_bounds(loop, plan.program))
     for bound in bounds:
@@ -62,6 +62,22 @@ def few(loop: ast.For | ast.While, program: Program) -> bool:
     values = program.of(stop)
     numbers = [value for each in values if isinstance(value := getattr(each, "value", None), int)]
     return bool(numbers) and len(numbers) == len(values) and max(numbers) <= _FEW
+
+
+def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
+    """Divide the turns of a loop over a range, that begins at 0, 1 or elsewhere; the place as in `divide_number`."""
+    call = range_of(loop, plan.program)
+    start = call.args[0] if call is not None and len(call.args) > 1 else None
+    if start is None or (isinstance(start, ast.Constant) and start.value in (0, 1)):
+        return divide_number(plan, stop)
+    if not already_divided(plan, stop):
+        first = (
+            ast.unparse(start)
+            if isinstance(start, ast.Name | ast.Attribute | ast.Constant)
+            else f"({ast.unparse(start)})"
+        )
+        plan.patch(stop).wrap(stop, f"{first} + ({{}} - {first}) // {plan.world(stop).size}", FEWER)
+    return None
 
 
 def divide_number(plan: Plan, number: ast.expr) -> ast.expr | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Run
-from distml.rewrites.horovod.flows.session_steps import FEWER, divide_number, range_of, stop_of
+from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, stop_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
 
@@ -121,10 +121,7 @@ def _renumber(plan: Plan, loop: ast.For, stop: ast.expr, own: str, start: ast.ex
     assert isinstance(loop.target, ast.Name)
     world, name = plan.world(loop), loop.target.id
     first = ast.unparse(start) if start is not None else "0"
-    if first in ("0", "1"):
-        divide_number(plan, stop)
-    else:
-        plan.patch(stop).wrap(stop, f"{first} + ({{}} - {first}) // {world.size}", FEWER)
+    divide_stop(plan, loop, stop)
     number = f"{name} * {world.size} + {world.rank}"
     if first != "0":
         number = f"{first} + ({name} - {first}) * {world.size} + {world.rank}"
