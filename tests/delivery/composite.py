@@ -52,6 +52,7 @@ def run(action: Path, workspace: Path, inputs: dict[str, str], **environment: st
             "GITHUB_OUTPUT": str(output),
             "GITHUB_STEP_SUMMARY": str(summary),
             "RUNNER_TEMP": str(temporary),
+            "PIP_CACHE_DIR": str(Path.home() / ".cache" / "pip"),
             **{name: value for name, value in os.environ.items() if name.startswith(("PIP_", "DISTML_CACHE"))},
             **environment,
             **{name: _evaluated(value, known) for name, value in step.get("env", {}).items()},
