@@ -110,8 +110,11 @@ def _divide(plan: Plan, path: Path, cut: int) -> None:
 
 
 def _cut(path: Path, ours: set[ast.expr]) -> int:
-    """The last expression that the parts are taken behind: what splits the data, or what makes it."""
-    cut, batched = 0, False
+    """The last expression that the parts are taken behind: what splits the data, or what makes it.
+
+    What comes from elsewhere and is not put into batches here is batches.
+    """
+    cut, batched = 0, not path.source and not _BATCHES & set(path.methods)
     for number, (node, method) in enumerate(zip(path.nodes, path.methods, strict=True)):
         batched = batched or method in _BATCHES
         if method in _SPLITS and (not batched or _is_split(node, path, ours)):
@@ -321,7 +324,8 @@ def _source_in_order(plan: Plan, path: Path) -> None:
 
 def _limits(plan: Plan, path: Path, cut: int) -> None:
     """Numbers of batches behind the cut are numbers of steps."""
-    batched = any(method in _BATCHES for method in path.methods[: cut + 1])
+    batched = not path.source and not _BATCHES & set(path.methods)
+    batched = batched or any(method in _BATCHES for method in path.methods[: cut + 1])
     for node, method in list(zip(path.nodes, path.methods, strict=True))[cut + 1 :]:
         batched = batched or method in _BATCHES
         if method == "take" and batched and isinstance(node, ast.Call):

@@ -16,7 +16,7 @@ from distml.rewrites.horovod.common.pipelines import paths
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, Way, ways
 from distml.rewrites.horovod.flows.tape.updates import Update
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
 from distml.training.values import Callable
 
@@ -42,12 +42,17 @@ _BATCH = re.compile(
 _NO_BATCH = re.compile(r"\w*(step|train|fit|loss|test|eval|norm|predict|plot|save|show|valid)\w*")
 _SEEDS = frozenset({"numpy.random.seed", "random.seed", "tensorflow.random.set_seed", "tensorflow.set_random_seed"})
 _RANDOM = re.compile(r"(numpy\.random|random|tensorflow\.random)\.\w+")
+_ENVIRONMENTS = frozenset({"gym", "gymnasium", "tf_agents", "pettingzoo", "dm_control", "procgen", "roboschool"})
 _FEW = 16
 """A literal number of turns up to this is how often something is repeated for each batch."""
 
 
 def divide(plan: Plan, group: list[Update]) -> list[Update]:
-    """Divide the data of these updates, and give those that use all of the data in each turn of a loop."""
+    """Divide the data of these updates, and give those that use all of the data in each turn of a loop.
+
+    Raises `Refuse` (HVD214) where steps follow an environment.
+    """
+    _environments(plan, group)
     if plan.options.shard == "none":
         return []
     seen: set[ast.AST] = set()
@@ -60,6 +65,23 @@ def divide(plan: Plan, group: list[Update]) -> list[Update]:
         if not any(reached) and any(way.turns for way in found):
             whole.append(update)
     return whole
+
+
+def _environments(plan: Plan, group: list[Update]) -> None:
+    """Refuse loops that take steps in an environment: episodes end at different times on different ranks."""
+    for update in group:
+        for way in ways(update.call, plan.program):
+            for node in (node for turn in way.turns for node in _region(turn, way)):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step":
+                    names = plan.program.names(node.func)
+                    spelled = re.fullmatch(r"(\w+\.)*_?envs?", ast.unparse(node.func.value))
+                    if spelled or any(name.partition(".")[0] in _ENVIRONMENTS for name in names):
+                        raise Refuse(
+                            "HVD214",
+                            node,
+                            "steps follow an environment here, whose episodes end at different times on different ranks",
+                            "collect episodes in several processes and let one of them train",
+                        )
 
 
 def _noise(plan: Plan, way: Way) -> None:
