@@ -9,7 +9,7 @@ import ast
 
 from distml.rewrites.horovod.common import environments, rates
 from distml.rewrites.horovod.common.setup import behind_start
-from distml.rewrites.horovod.flows.fit import batches, callbacks, data, files, optimizers, sessions
+from distml.rewrites.horovod.flows.fit import batches, callbacks, data, files, moving, optimizers, sessions
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls
 from distml.rewrites.horovod.plan import Loop, Note, Plan
 from distml.training.program import Program
@@ -44,6 +44,7 @@ class Fit:
         if arguments.method != "train_on_batch":
             callbacks.arrange(plan, module, arguments)
             data.share(plan, arguments)
+            moving.average(plan, module, arguments)
             _quiet(plan, arguments)
 
 

@@ -26,11 +26,14 @@ _SEEDS = re.compile(
 )
 _GLOBAL = re.compile(r"numpy\.random\.seed|random\.seed|keras\.utils\.(\w+\.)?set_random_seed")
 _DRAWS = re.compile(
-    r"(numpy\.random|random)\.(shuffle|permutation|choice|sample|rand|randn|randint|random|normal|uniform|random_sample"
+    r"(numpy\.random|random)\.(shuffle|permutation|choice|sample|rand|randn|randint|randrange|random|normal|uniform|random_sample"
     r"|binomial|standard_normal|multivariate_normal)"
 )
-_SPLIT = "sklearn.model_selection.train_test_split"
-_SKLEARN_DATA = re.compile(r"sklearn\.datasets\.make_\w+")
+_SPLITS = re.compile(
+    r"sklearn\.(model_selection|cross_validation)\.(train_test_split|\w*ShuffleSplit)|sklearn\.utils\.(shuffle|resample)"
+    r"|sklearn\.datasets\.make_\w+|pandas\..*\.sample"
+)
+_FOLDS = re.compile(r"sklearn\.model_selection\.(Stratified)?KFold")
 
 
 def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = True) -> None:
@@ -56,7 +59,10 @@ _SEED = {"numpy": "numpy.random.seed", "random": "random.seed"}
 
 
 def _splits(call: ast.Call, program: Program) -> bool:
-    return any(name == _SPLIT or _SKLEARN_DATA.fullmatch(name) for name in program.names(call.func))
+    names = program.names(call.func)
+    if any(_FOLDS.fullmatch(name) for name in names):
+        return any(keyword.arg == "shuffle" for keyword in call.keywords)
+    return any(_SPLITS.fullmatch(name) for name in names)
 
 
 def _says(call: ast.Call, name: str) -> bool:
