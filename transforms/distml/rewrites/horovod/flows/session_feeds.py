@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from distml.rewrites.horovod.flows.session_frames import owner_of, reached
+from distml.rewrites.horovod.flows.session_frames import owner_of, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument
 from distml.rewrites.horovod.flows.session_optimizers import optimizers
 from distml.training.program import Program
@@ -31,9 +31,10 @@ def entries(run: Run, graph: Graph) -> list[Feed]:
     if run.feeds is None:
         return []
     program = graph.program
-    found = list(_shown(run.feeds, owner_of(run.call, program)))
-    if not found and not isinstance(run.feeds, ast.Constant | ast.Dict):
-        found = [Feed(None, run.feeds)]
+    owner = owner_of(run.call, program)
+    found = _shown(run.feeds, owner)
+    if not isinstance(run.feeds, ast.Constant | ast.Dict) and not _displays(run.feeds, owner):
+        found.append(Feed(None, run.feeds))
     rates = _rates(graph)
     return [each for each in found if _is_data(each, rates, program)]
 
@@ -41,9 +42,8 @@ def entries(run: Run, graph: Graph) -> list[Feed]:
 def _shown(feeds: ast.expr, owner: ast.AST) -> list[Feed]:
     """The entries that are written out: in a display, and by item."""
     found: list[Feed] = []
-    for part in [feeds] if isinstance(feeds, ast.Dict) else _parts(feeds, owner):
-        if isinstance(part, ast.Dict):
-            found += [Feed(key, value) for key, value in zip(part.keys, part.values, strict=True)]
+    for part in _displays(feeds, owner):
+        found += [Feed(key, value) for key, value in zip(part.keys, part.values, strict=True)]
     if isinstance(feeds, ast.Name):
         for node in ast.walk(owner):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
@@ -53,12 +53,17 @@ def _shown(feeds: ast.expr, owner: ast.AST) -> list[Feed]:
     return found
 
 
-def _parts(feeds: ast.expr, owner: ast.AST) -> list[ast.expr]:
-    """The expressions assigned to the variable of a feed."""
+def _displays(feeds: ast.expr, owner: ast.AST) -> list[ast.Dict]:
+    """The dictionaries that are written out for a feed, here or where its variable is assigned."""
+    if isinstance(feeds, ast.Dict):
+        return [feeds]
     if not isinstance(feeds, ast.Name):
         return []
-    known = reached([feeds], owner).parts
-    return [each for each in known if isinstance(each, ast.Dict)]
+    return [
+        node.value
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and feeds.id in targets(node.targets[0])
+    ]
 
 
 def _rates(graph: Graph) -> set[ast.AST]:

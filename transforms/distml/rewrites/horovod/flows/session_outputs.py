@@ -33,6 +33,8 @@ def on_rank_zero(plan: Plan, graph: Graph, runs: list[Run]) -> None:
         statement = program.statement(call)
         if isinstance(statement, ast.Expr) and statement.value is call:
             _reported(plan, graph, statement, call)
+            if _saves(call, program):
+                guard(plan, statement, "file")
         elif isinstance(statement, ast.Assign) and statement.value is call and _saves(call, program):
             _assigned(plan, statement, call)
         if any(name == "tensorflow.summary.FileWriter" for name in program.names(call.func)):
@@ -41,7 +43,7 @@ def on_rank_zero(plan: Plan, graph: Graph, runs: list[Run]) -> None:
 
 
 def _saves(call: ast.Call, program: Program) -> bool:
-    return any(name.endswith("Saver().save") for name in program.names(call.func))
+    return any(name.endswith(("Saver().save", "Supervisor().saver.save")) for name in program.names(call.func))
 
 
 def _reported(plan: Plan, graph: Graph, statement: ast.Expr, call: ast.Call) -> None:
