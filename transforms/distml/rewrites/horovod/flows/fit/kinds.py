@@ -9,7 +9,7 @@ from typing import Literal
 from distml.rewrites.horovod.common.origins import origins
 from distml.rewrites.horovod.common.pipelines import paths
 from distml.training.program import Program
-from distml.training.values import Box, Constant, Foreign, Instance
+from distml.training.values import Box, Constant, Foreign, Instance, Values
 
 Kind = Literal["array", "list", "dict", "dataset", "flow", "folder", "sequence", "generator", "unknown"]
 """`list` and `dict` are arrays for several inputs; `flow` goes over arrays, `folder` over files; both never end."""
@@ -25,8 +25,8 @@ _ARRAY = re.compile(r"(numpy|pandas|keras\.datasets|sklearn|scipy|cv2|PIL|h5py|p
 
 def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
     """What `x` is, as far as can be seen; where labels are given beside it, Keras takes only arrays."""
-    values = program.of(x)
-    names = {value.name for value in values if isinstance(value, Foreign)} | program.names(x)
+    values = _assigned(x, program)
+    names = {value.name for value in values if isinstance(value, Foreign)} | _bases(values, program)
     if any(_FLOW.fullmatch(name) for name in names):
         return "flow"
     if any(_FOLDER.fullmatch(name) for name in names):
@@ -34,7 +34,7 @@ def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
     if any(_SEQUENCE.fullmatch(name) for name in names):
         return "sequence"
     boxes = [value for value in values if isinstance(value, Box)]
-    if boxes:
+    if boxes and len(boxes) == len(values - {Constant(None)}):
         return _of_box(boxes[0], program)
     if labelled:
         return "array"
@@ -45,6 +45,20 @@ def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
     if any(isinstance(value, Instance) and program.member(value, "__getitem__") for value in values):
         return "sequence"
     return "unknown"
+
+
+def _assigned(x: ast.expr, program: Program) -> Values:
+    """What a variable can hold by the assignments that reach this use of it; else whatever it holds anywhere."""
+    found = origins(x, program)
+    if found and all(each.whole for each in found):
+        return frozenset(value for each in found for value in program.of(each.value))
+    return program.of(x)
+
+
+def _bases(values: Values, program: Program) -> set[str]:
+    """The library classes that objects of the program are derived from."""
+    classes = [each for value in values if isinstance(value, Instance) for each in program.lineage(value.type)]
+    return {f"{each.name}()" for each in classes if isinstance(each, Foreign)}
 
 
 def _of_box(box: Box, program: Program) -> Kind:
