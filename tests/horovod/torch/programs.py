@@ -1,0 +1,101 @@
+"""Small PyTorch programs, and what they become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from distml.rewrites.horovod.options import Backend, Options
+from distml.rewrites.horovod.rewrite import Outcome, rewrite
+from distml.source.project import Project
+from distml.training.program import Program
+
+HEAD = """import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(3)
+x = torch.randn(96, 4)
+y = x @ torch.randn(4, 1)
+"""
+
+CLIPPED = (
+    HEAD
+    + """
+
+def train(model, loader, optimizer):
+    model.train()
+    for inputs, targets in loader:
+        optimizer.zero_grad(set_to_none=True)
+        loss = nn.functional.mse_loss(model(inputs), targets)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+        optimizer.step()
+
+
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=0.01)
+scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+best = 1e9
+for epoch in range(3):
+    train(model, loader, optimizer)
+    with torch.no_grad():
+        score = nn.functional.mse_loss(model(x), y).item()
+    scheduler.step(score)
+    print(epoch, score)
+    if score > best * 10:
+        break
+    best = min(best, score)
+"""
+)
+
+OPPOSED = (
+    HEAD
+    + """
+maker, judge = nn.Linear(2, 4), nn.Linear(4, 1)
+maker_optimizer = torch.optim.SGD(maker.parameters(), lr=0.01)
+judge_optimizer = torch.optim.SGD(judge.parameters(), lr=0.01)
+for epoch in range(2):
+    for real, _ in DataLoader(TensorDataset(x, y), batch_size=8):
+        judge_optimizer.zero_grad()
+        nn.functional.softplus(-judge(real)).mean().backward()
+        fake = maker(real[:, :2])
+        nn.functional.softplus(judge(fake.detach())).mean().backward()
+        judge_optimizer.step()
+        maker_optimizer.zero_grad()
+        nn.functional.softplus(-judge(fake)).mean().backward()
+        maker_optimizer.step()
+"""
+)
+
+ACCUMULATED = (
+    HEAD
+    + """
+model = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for epoch in range(2):
+    order = torch.randperm(len(x))
+    for turn, i in enumerate(range(0, len(x), 8)):
+        rows = order[i : i + 8]
+        (nn.functional.mse_loss(model(x[rows]), y[rows]) / 2).backward()
+        if turn % 2 == 1:
+            optimizer.step()
+            optimizer.zero_grad()
+"""
+)
+
+PROGRAMS = {"clipped": CLIPPED, "opposed": OPPOSED, "accumulated": ACCUMULATED}
+
+
+def outcome(program: str, backend: Backend = "horovod", path: str = "/nowhere/script.py") -> Outcome:
+    """What `distml horovod` makes of a program."""
+    project = Project(str(Path(path).parent), overlay={path: program.encode()})
+    source = project.open(path)
+    texts = {source.location: program}
+    return rewrite(Program([source], project), Options(backend=backend), [source.location], texts)
+
+
+def rewritten(program: str, backend: Backend = "horovod") -> str:
+    """The text that a program becomes."""
+    (file,) = outcome(program, backend).files.values()
+    return file.source

@@ -1,0 +1,31 @@
+"""Rewritten programs as real processes: equal weights, and the losses of one process with the batch of all."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from horovod.torch.programs import ACCUMULATED, CLIPPED, OPPOSED, rewritten
+
+from distml.smoke.model import Options
+from distml.smoke.report import as_text
+from distml.smoke.run import smoke_text
+
+from smoke.environments import horovod_python
+
+PATIENT = Options(np=2, steps=6, timeout=280, stall=60)
+
+
+@pytest.mark.parametrize("program", [CLIPPED, OPPOSED], ids=["clipped", "opposed"])
+def test_horovod(program: str) -> None:
+    report = smoke_text(program, rewritten(program), python=horovod_python("torch"), options=PATIENT)
+    assert report.ok, as_text(report)
+    assert report.status("weights") == report.status("loss") == "passed", as_text(report)
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize("program", [CLIPPED, ACCUMULATED], ids=["clipped", "accumulated"])
+def test_torch_distributed(program: str) -> None:
+    report = smoke_text(program, rewritten(program, "ddp"), python=sys.executable, options=PATIENT)
+    assert report.ok, as_text(report)
+    assert report.status("weights") == "passed", as_text(report)
