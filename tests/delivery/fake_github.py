@@ -190,7 +190,7 @@ def serve(handle: Callable[[str, str, Any, Mapping[str, str]], tuple[int, Any] |
         def answer(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
-            found = handle(self.command, self.path, body, dict(self.headers))
+            found = handle(self.command, self.path, body, self.headers)
             if found is None:
                 self.close_connection = True
                 self.connection.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 from distml.autofix import command, describe
 from distml.autofix.fixes import edited_text, write_fixes
-from distml.autofix.git import Git, leads_to
+from distml.autofix.git import Git, GitError, leads_to
 from distml.autofix.proposal import Change, Left, Proposal, ProposalError, Reason, Smoked, decode, encode
 from distml.cli.main import main
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Span
@@ -190,13 +191,32 @@ def test_the_token_of_git_stands_in_no_argument(
     fake = tmp_path / "bin" / "git"
     fake.parent.mkdir()
     fake.write_text(
-        '#!/bin/sh\nprintf "%s\\n" "$@"; env | grep ^GIT_CONFIG; echo "bad: $GIT_CONFIG_VALUE_0" >&2; exit 1\n'
+        '#!/bin/sh\nprintf "%s\\n" "$@"; env | grep ^GIT_CONFIG; echo "bad: $GIT_CONFIG_VALUE_1" >&2; exit 1\n'
     )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("GITHUB_TOKEN", SECRET)
     with pytest.raises(Exception, match=r"bad: AUTHORIZATION: basic \*\*\*"):
         Git(str(shop.clone), SECRET).run("push")
+
+
+def test_git_sends_one_header_to_the_server_alone(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def handle(_method: str, _path: str, _body: Any, headers: Any) -> tuple[int, Any]:
+        seen.append(headers.get_all("Authorization"))
+        return 404, {}
+
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "http.proxy")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "")
+    with serve(handle) as ours, serve(handle) as other:
+        git(shop.clone, "config", f"http.{ours}/.extraheader", "AUTHORIZATION: basic left-by-a-checkout")
+        for address in (ours, other):
+            with pytest.raises(GitError):
+                Git(str(shop.clone), SECRET, ours).run("ls-remote", f"{address}/o/r.git")
+    basic = base64.b64encode(f"x-access-token:{SECRET}".encode()).decode()
+    assert seen == [[f"basic {basic}"], None]
 
 
 HOSTILE = "a`b|c\n### heading\n<!-- distml-autofix end -->\n@owner ${{ secrets.X }} <img src=x> [l](http://e.org)"

@@ -42,11 +42,7 @@ class Git:
         if token:
             basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
             self._secrets.append(basic)
-            self._environment |= {
-                "GIT_CONFIG_COUNT": "1",
-                "GIT_CONFIG_KEY_0": f"http.{server.rstrip('/')}/.extraheader",
-                "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {basic}",
-            }
+            self._environment |= _header(f"http.{server.rstrip('/')}/.extraheader", f"AUTHORIZATION: basic {basic}")
 
     def run(self, *arguments: str, data: bytes = b"", index: str | None = None) -> bytes:
         """What git printed. Raises `GitError`."""
@@ -95,6 +91,19 @@ def leads_to(git: Git, remote: str, repository: str) -> bool:
     if not path or address.startswith(("/", ".", "file://")):
         return True
     return re.sub(r"(\.git)?/?$", "", path).strip("/").lower().endswith(repository.lower())
+
+
+def _header(key: str, value: str) -> Mapping[str, str]:
+    """Settings of git that send a header, behind those that the environment has already.
+
+    The empty value before it takes back the header that a checkout may have left in the configuration: GitHub refuses two.
+    """
+    count = os.environ.get("GIT_CONFIG_COUNT", "")
+    first = int(count) if count.isdecimal() else 0
+    pairs = [(key, ""), (key, value)]
+    numbered = {f"GIT_CONFIG_KEY_{first + n}": name for n, (name, _) in enumerate(pairs)}
+    numbered |= {f"GIT_CONFIG_VALUE_{first + n}": text for n, (_, text) in enumerate(pairs)}
+    return {"GIT_CONFIG_COUNT": str(first + len(pairs)), **numbered}
 
 
 def _identity() -> Mapping[str, str]:
