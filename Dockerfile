@@ -41,7 +41,7 @@ RUN set -eu; \
     ln -s "$program" /image/python; \
     mkdir -m 1777 /image/tmp
 
-# For GPU machines: an environment with Horovod and NCCL for each framework, at /opt/horovod/tensorflow and /opt/horovod/torch.
+# For GPU machines: an environment with Horovod and NCCL for each framework, in /opt/horovod/tensorflow and .../torch.
 FROM ${CUDA} AS smoke
 # The interpreters of the environments and of distml; the second may not be older than 3.11.
 ARG HOROVOD_PYTHON=python3.10
@@ -58,7 +58,7 @@ RUN DISTML_CACHE=/opt DISTML_HOROVOD_GPU="$HOROVOD_GPU" DISTML_HOROVOD_PYTHON="$
     "$HOROVOD_PYTHON" /usr/local/bin/make-horovod tensorflow torch \
  && find /opt/horovod/wheels -mindepth 1 -delete \
  && for framework in tensorflow torch; do \
-        ln -s /opt/horovod/environments/"$framework"-*/bin/python "/opt/horovod/$framework"; \
+        ln -s /opt/horovod/environments/"$framework"-* "/opt/horovod/$framework"; \
     done
 COPY pyproject.toml README.md LICENSE CHANGELOG.md /distml/
 COPY checker /distml/checker
