@@ -74,7 +74,7 @@ def _draws(program: Program, library: str, sources: set[ast.AST]) -> Iterator[as
     for node in program.calls:
         names = {name for name in program.names(node.func) if _DRAWS.fullmatch(name)}
         if any(name.startswith(library + ".") for name in names) and not _within(program, node):
-            shuffles = any(name.endswith(".shuffle") for name in names)
+            shuffles = any(name.endswith((".shuffle", ".permutation")) for name in names)
             if shuffles or node in sources:
                 yield node
 

@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator
 from types import NoneType, UnionType
 
-from distml.rewrites.horovod.common import tf_data
+from distml.rewrites.horovod.common import environments, tf_data
 from distml.rewrites.horovod.common.pipelines import paths
+from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, Way, ways
 from distml.rewrites.horovod.flows.tape.updates import Update
-from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.values import Callable
 
@@ -42,7 +43,6 @@ _BATCH = re.compile(
 _NO_BATCH = re.compile(r"\w*(step|train|fit|loss|test|eval|norm|predict|plot|save|show|valid)\w*")
 _SEEDS = frozenset({"numpy.random.seed", "random.seed", "tensorflow.random.set_seed", "tensorflow.set_random_seed"})
 _RANDOM = re.compile(r"(numpy\.random|random|tensorflow\.random)\.\w+")
-_ENVIRONMENTS = frozenset({"gym", "gymnasium", "tf_agents", "pettingzoo", "dm_control", "procgen", "roboschool"})
 _FEW = 16
 """A literal number of turns up to this is how often something is repeated for each batch."""
 
@@ -52,7 +52,8 @@ def divide(plan: Plan, group: list[Update]) -> list[Update]:
 
     Raises `Refuse` (HVD214) where steps follow an environment.
     """
-    _environments(plan, group)
+    for update in group:
+        environments.refuse(update.call, plan.program)
     if plan.options.shard == "none":
         return []
     seen: set[ast.AST] = set()
@@ -65,23 +66,6 @@ def divide(plan: Plan, group: list[Update]) -> list[Update]:
         if not any(reached) and any(way.turns for way in found):
             whole.append(update)
     return whole
-
-
-def _environments(plan: Plan, group: list[Update]) -> None:
-    """Refuse loops that take steps in an environment: episodes end at different times on different ranks."""
-    for update in group:
-        for way in ways(update.call, plan.program):
-            for node in (node for turn in way.turns for node in _region(turn, way)):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step":
-                    names = plan.program.names(node.func)
-                    spelled = re.fullmatch(r"(\w+\.)*_?envs?", ast.unparse(node.func.value))
-                    if spelled or any(name.partition(".")[0] in _ENVIRONMENTS for name in names):
-                        raise Refuse(
-                            "HVD214",
-                            node,
-                            "steps follow an environment here, whose episodes end at different times on different ranks",
-                            "collect episodes in several processes and let one of them train",
-                        )
 
 
 def _noise(plan: Plan, way: Way) -> None:
@@ -108,6 +92,7 @@ def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
             if turn.node not in seen:
                 seen.add(turn.node)
                 tf_data.shard(plan, turn.over)
+                _alike(plan, turn.over)
             return True
     for turn in way.turns:
         if turn.kind == "other":
@@ -129,6 +114,8 @@ def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
         drawn = False if sliced else _draws(plan, turn, way)
         if sliced or drawn:
             seen.add(turn.node)
+            if sliced:
+                seeds.agree(plan, turn.node, _sliced(turn))
             _divide_turns(plan, turn, sliced)
             return True
     return False
@@ -149,6 +136,18 @@ def _region(turn: Turn, way: Way) -> Iterator[ast.AST]:
     for function in way.functions:
         if function not in turn.program.ancestors(turn.node):
             yield from ast.walk(function)
+
+
+def _alike(plan: Plan, data: ast.expr) -> None:
+    """Let the arrays that a pipeline is made of be split and shuffled in one way on all ranks."""
+    made = [path.nodes[0] for path in paths(data, plan.program)]
+    arrays = [arg for call in made if isinstance(call, ast.Call) for arg in call.args]
+    seeds.agree(plan, data, arrays, inside=False)
+
+
+def _sliced(turn: Turn) -> list[ast.expr]:
+    """What the turns of a loop take parts of."""
+    return [node.value for node in ast.walk(turn.node) if isinstance(node, ast.Subscript)]
 
 
 def _slices(turn: Turn, way: Way) -> bool:
@@ -189,6 +188,7 @@ def _draws(plan: Plan, turn: Turn, way: Way) -> bool:
         source = _next(node)
         if source is not None and paths(source, program):
             tf_data.shard(plan, source)
+            _alike(plan, source)
             found = True
         elif source is not None:
             _nth(plan, node)
@@ -271,6 +271,7 @@ def _every_nth(plan: Plan, turn: Turn) -> None:
             "give each rank its part of the data",
         )
         return
+    seeds.agree(plan, inner, [inner])
     world, patch = plan.world(inner), plan.patch(inner)
     every = patch.free("turn")
     code = f"({every}[{world.rank}] for {every} in zip(*[iter({{}})] * {world.size}))"
