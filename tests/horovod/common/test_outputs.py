@@ -52,6 +52,8 @@ GUARDED = [
     "tf.train.Checkpoint().save('c')",
     "open('a', 'w').write(text)",
     "with open('a', 'w') as f:\n    f.write(text)",
+    "os.remove('old.ckpt')",
+    "tf.gfile.DeleteRecursively('logs')",
     "print(total / 3 * 100.0, (a, b), [c for c in d])",
 ]
 LEFT = [

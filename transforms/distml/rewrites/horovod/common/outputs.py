@@ -33,6 +33,8 @@ _FILES = re.compile(
     r"|imageio(\.v2|\.v3)?\.(imwrite|imsave|mimsave|mimwrite)|scipy\.misc\.(imsave|toimage)|skimage\.io\.imsave"
     r"|keras\.(preprocessing\.image|utils)\.(save_img|array_to_img)|keras\.models\.save_model|tensorflow\.saved_model\.save"
     r"|tensorflow\.io\.(write_file|write_graph)|tensorflow\.train\.write_graph|onnx\.save|torch\.onnx\.export|shutil\.(rmtree|copy\w*|move)"
+    r"|os\.(remove|unlink|rmdir|removedirs|rename|replace)"
+    r"|tensorflow\.(gfile|io\.gfile)\.(DeleteRecursively|Remove|Rename|Copy|rmtree|remove|rename|copy)"
     r"|h5py\.File\(\)\.(create_dataset|close)|wandb\.(log|watch|save|finish)|mlflow\.log_\w+"
     r"|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
 )
