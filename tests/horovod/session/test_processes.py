@@ -59,6 +59,19 @@ with tf.train.MonitoredTrainingSession(hooks=[tf.train.StopAtStepHook(last_step=
     while not sess.should_stop():
         sess.run([step, loss])
 """
+ESTIMATOR = f"""{HEAD}
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(tf.layers.dense(features["x"], 8, tf.nn.tanh), 1)
+    loss = tf.reduce_mean(tf.square(outputs - labels))
+    step = tf.train.AdamOptimizer(0.01).minimize(loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
+
+
+model = tf.estimator.Estimator(model_fn, model_dir="run")
+inputs = tf.estimator.inputs.numpy_input_fn({{"x": data}}, labels, batch_size=8, num_epochs=None, shuffle=True)
+model.train(inputs, steps=40)
+"""
 
 
 def rewritten(program: str, path: Path) -> str:
@@ -71,7 +84,7 @@ def rewritten(program: str, path: Path) -> str:
     )
 
 
-@pytest.mark.parametrize("name", ["SLICES", "CLIPPED", "MONITORED"])
+@pytest.mark.parametrize("name", ["SLICES", "CLIPPED", "MONITORED", "ESTIMATOR"])
 def test_two_processes_train_one_model(name: str, tmp_path: Path) -> None:
     program = globals()[name]
     options = Run(np=2, steps=4, timeout=280, stall=60, compare=name == "SLICES")
