@@ -15,8 +15,12 @@ from distml.smoke.records import Collective, read
 class Two(Source):
     """Two weights that can be read and written."""
 
-    def __init__(self) -> None:
+    def __init__(self, stays: bool = True) -> None:
         self.loaded: list[str] = []
+        self.stays = stays
+
+    def settled(self) -> bool:
+        return self.stays
 
     def read(self) -> list[tuple[str, object]]:
         import numpy as np
@@ -100,9 +104,10 @@ def test_a_step_that_is_none_is_not_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.requires("numpy")
-def test_weights_are_loaded_until_the_next_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("stays", "loads"), [(True, 1), (False, 2)])
+def test_weights_are_loaded_at_their_step(tmp_path: Path, stays: bool, loads: int) -> None:
     notes = recorder(tmp_path, load="there", load_step=1)
-    source = notes.source = Two()
+    source = notes.source = Two(stays)
     notes.boundary()
     assert source.loaded == []
     notes.stepped()
@@ -110,7 +115,7 @@ def test_weights_are_loaded_until_the_next_step(tmp_path: Path) -> None:
     notes.boundary()
     notes.stepped()
     notes.boundary()
-    assert source.loaded == ["there", "there"]
+    assert source.loaded == ["there"] * loads
 
 
 def test_a_worker_that_inherited_the_recorder_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

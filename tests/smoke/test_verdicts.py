@@ -63,7 +63,18 @@ def test_all_is_well() -> None:
     report = verdicts.judge("a.py", "torchrun", Options(), together(*pair()), together(alone()))
     assert {verdict.status for verdict in report.verdicts} == {"passed"}
     assert report.ok
-    assert report.scaling == pytest.approx(1.0)  # twice the samples at half the steps would be 2
+    assert [(speed.steps, speed.samples) for speed in report.speeds] == [(1.0, 4.0), (1.0, 4.0)]
+    assert report.scaling == pytest.approx(1.0)
+
+
+def test_speed_is_that_of_the_slowest_rank_once_it_is_under_way() -> None:
+    one, other = pair()
+    one.times, other.times = [0.0, 9.0, 10.0, 12.0], [0.0, 1.0, 2.0, 6.0]
+    report = verdicts.judge("a.py", "torchrun", Options(), together(one, other), together(alone()))
+    assert report.speeds[0].steps == 0.25
+    assert report.scaling == pytest.approx(0.25)
+    one.times = [0.0]
+    assert len(verdicts.judge("a.py", "torchrun", Options(), together(one, other), None).speeds) == 0
 
 
 def test_a_rank_that_failed_is_named() -> None:
@@ -191,6 +202,14 @@ def test_other_samples_are_compared_loosely() -> None:
     assert "one process reads other samples" in verdict.text
     single.losses[3] = [20.0]
     assert compared(pair(), single)["loss"].status == "failed"
+
+
+def test_random_numbers_are_compared_loosely() -> None:
+    single = alone()
+    single.apart = ["batch normalization", "random numbers"]
+    single.losses[3] = [8.0]
+    verdict = compared(pair(), single)["loss"]
+    assert (verdict.status, "draws random numbers of its own" in verdict.text) == ("passed", True)
 
 
 def test_half_the_rate_is_found_whatever_the_samples() -> None:

@@ -34,7 +34,7 @@ class Collective:
 
     def __str__(self) -> str:
         sizes = "?" if self.shape is None else ", ".join("?" if size is None else str(size) for size in self.shape)
-        return f"{self.kind} {self.name} [{sizes}] {self.dtype}".replace("  ", " ")
+        return " ".join(filter(None, (self.kind, self.name, f"[{sizes}]", self.dtype)))
 
 
 @dataclass
@@ -74,10 +74,9 @@ class Record:
 
     def read(self, step: int) -> list[tuple[str, int, tuple[str, ...]]]:
         """The batches of a step: as a loader gave them, or else as the model was called on them."""
-        found = self.batches.get(step, [])
-        sources = {source for source, _, _ in found}
+        sources = {source for found in self.batches.values() for source, _, _ in found}
         best = next((source for source in ("loader", "feed", "input") if source in sources), "")
-        return [batch for batch in found if batch[0] == best]
+        return [batch for batch in self.batches.get(step, []) if batch[0] == best]
 
 
 def read(folder: Path, rank: int) -> Record:

@@ -23,6 +23,8 @@ LOOSE = 15.0
 """How many times wider losses may differ where the processes saw other samples, or normalize others."""
 LOOSELY_MOVED = 0.4
 """The same for the way of weights; half or twice the learning rate is still found."""
+SETTLED = 2
+"""Steps after which speed is measured, where there are more."""
 FRAME = re.compile(r'File "([^"]+)", line (\d+) in (\S+)')
 
 
@@ -222,6 +224,8 @@ def _loose(records: Sequence[Record], alone: Record, steps: range) -> str:
         union = sum((record.rows(step) for record in records), Counter[str]())
         if union != alone.rows(step):
             return "one process reads other samples"
+    if "random numbers" in alone.apart:
+        return "each process draws random numbers of its own"
     if alone.apart and not all(_interleaved(records, alone, step) for step in steps):
         return f"each process computes {alone.apart[0]} from other samples than one process does"
     return ""
@@ -287,15 +291,16 @@ def _way(weights: dict[int, tuple[Weight, ...]], start: int, end: int) -> float:
 
 
 def _speed(records: Sequence[Record]) -> Speed | None:
-    """Without the first step, in which graphs are built."""
-    times = [record.times for record in records]
-    if any(len(one) < 3 for one in times):
+    """Without the first steps, in which graphs are built and weights are broadcast."""
+    count = min(len(record.times) for record in records)
+    first = min(SETTLED, count - 2)
+    if first < 0:
         return None
-    slowest = max((one[-1] - one[0]) / (len(one) - 1) for one in times)
+    slowest = max(record.times[count - 1] - record.times[first] for record in records)
     if slowest <= 0:
         return None
-    samples = sum(record.samples(1) for record in records)
-    return Speed(len(records), 1 / slowest, samples / slowest if samples else None)
+    samples = sum(record.samples(step) for record in records for step in range(first + 1, count))
+    return Speed(len(records), (count - 1 - first) / slowest, samples / slowest if samples else None)
 
 
 def _scaling(speeds: Sequence[Speed]) -> float | None:

@@ -27,6 +27,7 @@ def hooks(tensorflow_hooks: TensorFlow) -> dict[str, Hook]:
     }
     if found.recorder.plan.still:
         every["keras.src.backend"] = dropout
+        every["keras.src.layers.regularization.gaussian_noise"] = noise
         every["tensorflow"] = dropout_ops
     return every
 
@@ -192,6 +193,11 @@ def _scaled(rate: Any, factor: float) -> Any:
 def dropout(module: Any) -> None:
     """No dropout in Keras."""
     wrap(module.RandomGenerator, "dropout", lambda original: lambda self, inputs, *args, **kwargs: inputs)
+
+
+def noise(module: Any) -> None:
+    """No noise in Keras."""
+    wrap(module.GaussianNoise, "call", lambda original: lambda self, inputs, *args, **kwargs: inputs)
 
 
 def dropout_ops(module: Any) -> None:

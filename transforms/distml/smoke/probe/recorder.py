@@ -25,6 +25,10 @@ class Stopped(BaseException):
 class Source:
     """How weights are read and set in one framework: lists in a fixed order."""
 
+    def settled(self) -> bool:
+        """Whether weights that were set stay so until the next step: in a session, an initializer may still run."""
+        return True
+
     def read(self) -> list[Any] | None:
         """Name and array of each weight, or None where they cannot be read now."""
         raise NotImplementedError
@@ -64,6 +68,10 @@ class Recorder:
         if "begun" not in self.told:
             self.told.add("begun")
             open(self.plan.file("begun"), "w").close()
+
+    def training(self) -> bool:
+        """Whether a batch was read, or a collective begun."""
+        return "begun" in self.told
 
     def collective(self, kind: str, name: str, shape: Any, dtype: Any) -> None:
         """A collective operation that this process begins."""
@@ -131,6 +139,10 @@ class Recorder:
 
     def _load(self) -> None:
         if self.plan.load and self.steps == self.plan.load_step and self.source:
+            if self.source.settled():
+                if "loaded" in self.told:
+                    return
+                self.told.add("loaded")
             trouble = self.source.load(self.plan.load)
             self.note("loaded", trouble=trouble)
 

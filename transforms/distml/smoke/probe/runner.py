@@ -14,7 +14,7 @@ import traceback
 import types
 from typing import Any
 
-from . import keras_hooks, shares, torch_data, torch_hooks
+from . import chance, keras_hooks, shares, torch_data, torch_hooks
 from .importing import Hook, install
 from .plan import Plan, read
 from .recorder import Recorder, Stopped
@@ -50,6 +50,7 @@ def _hooks(recorder: Recorder) -> dict[str, list[Hook]]:
         tensorflow.hooks(),
         keras_hooks.hooks(tensorflow),
         shares.hooks(recorder.plan),
+        chance.hooks(recorder),
     )
     for room in rooms:
         for name, hook in room.items():

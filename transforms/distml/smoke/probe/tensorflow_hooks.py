@@ -30,6 +30,10 @@ class Weights(Source):
         if all(optimizer is not other for other in self.optimizers):
             self.optimizers.append(optimizer)
 
+    def settled(self) -> bool:
+        """Not in a session."""
+        return self.session is None
+
     def read(self) -> list[Any] | None:
         """Variables as arrays; in a session, of its graph."""
         if self.session is not None:
