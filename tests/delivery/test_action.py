@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from delivery.composite import Ran, run
 from delivery.repositories import git
+from delivery.sharing import made_once
 
 ROOT = Path(__file__).parents[2]
 BROKEN = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)\n"
@@ -21,28 +23,33 @@ pytestmark = pytest.mark.requires("bash", "git", "github_action_toolkit", "yaml"
 
 @pytest.fixture(scope="module")
 def action(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Action as it would be checked out, installing into an environment as its first step says, once for all tests."""
-    folder = tmp_path_factory.mktemp("an action")
-    for name in ("checker", "transforms", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "action.yml"):
-        (folder / name).symlink_to(ROOT / name)
-    described = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-    install, check = described["runs"]["steps"]
-    empty = tmp_path_factory.mktemp("empty") / "workspace"
-    empty.mkdir()
-    described["runs"]["steps"] = [install]
-    described["outputs"] = {"python": {"value": "${{ steps.install.outputs.python }}"}}
-    folder.joinpath("installing").mkdir()
-    (folder / "installing" / "action.yml").write_text(yaml.safe_dump(described))
+    """The Action with the first of its steps done, once for all tests."""
+    return made_once(tmp_path_factory, "an action", installed) / "installed"
+
+
+def installed(folder: Path) -> None:
+    """Run the step that installs, and leave an Action that begins where it ended."""
+    whole = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    install, check = whole["runs"]["steps"]
+    first = {
+        **whole,
+        "runs": {"steps": [install]},
+        "outputs": {"python": {"value": "${{ steps.install.outputs.python }}"}},
+    }
+    described(folder / "installing", first)
+    (folder / "workspace").mkdir()
+    ran = run(folder / "installing", folder / "workspace", {})
+    assert ran.code == 0, ran.log
+    check["env"]["PYTHON"] = ran.outputs["python"]
+    described(folder / "installed", {**whole, "runs": {"steps": [check]}})
+
+
+def described(folder: Path, action: dict[str, Any]) -> None:
+    """What would be checked out, with another action.yml."""
+    folder.mkdir()
     for name in ("checker", "transforms", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
-        (folder / "installing" / name).symlink_to(ROOT / name)
-    installed = run(folder / "installing", empty, {})
-    assert installed.code == 0, installed.log
-    again = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-    again["runs"]["steps"] = [check]
-    check["env"]["PYTHON"] = installed.outputs["python"]
-    (folder / "action.yml").unlink()
-    (folder / "action.yml").write_text(yaml.safe_dump(again))
-    return folder
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "action.yml").write_text(yaml.safe_dump(action))
 
 
 @pytest.fixture

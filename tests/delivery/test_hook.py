@@ -13,6 +13,7 @@ import pytest
 
 from delivery.pages import blocks, shell
 from delivery.repositories import git
+from delivery.sharing import made_once
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("checker", "transforms", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
@@ -49,19 +50,24 @@ pytestmark = pytest.mark.requires("git", "pre_commit")
 
 
 @pytest.fixture(scope="module")
-def hook_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository of the hooks, and where pre-commit keeps what it installs, once for all tests."""
+    return made_once(tmp_path_factory, "hooks", shipped)
+
+
+def shipped(folder: Path) -> None:
     """What is shipped, as a repository with one commit, also where this checkout has no history."""
-    folder = tmp_path_factory.mktemp("distml")
+    repository = folder / "distml"
+    repository.mkdir()
     for name in SHIPPED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, repository / name, ignore=shutil.ignore_patterns("__pycache__"))
         elif source.exists():
-            shutil.copy(source, folder / name)
-    git(folder, "init", "-q")
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "all")
-    return folder
+            shutil.copy(source, repository / name)
+    git(repository, "init", "-q")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "all")
 
 
 def test_the_manifest_is_valid() -> None:
@@ -70,20 +76,14 @@ def test_the_manifest_is_valid() -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pre-commit keeps what it installs, once for all tests."""
-    return tmp_path_factory.mktemp("home")
-
-
 @pytest.fixture
-def project(hook_repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository that uses the hook."""
-    monkeypatch.setenv("PRE_COMMIT_HOME", str(home))
+def project(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that uses the hooks."""
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(shared / "home"))
     git(tmp_path, "init", "-q")
-    revision = git(hook_repository, "rev-parse", "HEAD")
+    revision = git(shared / "distml", "rev-parse", "HEAD")
     (page,) = blocks("pre-commit.md", "yaml")
-    settings = page.replace("ADDRESS", str(hook_repository)).replace("REVISION", revision)
+    settings = page.replace("ADDRESS", str(shared / "distml")).replace("REVISION", revision)
     (tmp_path / ".pre-commit-config.yaml").write_text(settings)
     return tmp_path
 
