@@ -7,14 +7,15 @@ from collections.abc import Iterable
 
 from distml.rewrites.horovod.common import tf_data
 from distml.rewrites.horovod.common.origins import Origin, origins, parameter
+from distml.rewrites.horovod.common.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
-from distml.rewrites.horovod.flows.fit.arrays import SHARD
-from distml.rewrites.horovod.flows.fit.data import STEPS
-from distml.rewrites.horovod.flows.fit.kinds import kind_of
+from distml.rewrites.horovod.flows.fit.arrays import SHARD, divide
+from distml.rewrites.horovod.flows.fit.data import DEAL, STEPS
+from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
-from distml.training.values import Constant, Instance
+from distml.training.values import Callable, Constant, Instance
 
 _START = Note("ranks start from the weights of rank 0", "ranks that start apart stay apart", "broadcast")
 _RANGES = frozenset(
@@ -31,11 +32,12 @@ Loop = ast.For | ast.While | ast.AsyncFor
 def train(plan: Plan, module: str) -> None:
     """Ask for all changes that the program's calls of `train_on_batch` need."""
     program = plan.program
-    by_function: dict[ast.AST, list[Given]] = {}
+    groups: dict[ast.AST, list[Given]] = {}
     for call in calls(program, "train_on_batch"):
         if program.unit(call).source.location in plan.editable:
-            by_function.setdefault(program.function(call) or program.unit(call).tree, []).append(Given(call, program))
-    for group in by_function.values():
+            around = [*_loops(call, program), program.function(call) or program.unit(call).tree]
+            groups.setdefault(around[-2] if len(around) > 1 else around[-1], []).append(Given(call, program))
+    for group in groups.values():
         for arguments in group:
             _start_alike(plan, module, arguments)
             _decide_alike(plan, module, arguments)
@@ -124,7 +126,7 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     given = _given_batches(plan, loops)
     if given is None:
         return
-    if not names and not given:
+    if not names and not given and not _dealt(plan, inputs, outer):
         _unknown(plan, group[0])
     if not given:
         _turns(plan, inner, names)
@@ -219,10 +221,44 @@ def _given_batches(plan: Plan, loops: list[list[Loop]]) -> bool | None:
         if tf_data.shard(plan, loop.iter):
             return True
         kind = kind_of(loop.iter, False, plan.program)
+        if kind == "generator" and _generated(plan, loop.iter):
+            return True
         if kind in ("flow", "folder", "sequence", "generator"):
             _unshared_iterator(plan, loop.iter)
             return None
     return False
+
+
+def _generated(plan: Plan, node: ast.expr) -> bool:
+    """Divide the arrays that a generator of the program is given to cut batches from."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and any(isinstance(v, Callable) for v in plan.program.of(call.func)):
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            arrays = [each for each in given if is_array(each, plan.program)]
+            if arrays:
+                divide(plan, call, *arrays)
+                return True
+    return False
+
+
+def _dealt(plan: Plan, inputs: list[ast.expr], outer: Loop) -> bool:
+    """Deal out the batches that are taken from an iterator by `next`, where the iterator is made."""
+    program, done = plan.program, False
+    for source in _computed_from(inputs, program):
+        for call in ast.walk(source):
+            if not (isinstance(call, ast.Call) and "builtins.next" in program.names(call.func) and call.args):
+                continue
+            held = call.args[0]
+            made = origins(held, program)
+            if tf_data.shard(plan, held):
+                done = True
+            elif len(made) == 1 and made[0].whole and made[0].statement not in {*ast.walk(outer)}:
+                world, name = plan.world(held), ast.unparse(held)
+                deal = spell(plan, held, "itertools.islice")
+                code = f"{name} = {deal}({name}, {world.rank}, None, {world.size})"
+                plan.patch(held).after(made[0].statement, code, DEAL)
+                done = True
+    return done
 
 
 def _unshared_iterator(plan: Plan, node: ast.expr) -> None:
@@ -235,9 +271,9 @@ def _unshared_iterator(plan: Plan, node: ast.expr) -> None:
 
 
 def _is_range(loop: ast.For, program: Program) -> bool:
-    return any(name.endswith("range()") for name in program.names(loop.iter)) or (
-        isinstance(loop.iter, ast.Call) and bool({*_RANGES, "builtins.enumerate"} & program.names(loop.iter.func))
-    )
+    """Whether a loop counts, with a progress bar or another number beside or not."""
+    inner = [each for each in (loop.iter, *getattr(loop.iter, "args", ())[:1]) if isinstance(each, ast.Call)]
+    return any(_counts(each, program) for each in inner)
 
 
 def _turns(plan: Plan, loop: Loop, divided: set[str]) -> None:

@@ -21,7 +21,7 @@ STEPS = Note(
     "a step of all ranks together uses the data of as many steps",
     "divide-steps",
 )
-_TURNS = Note(
+DEAL = Note(
     "batches dealt out to the ranks in turn",
     "ranks that draw the same batches compute one gradient many times",
     "shard-data",
@@ -81,7 +81,7 @@ def _dealt(plan: Plan, x: ast.expr) -> None:
     size, rank = plan.world(x).size, plan.world(x).rank
     name = plan.patch(x).free("batches")
     even = f"{name}.take({name}.cardinality() // {size} * {size}).shard({size}, {rank})"
-    plan.patch(x).wrap(x, f"{{}}.apply(lambda {name}: {even})", _TURNS)
+    plan.patch(x).wrap(x, f"{{}}.apply(lambda {name}: {even})", DEAL)
     plan.warn(
         "HVD302",
         x,
@@ -162,7 +162,7 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
     else:
         world = plan.world(x)
         deal = spell(plan, x, "itertools.islice")
-        plan.patch(x).wrap(x, f"{deal}({{}}, {world.rank}, None, {world.size})", _TURNS)
+        plan.patch(x).wrap(x, f"{deal}({{}}, {world.rank}, None, {world.size})", DEAL)
     if steps is not None:
         fewer(plan, steps)
     else:

@@ -40,7 +40,7 @@ def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
         return "array"
     if paths(x, program) or any(_DATASET.fullmatch(name) for name in names):
         return "dataset"
-    if _is_array(x, program):
+    if is_array(x, program):
         return "array"
     if any(isinstance(value, Instance) and program.member(value, "__getitem__") for value in values):
         return "sequence"
@@ -82,7 +82,7 @@ def _is_row(value: object) -> bool:
     return isinstance(value, Box) and isinstance(value.node, ast.List | ast.Tuple)
 
 
-def _is_array(x: ast.expr, program: Program) -> bool:
+def is_array(x: ast.expr, program: Program) -> bool:
     """Whether something is an array by its name or by what it is computed from."""
     if any(_ARRAY.fullmatch(name) for name in program.names(x)):
         return True
@@ -93,9 +93,9 @@ def _is_array(x: ast.expr, program: Program) -> bool:
 
 def _array_like(node: ast.expr, program: Program) -> bool:
     if isinstance(node, ast.BinOp):
-        return _is_array(node.left, program) or _is_array(node.right, program)
+        return is_array(node.left, program) or is_array(node.right, program)
     if isinstance(node, ast.Subscript):
-        return _is_array(node.value, program)
+        return is_array(node.value, program)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr in ("astype", "reshape", "to_numpy") or _is_array(node.func.value, program)
+        return node.func.attr in ("astype", "reshape", "to_numpy") or is_array(node.func.value, program)
     return any(_ARRAY.fullmatch(name) for name in program.names(node))
