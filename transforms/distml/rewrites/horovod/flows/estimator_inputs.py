@@ -11,6 +11,7 @@ import re
 
 from distml.rewrites.horovod.common import tf_data
 from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.flows.session_config import module_of
 from distml.rewrites.horovod.flows.session_frames import inside
 from distml.rewrites.horovod.flows.session_graph import argument
 from distml.rewrites.horovod.plan import Note, Plan
@@ -33,7 +34,7 @@ def divide(plan: Plan, given: ast.expr, counted: bool) -> None:
             _arrays(plan, node, counted)
             return
     functions = _functions(given, program)
-    if functions and all(_only_trains(function, given, program) for function in functions):
+    if functions and not _shared(functions, program):
         found = [tf_data.shard(plan, each) for function in functions for each in _results(function)]
         if found and all(found):
             return
@@ -99,14 +100,30 @@ def _results(function: Callable) -> list[ast.expr]:
     return [n.value for n in inside(function.node) if isinstance(n, ast.Return) and n.value is not None]
 
 
-def _only_trains(function: Callable, given: ast.expr, program: Program) -> bool:
-    """Whether nothing but this training reads what a function gives: it is named once outside of itself."""
-    uses = 0
+def _shared(functions: list[Callable], program: Program) -> bool:
+    """Whether others than this training read what these functions give, or what functions that they call give."""
+    reached = _reached(functions, program)
+    outside = 0
     for unit in program.units.values():
         for node in ast.walk(unit.tree):
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-                uses += any(isinstance(v, Callable) and v.node is function.node for v in program.of(node))
-    return uses <= 1
+                used = {v.node for v in program.of(node) if isinstance(v, Callable)} & reached
+                if used and not any(above in reached for above in program.ancestors(node)):
+                    outside += 1
+    return outside > 1
+
+
+def _reached(functions: list[Callable], program: Program) -> set[ast.AST]:
+    """Functions, and those that are called in them."""
+    found: set[ast.AST] = set()
+    waiting: list[ast.AST] = [each.node for each in functions]
+    while waiting:
+        current = waiting.pop()
+        if current not in found:
+            found.add(current)
+            calls = [node for node in ast.walk(current) if isinstance(node, ast.Call)]
+            waiting += [v.node for call in calls for v in program.of(call.func) if isinstance(v, Callable)]
+    return found
 
 
 def _gives_dataset(function: Callable, program: Program) -> bool:
@@ -120,17 +137,16 @@ def _gives_dataset(function: Callable, program: Program) -> bool:
 
 
 def _wrapped(plan: Plan, given: ast.expr, counted: bool) -> None:
-    """Divide the data set that a function gives where training asks for it: among its batches."""
+    """Divide the data set that a function gives where training asks for it: among its batches.
+
+    Where the number of steps is not given, all ranks end with the one that has the fewest.
+    """
     world, patch = plan.world(given), plan.patch(given)
-    part = f".shard({world.size}, {world.rank})"
-    if isinstance(given, ast.Lambda):
-        patch.wrap(given.body, f"{{}}{part}", _PART)
-    else:
-        patch.wrap(given, f"lambda: {{}}(){part}", _PART)
+    body = given.body if isinstance(given, ast.Lambda) else given
+    made = "{}" if isinstance(given, ast.Lambda) else "{}()"
+    part = f"{made}.shard({world.size}, {world.rank})"
     if not counted:
-        plan.warn(
-            "HVD303",
-            given,
-            "nobody knows beforehand how many batches this function gives, so that ranks may take unequal numbers of steps",
-            "make the data set endless with `repeat()`, and give the number of steps",
-        )
+        module = module_of(given, plan.program)
+        parts = f"{made}.shard({world.size}, each) for each in range({world.size})"
+        part = f"{module}.data.Dataset.zip(tuple({parts})).map(lambda *parts: parts[{world.rank}])"
+    patch.wrap(body, part if isinstance(given, ast.Lambda) else f"lambda: {part}", _PART)

@@ -8,6 +8,7 @@ from distml.rewrites.horovod.flows.session_config import module_of
 from distml.rewrites.horovod.flows.session_graph import makes_optimizer
 from distml.rewrites.horovod.flows.session_optimizers import scale, wrap
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.program import Program
 from distml.training.values import Callable, Class, Constant, Foreign
 
 _DEFAULTS = {
@@ -32,7 +33,6 @@ _NAMED = {
 }
 """What the names mean and the rates they stand for: 0.05 for deep models; Adam and RMSProp as they come."""
 
-_LINEAR = "0.2"
 _NOTE = Note(
     "an optimizer that averages gradients over the ranks",
     "the estimator would make one of its own, which knows of no other process",
@@ -49,6 +49,14 @@ def premade(plan: Plan, maker: ast.Call) -> bool:
     names = {name.rpartition(".")[2] for name in program.names(maker.func)}
     if names & {"Estimator"}:
         return False
+    if ".compat.v1" in module_of(maker, program) and not _first(maker, program):
+        raise Refuse(
+            "HVD205",
+            maker,
+            f"`{ast.unparse(maker.func)}` of TensorFlow 2 takes optimizers of Keras only, whose gradients Horovod does not "
+            "average there",
+            f"use `{module_of(maker, program)}.estimator`, or write the model as a `model_fn`",
+        )
     known = next((parameters for name, parameters in _DEFAULTS.items() if name in names), None)
     if known is None:
         raise Refuse(
@@ -60,6 +68,14 @@ def premade(plan: Plan, maker: ast.Call) -> bool:
     for parameter, default in known:
         _given(plan, maker, parameter, default)
     return True
+
+
+def _first(maker: ast.Call, program: Program) -> bool:
+    """Whether an estimator is that of `compat.v1`."""
+    return any(
+        "tensorflow.compat.v1" in program.names(node) or (isinstance(node, ast.Attribute) and node.attr == "v1")
+        for node in ast.walk(maker.func)
+    )
 
 
 def _given(plan: Plan, maker: ast.Call, parameter: str, default: str) -> None:
@@ -96,5 +112,10 @@ def _new(plan: Plan, maker: ast.Call, name: str, parameter: str) -> str:
     """The optimizer that a name stands for, made to average gradients."""
     kind, rate = _NAMED[name]
     world = plan.world(maker)
+    columns = next((k.value for k in maker.keywords if k.arg in ("feature_columns", "linear_feature_columns")), None)
+    if columns is None and maker.args and kind == "FtrlOptimizer":
+        columns = maker.args[0]
+    if kind == "FtrlOptimizer" and isinstance(columns, ast.Name | ast.Attribute):
+        rate = f"min({rate}, len({ast.unparse(columns)}) ** -0.5)"
     scaled = rate if plan.options.scale_lr == "none" else f"{rate} * {world.size}"
     return f"{world.module}.DistributedOptimizer({module_of(maker, plan.program)}.train.{kind}({scaled}))"

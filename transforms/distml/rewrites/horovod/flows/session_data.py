@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows import session_pipelines as pipelines
 from distml.rewrites.horovod.flows.session_draws import Draw, draws
-from distml.rewrites.horovod.flows.session_feeds import Feed, averaged, entries, sliceable, taken_from
+from distml.rewrites.horovod.flows.session_feeds import Feed, averaged, entries, sliceable, summed_up, taken_from
 from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, loops, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_steps import divide, few
@@ -158,9 +158,9 @@ def _ends_with_data(loop: ast.For | ast.While, program: Program) -> bool:
 
 
 def _whole(plan: Plan, graph: Graph, feeds: list[Feed], run: Run) -> bool:
-    """All data in every step: each rank feeds a part, if the placeholders take parts and the loss is an average."""
+    """All data in every step: each rank feeds a part, if placeholders and what is fetched allow it and the loss is an average."""
     data = [each for each in feeds if sliceable(each, plan.program) is not False]
-    parts = data and all(sliceable(each, plan.program) for each in data) and averaged(graph)
+    parts = data and all(sliceable(each, plan.program) for each in data) and averaged(graph) and summed_up(run, graph)
     if plan.options.shard == "auto" and parts:
         for each in data:
             world = plan.world(each.value)

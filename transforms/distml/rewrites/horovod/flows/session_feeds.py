@@ -12,6 +12,11 @@ from distml.rewrites.horovod.flows.session_optimizers import optimizers
 from distml.training.program import Program
 from distml.training.values import Box, Constant, Foreign
 
+_NUMBER = re.compile(r"loss|cost|acc|err|mse|step|summar|merge", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"tensorflow\.(reduce_mean|reduce_sum|losses\.\w+|add_n|Variable|get_variable|summary\.\w+|metrics\.\w+"
+    r"|train\.(get_or_create_global_step|get_global_step|\w+_decay))\(\)(\[\])?"
+)
 _LEAST = 4
 """Samples that are written out in the program: fewer are not divided."""
 
@@ -150,6 +155,17 @@ def averaged(graph: Graph) -> bool:
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
                 return False
     return True
+
+
+def summed_up(run: Run, graph: Graph) -> bool:
+    """Whether what a step gives beside training are numbers about the batch, and not something for each sample."""
+    fetched = run.fetches.elts if isinstance(run.fetches, ast.List | ast.Tuple) else [run.fetches]
+    return all(graph.trains(each) or _is_number(each, graph.program) for each in fetched)
+
+
+def _is_number(node: ast.expr, program: Program) -> bool:
+    name = _last(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+    return bool(_NUMBER.search(name)) or any(_ABOUT.fullmatch(each) for each in program.names(node))
 
 
 def _along_axis(call: ast.Call) -> bool:

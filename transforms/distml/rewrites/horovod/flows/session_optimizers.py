@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.flows.session_graph import Graph, argument, makes_optimizer
+from distml.rewrites.horovod.flows.session_graph import Graph, argument, is_optimizer, makes_optimizer
 from distml.rewrites.horovod.flows.session_steps import FEWER, already_divided
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
@@ -66,8 +66,13 @@ def optimizers(graph: Graph) -> list[ast.Call]:
     for update in graph.updates:
         assert isinstance(update.func, ast.Attribute)
         made = [each for each in graph.program.sources(update.func.value) if makes_optimizer(each, graph.program)]
-        found |= dict.fromkeys(each for each in made if isinstance(each, ast.Call))
+        found |= dict.fromkeys(each for each in made if isinstance(each, ast.Call) and not _around(each, graph))
     return list(found)
+
+
+def _around(call: ast.Call, graph: Graph) -> bool:
+    """Whether an optimizer is made around another one, which is the one that computes gradients."""
+    return bool(call.args) and is_optimizer(call.args[0], graph.program)
 
 
 def wrap(plan: Plan, call: ast.Call) -> None:
