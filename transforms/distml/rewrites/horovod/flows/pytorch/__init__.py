@@ -40,6 +40,8 @@ class Torch:
         if not found and study.backwards:
             for statement in list(manual_updates(study))[:1]:
                 found[statement] = Loop("HVD106", study.loop(statement) or statement, "PyTorch loop", "torch")
+            for call in list(study.unknown_steps())[:1] if not found else ():
+                found[call] = Loop("HVD106", study.loop(call) or call, "PyTorch loop", "torch")
         return list(found.values())
 
     def plan(self, loop: Loop, plan: Plan) -> None:

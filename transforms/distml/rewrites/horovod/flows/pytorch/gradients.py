@@ -106,6 +106,9 @@ class Gradients:
         if first not in block or block.index(first) > block.index(last):
             return False
         between = block[block.index(first) + 1 : block.index(last)]
+        leaves = ast.Break | ast.Continue | ast.Return
+        if any(isinstance(inner, leaves) for each in between for inner in ast.walk(each)):
+            return False
         clears = {program.statement(call) for call in self._zeroed(step)}
         return not any(inner in clears for each in between for inner in ast.walk(each) if isinstance(inner, ast.stmt))
 

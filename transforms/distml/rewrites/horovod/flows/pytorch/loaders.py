@@ -26,6 +26,11 @@ _SHARE = Note(
     "without it all ranks see the same batches; what is left over is dropped so that all make equally many steps",
     "share-batches",
 )
+_COUNTED = Note(
+    "mean over the samples of this rank",
+    "what is summed up here comes from the rank's own part of the data",
+    "own-samples",
+)
 _ORDER = Note(
     "one order of the samples on all ranks",
     "the ranks deal out batches among themselves, and must see the same ones",
@@ -65,13 +70,29 @@ class Loaders:
                 sharded.add(use.drawn)
             elif self._share(use, makers):
                 sharded.add(use.drawn)
+        self._counted({maker for maker, sampled in done.items() if sampled})
         return sharded
+
+    def _counted(self, makers: set[ast.Call]) -> None:
+        """Sums over the samples of a rank are divided by the number of these, not of all samples."""
+        for unit in self.plan.units():
+            for node in ast.walk(unit.tree):
+                right = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) else None
+                if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
+                    right = node.value
+                data = right.args[0] if isinstance(right, ast.Call) and right.args else None
+                if isinstance(right, ast.Call) and isinstance(data, ast.Attribute) and data.attr == "dataset":
+                    found = self.loops.makers(data.value)
+                    if ast.unparse(right.func) == "len" and found and found <= makers:
+                        self.plan.patch(data).wrap(data, f"{ast.unparse(data.value)}.sampler", _COUNTED)
 
     # The sampler
 
     def _sampled(self, maker: ast.Call) -> bool:
         """Give a loader a distributed sampler; False where that cannot be said there."""
         data = _argument(maker, "dataset", 0)
+        if self.program.unit(maker).source.location not in self.plan.editable:
+            return False
         if data is None or self._iterable(data) or _argument(maker, "batch_sampler", 4) is not None:
             return False
         if not any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker)):
@@ -253,7 +274,8 @@ class Loaders:
         share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
         self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
         for maker in makers:
-            if not any(k.arg in ("generator", None) for k in maker.keywords):
+            mine = self.program.unit(maker).source.location in self.plan.editable
+            if mine and not any(k.arg in ("generator", None) for k in maker.keywords):
                 self.plan.patch(maker).keyword(maker, "generator", "torch.Generator()", _ORDER)
         if not makers:
             self.plan.warn(

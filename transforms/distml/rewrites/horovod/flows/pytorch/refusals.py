@@ -56,6 +56,15 @@ def refuse(study: Study) -> None:
             "weights are changed here by hand, with the gradient of one rank: ranks would drift apart",
             "let an optimizer of torch.optim make the update",
         )
+    for call in study.unknown_steps() if not study.steps else ():
+        raise Refuse(
+            "HVD205",
+            call,
+            f"nobody sees where `{ast.unparse(call.func.value)}` is made"
+            if isinstance(call.func, ast.Attribute)
+            else "",
+            "give the script that makes the optimizer and calls this",
+        )
     for step in study.steps:
         _closure(study, step.call)
     for maker in sorted({maker for step in study.steps for maker in step.makers}, key=lambda each: each.lineno):

@@ -148,8 +148,30 @@ class Study:
             scaled = any(_SCALERS.fullmatch(name) for name in self.program.names(call.func.value))
             optimizer = call.args[0] if scaled and call.args else call.func.value
             makers = self.makers(optimizer)
-            if makers and not self.inside_optimizer(call):
+            if makers and not self.inside_optimizer(call) and self._runs(call, frozenset()):
                 yield Step(call, optimizer, makers, scaled)
+
+    def _runs(self, node: ast.AST, seen: frozenset[ast.AST]) -> bool:
+        """Whether a node may run in this program: not only when the module that it imports is run as a script."""
+        unit = self.program.unit(node)
+        guarded = any(isinstance(a, ast.If) and "__name__" in ast.unparse(a.test) for a in self.program.ancestors(node))
+        if guarded and unit not in self.program.roots:
+            return False
+        function = self.program.function(node)
+        calls = self.callers.get(function, []) if function is not None else []
+        if function in seen or not calls:
+            return True
+        return any(self._runs(call, seen | {function}) for call in calls if function is not None)
+
+    def unknown_steps(self) -> Iterator[ast.Call]:
+        """Calls of `step` on something that is called an optimizer, and that nobody sees being made."""
+        torch = any("torch" in unit.source.text for unit in self.program.units.values())
+        for call in self.program.calls if torch else ():
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and not call.args:
+                name = ast.unparse(call.func.value).rpartition(".")[2].lower()
+                own = any(isinstance(value, Callable) for value in self.program.of(call.func))
+                if "opt" in name and not own and not self.makers(call.func.value):
+                    yield call
 
     def inside_optimizer(self, node: ast.AST) -> bool:
         """Whether a node stands in an optimizer that the program defines."""
