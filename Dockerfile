@@ -5,8 +5,14 @@
 #
 # `--target smoke` is the image for GPU machines: CUDA, NCCL, and Horovod for TensorFlow and for PyTorch.
 ARG PYTHON=docker.io/library/python:3.11-slim-bookworm
-# TensorFlow 2.15 was built with CUDA 12.2. PyTorch brings the CUDA that it was built with; Horovod takes the headers of this.
-ARG CUDA=docker.io/nvidia/cuda:12.2.2-cudnn8-devel-ubuntu22.04
+# What each framework was built with: Horovod is built against the same CUDA, and runs with what the framework brings.
+ARG CUDA_TENSORFLOW=docker.io/nvidia/cuda:12.2.2-cudnn8-devel-ubuntu22.04
+ARG CUDA_TORCH=docker.io/nvidia/cuda:13.0.0-cudnn-devel-ubuntu22.04
+# The interpreters of Horovod's environments and of distml; the second may not be older than 3.11.
+ARG HOROVOD_PYTHON=python3.10
+ARG DISTML_PYTHON=python3.11
+ARG HOROVOD_GPU=1
+ARG PACKAGES="python3.10-dev python3.10-venv python3.11 python3.11-venv"
 
 # The packages, and from the interpreter what they need. Compiled files are not compared with sources, whose times a
 # reproducible build changes; the sources themselves are left out.
@@ -42,30 +48,43 @@ RUN set -eu; \
     mkdir -m 1777 /image/tmp
 
 # For GPU machines: an environment with Horovod and NCCL for each framework, in /opt/horovod/tensorflow and .../torch.
-FROM ${CUDA} AS smoke
-# The interpreters of the environments and of distml; the second may not be older than 3.11.
-ARG HOROVOD_PYTHON=python3.10
-ARG DISTML_PYTHON=python3.11
-ARG HOROVOD_GPU=1
-ARG PACKAGES="python3.10-dev python3.10-venv python3.11 python3.11-venv"
-ENV DEBIAN_FRONTEND=noninteractive PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+FROM ${CUDA_TORCH} AS torch
+ARG HOROVOD_PYTHON
+ARG HOROVOD_GPU
+ARG PACKAGES
 # hadolint ignore=DL3008,SC2086
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends ca-certificates cmake g++ make $PACKAGES \
+ && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends ca-certificates cmake g++ make $PACKAGES \
  && rm -rf /var/lib/apt/lists/*
 COPY .ci/horovod /usr/local/bin/make-horovod
-RUN DISTML_CACHE=/opt DISTML_HOROVOD_GPU="$HOROVOD_GPU" DISTML_HOROVOD_PYTHON="$HOROVOD_PYTHON" \
-    "$HOROVOD_PYTHON" /usr/local/bin/make-horovod tensorflow torch \
+RUN DISTML_CACHE=/opt DISTML_HOROVOD_GPU="$HOROVOD_GPU" DISTML_HOROVOD_PYTHON="$HOROVOD_PYTHON" PIP_NO_CACHE_DIR=1 \
+    "$HOROVOD_PYTHON" /usr/local/bin/make-horovod torch \
  && find /opt/horovod/wheels -mindepth 1 -delete \
- && for framework in tensorflow torch; do \
-        ln -s /opt/horovod/environments/"$framework"-* "/opt/horovod/$framework"; \
-    done
+ && ln -s /opt/horovod/environments/torch-* /opt/horovod/torch
+
+FROM ${CUDA_TENSORFLOW} AS tensorflow
+ARG HOROVOD_PYTHON
+ARG HOROVOD_GPU
+ARG PACKAGES
+# hadolint ignore=DL3008,SC2086
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends ca-certificates cmake g++ make $PACKAGES \
+ && rm -rf /var/lib/apt/lists/*
+COPY .ci/horovod /usr/local/bin/make-horovod
+RUN DISTML_CACHE=/opt DISTML_HOROVOD_GPU="$HOROVOD_GPU" DISTML_HOROVOD_PYTHON="$HOROVOD_PYTHON" PIP_NO_CACHE_DIR=1 \
+    "$HOROVOD_PYTHON" /usr/local/bin/make-horovod tensorflow \
+ && find /opt/horovod/wheels -mindepth 1 -delete \
+ && ln -s /opt/horovod/environments/tensorflow-* /opt/horovod/tensorflow
+
+FROM tensorflow AS smoke
+ARG DISTML_PYTHON
+COPY --from=torch /opt/horovod /opt/horovod
 COPY pyproject.toml README.md LICENSE CHANGELOG.md /distml/
 COPY checker /distml/checker
 COPY transforms /distml/transforms
 RUN "$DISTML_PYTHON" -m venv /opt/distml \
- && /opt/distml/bin/pip install hatchling==1.27.0 z3-solver==5.4.0.0 libcst==1.9.0 PyYAML==6.0.3 \
- && /opt/distml/bin/pip install --no-deps --no-build-isolation /distml \
+ && /opt/distml/bin/pip install --no-cache-dir hatchling==1.27.0 z3-solver==5.4.0.0 libcst==1.9.0 PyYAML==6.0.3 \
+ && /opt/distml/bin/pip install --no-cache-dir --no-deps --no-build-isolation /distml \
  && useradd --uid 10001 --create-home distml
 USER 10001:10001
 WORKDIR /src
