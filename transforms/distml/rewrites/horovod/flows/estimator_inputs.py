@@ -146,7 +146,7 @@ def _wrapped(plan: Plan, given: ast.expr, counted: bool) -> None:
     made = "{}" if isinstance(given, ast.Lambda) else "{}()"
     part = f"{made}.shard({world.size}, {world.rank})"
     if not counted:
-        module = module_of(given, plan.program)
+        module = module_of(given, plan.program).removesuffix(".compat.v1")
         parts = f"{made}.shard({world.size}, each) for each in range({world.size})"
         part = f"{module}.data.Dataset.zip(tuple({parts})).map(lambda *parts: parts[{world.rank}])"
     patch.wrap(body, part if isinstance(given, ast.Lambda) else f"lambda: {part}", _PART)

@@ -9,7 +9,7 @@ from distml.rewrites.horovod.flows.session_graph import makes_optimizer
 from distml.rewrites.horovod.flows.session_optimizers import scale, wrap
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
-from distml.training.values import Callable, Class, Constant, Foreign
+from distml.training.values import Callable, Class, Constant, Foreign, Values
 
 _DEFAULTS = {
     "DNNClassifier": (("optimizer", "Adagrad"),),
@@ -33,6 +33,9 @@ _NAMED = {
 }
 """What the names mean and the rates they stand for: 0.05 for deep models; Adam and RMSProp as they come."""
 
+_KERAS = {"RMSProp": "RMSprop"}
+"""The names that Keras writes otherwise."""
+
 _NOTE = Note(
     "an optimizer that averages gradients over the ranks",
     "the estimator would make one of its own, which knows of no other process",
@@ -49,14 +52,6 @@ def premade(plan: Plan, maker: ast.Call) -> bool:
     names = {name.rpartition(".")[2] for name in program.names(maker.func)}
     if names & {"Estimator"}:
         return False
-    if ".compat.v1" in module_of(maker, program) and not _first(maker, program):
-        raise Refuse(
-            "HVD205",
-            maker,
-            f"`{ast.unparse(maker.func)}` of TensorFlow 2 takes optimizers of Keras only, whose gradients Horovod does not "
-            "average there",
-            f"use `{module_of(maker, program)}.estimator`, or write the model as a `model_fn`",
-        )
     known = next((parameters for name, parameters in _DEFAULTS.items() if name in names), None)
     if known is None:
         raise Refuse(
@@ -70,12 +65,13 @@ def premade(plan: Plan, maker: ast.Call) -> bool:
     return True
 
 
-def _first(maker: ast.Call, program: Program) -> bool:
-    """Whether an estimator is that of `compat.v1`."""
-    return any(
+def _second(maker: ast.Call, program: Program) -> bool:
+    """Whether an estimator is that of TensorFlow 2, which takes optimizers of Keras."""
+    own = any(
         "tensorflow.compat.v1" in program.names(node) or (isinstance(node, ast.Attribute) and node.attr == "v1")
         for node in ast.walk(maker.func)
     )
+    return not own and module_of(maker, program).endswith(".compat.v1")
 
 
 def _given(plan: Plan, maker: ast.Call, parameter: str, default: str) -> None:
@@ -91,9 +87,7 @@ def _given(plan: Plan, maker: ast.Call, parameter: str, default: str) -> None:
             raise Refuse("HVD205", given, f"nobody knows the optimizer {name!r}", "give an optimizer as an object")
         patch.wrap(given, _new(plan, maker, str(name), parameter), _NOTE)
         return
-    made = [v.node for v in held if isinstance(v, Foreign) and v.node is not None and makes_optimizer(v.node, program)]
-    bodies = [v.node.body for v in held if isinstance(v, Callable) and isinstance(v.node, ast.Lambda)]
-    calls = [each for each in (*made, *bodies) if isinstance(each, ast.Call)]
+    calls = _makers(held, program)
     if not calls and any(isinstance(v, Class | Foreign) and getattr(v, "node", 0) is None for v in held):
         patch.wrap(given, f"{world.module}.DistributedOptimizer({{}}())", _NOTE)
     elif not calls:
@@ -104,18 +98,48 @@ def _given(plan: Plan, maker: ast.Call, parameter: str, default: str) -> None:
             "make the optimizer in the files that are given",
         )
     for call in calls:
-        wrap(plan, call)
         scale(plan, call)
+        if not _second(maker, program):
+            wrap(plan, call)
+        elif call is given:
+            patch.wrap(given, f"lambda: {world.module}.DistributedOptimizer({{}})", _NOTE)
+        else:
+            plan.patch(call).wrap(call, f"{world.module}.DistributedOptimizer({{}})", _NOTE)
+
+
+def _makers(held: Values, program: Program) -> list[ast.Call]:
+    """The calls that make an optimizer, which is given itself or by a lambda."""
+    objects = [v.node for v in held if isinstance(v, Foreign) and v.node is not None]
+    made = [each for each in objects if makes_optimizer(each, program) or _of_keras(each, program)]
+    bodies = [v.node.body for v in held if isinstance(v, Callable) and isinstance(v.node, ast.Lambda)]
+    return [each for each in (*made, *bodies) if isinstance(each, ast.Call)]
+
+
+def _of_keras(node: ast.AST, program: Program) -> bool:
+    return isinstance(node, ast.Call) and any(n.startswith("keras.optimizers.") for n in program.names(node.func))
 
 
 def _new(plan: Plan, maker: ast.Call, name: str, parameter: str) -> str:
     """The optimizer that a name stands for, made to average gradients."""
+    world, module = plan.world(maker), module_of(maker, plan.program)
+    second = _second(maker, plan.program)
     kind, rate = _NAMED[name]
-    world = plan.world(maker)
-    columns = next((k.value for k in maker.keywords if k.arg in ("feature_columns", "linear_feature_columns")), None)
-    if columns is None and maker.args and kind == "FtrlOptimizer":
-        columns = maker.args[0]
-    if kind == "FtrlOptimizer" and isinstance(columns, ast.Name | ast.Attribute):
-        rate = f"min({rate}, len({ast.unparse(columns)}) ** -0.5)"
+    linear = parameter == "linear_optimizer" or ast.unparse(maker.func).rpartition(".")[2].startswith("Linear")
+    if linear:
+        rate = _linear(maker, name)
+    elif second:
+        rate = "0.01" if name == "SGD" else "0.001"
     scaled = rate if plan.options.scale_lr == "none" else f"{rate} * {world.size}"
-    return f"{world.module}.DistributedOptimizer({module_of(maker, plan.program)}.train.{kind}({scaled}))"
+    if second:
+        keras = f"{module.removesuffix('.compat.v1')}.keras.optimizers.legacy.{_KERAS.get(name, name)}"
+        return f"lambda: {world.module}.DistributedOptimizer({keras}({scaled}))"
+    return f"{world.module}.DistributedOptimizer({module}.train.{kind}({scaled}))"
+
+
+def _linear(maker: ast.Call, name: str) -> str:
+    """The rate of linear models, which for the default depends on the number of columns."""
+    columns = next((k.value for k in maker.keywords if k.arg in ("feature_columns", "linear_feature_columns")), None)
+    columns = maker.args[0] if columns is None and maker.args else columns
+    if name == "Ftrl" and isinstance(columns, ast.Name | ast.Attribute):
+        return f"min(0.2, len({ast.unparse(columns)}) ** -0.5)"
+    return "0.2"
