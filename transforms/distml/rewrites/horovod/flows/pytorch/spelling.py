@@ -25,12 +25,15 @@ def {name}(value):
 _AVERAGE = '''
 
 def {name}(optimizer):
-    """Gradients become their means over all ranks."""
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            if parameter.grad is not None:
-                {dist}.all_reduce(parameter.grad)
-                parameter.grad.div_({dist}.get_world_size())
+    """Gradients become their means over all ranks, all of them in one operation."""
+    gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+    if not gradients:
+        return
+    flat = torch.cat([gradient.reshape(-1) for gradient in gradients])
+    {dist}.all_reduce(flat)
+    flat /= {dist}.get_world_size()
+    for gradient, mean in zip(gradients, flat.split([gradient.numel() for gradient in gradients])):
+        gradient.copy_(mean.view_as(gradient))
 '''
 _BROADCAST = '''
 
