@@ -126,17 +126,64 @@ for epoch in range(3):
     print(epoch, float(loss))
 """
 
+FORMS = """\
+import tensorflow as tf
+
+tf.random.set_seed(1)
+x = tf.random.normal([64, 4])
+y = tf.reduce_sum(x, 1, keepdims=True)
+data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(64).batch(4)
+optimizer = tf.keras.optimizers.SGD(0.01, momentum=0.9)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+
+@tf.function
+def train_epoch(data):
+    for a, b in data:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(a) - b) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
+@tf.function(input_signature=[tf.TensorSpec([None, 4]), tf.TensorSpec([None, 1])])
+def step(a, b):
+    with tf.GradientTape(persistent=True) as tape:
+        loss = tf.reduce_mean((model(a) - b) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+    return optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
+train_epoch(data)
+w = tf.Variable(tf.random.normal([4, 1]))
+other = tf.keras.optimizers.Adam(0.05)
+sums = [tf.Variable(tf.zeros_like(v)) for v in model.trainable_variables]
+for n, (a, b) in enumerate(data):
+    step(a, b)
+    other.minimize(lambda: tf.reduce_mean((a @ w - b) ** 2), [w])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((a @ w - b) ** 2)
+    other.apply_gradients([(tape.gradient(loss, w), w)])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(a))
+    for total, gradient in zip(sums, tape.gradient(loss, model.trainable_variables)):
+        total.assign_add(gradient / 4.0)
+    if n % 4 == 3:
+        optimizer.apply_gradients(zip(sums, model.trainable_variables))
+"""
+
 
 @pytest.mark.parametrize(
     ("program", "compare"),
     [
         pytest.param(TRACED, True, id="traced"),
+        pytest.param(FORMS, False, id="forms"),
         pytest.param(PLAIN, False, id="plain"),  # slices by hand: nobody can make the batch of one process larger
     ],
 )
 def test_two_processes(program: str, compare: bool) -> None:
     _, found = outcome(program)
     assert found is not None
-    trial = Trial(np=2, steps=5, compare=compare)
+    trial = Trial(np=2, steps=5 if compare else 0, compare=compare)
     report = smoke_text(program, found.source, python=horovod_python("tensorflow"), options=trial)
     assert report.ok, as_text(report)
