@@ -60,10 +60,12 @@ def _plan(study: Study, plan: Plan) -> None:
     spelling, loops = Spelling(plan), Loops(study)
     optimizers, gradients = Optimizers(study, plan, spelling), Gradients(study, plan, spelling)
     tensors = Tensors(study, plan, loops)
-    sharded = Loaders(study, plan, loops).shard() if plan.options.shard == "auto" else set()
+    loaders = Loaders(study, plan, loops)
+    shard = plan.options.shard
+    sharded = loaders.shard() if shard == "auto" else loaders.shorten() if shard == "steps" else set()
     makers: set[ast.Call] = set()
     for step in study.steps:
-        if plan.options.shard == "none" or _divided(study, loops, tensors, step.call, sharded):
+        if shard == "none" or _divided(study, loops, tensors, step.call, sharded):
             makers |= step.makers
         else:
             plan.warn(
@@ -75,7 +77,7 @@ def _plan(study: Study, plan: Plan) -> None:
     optimizers.scale(frozenset(makers))
     optimizers.resume()
     seeds = Seeds(study, plan, spelling)
-    seeds.alike()
+    seeds.alike(loaders.together)
     simple, place = gradients.simple(), place_of(optimizers.places)
     whole = simple and optimizers.of_one_model()
     parallel = spelling.ddp and whole and place is not None and Parallel(study, plan).wrap(place)
@@ -83,7 +85,7 @@ def _plan(study: Study, plan: Plan) -> None:
         gradients.average(simple and not spelling.ddp)
         optimizers.broadcast()
     for each in optimizers.places[:1]:
-        seeds.by_rank(each)
+        seeds.by_rank(each, shard == "steps")
     if not parallel:
         Statistics(study, plan, spelling, optimizers).alike(sharded)
     Decisions(study, plan, spelling).agree()
@@ -100,7 +102,7 @@ def _divided(study: Study, loops: Loops, tensors: Tensors, call: ast.Call, shard
         for use in loops.training
     ):
         return True
-    return any(tensors.shard(each) for each in around[:2])
+    return tensors.plan.options.shard == "auto" and any(tensors.shard(each) for each in around[:2])
 
 
 def _loops_around(study: Study, node: ast.AST, depth: int) -> list[ast.AST]:

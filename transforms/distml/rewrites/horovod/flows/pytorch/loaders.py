@@ -26,6 +26,7 @@ _SHARE = Note(
     "without it all ranks see the same batches; what is left over is dropped so that all make equally many steps",
     "share-batches",
 )
+_FEWER = Note("fewer batches for each rank", "all ranks together draw as many as one process did", "fewer-steps")
 _COUNTED = Note(
     "mean over the samples of this rank",
     "what is summed up here comes from the rank's own part of the data",
@@ -49,6 +50,8 @@ class Loaders:
         self.study, self.plan, self.loops = study, plan, loops
         self.program = study.program
         self.shuffled: set[ast.Call] = set()
+        self.together = False
+        """Whether loops deal out what a loader shuffles by the global generator, which must then be alike."""
 
     def shard(self) -> set[ast.AST]:
         """Ask for the sharding of all loaders of training; gives the loops whose data is sharded."""
@@ -85,6 +88,17 @@ class Loaders:
                     found = self.loops.makers(data.value)
                     if ast.unparse(right.func) == "len" and found and found <= makers:
                         self.plan.patch(data).wrap(data, f"{ast.unparse(data.value)}.sampler", _COUNTED)
+
+    def shorten(self) -> set[ast.AST]:
+        """Ask for loops that draw fewer batches, of all of the data; gives these loops."""
+        shorter: set[ast.AST] = set()
+        for use in self.loops.training:
+            if isinstance(use.drawn, ast.For) and use.makers and isinstance(use.iterable, ast.Name | ast.Attribute):
+                count = f"len({ast.unparse(use.iterable)}) // {self.plan.world(use.iterable).size}"
+                code = f"(batch for batch, _ in zip({{}}, range({count})))"
+                self.plan.patch(use.iterable).wrap(use.iterable, code, _FEWER)
+                shorter.add(use.drawn)
+        return shorter
 
     # The sampler
 
@@ -275,6 +289,7 @@ class Loaders:
         self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
         for maker in makers:
             mine = self.program.unit(maker).source.location in self.plan.editable
+            self.together = self.together or not mine
             if mine and not any(k.arg in ("generator", None) for k in maker.keywords):
                 self.plan.patch(maker).keyword(maker, "generator", "torch.Generator()", _ORDER)
         if not makers:

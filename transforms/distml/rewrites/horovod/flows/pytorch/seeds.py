@@ -53,12 +53,16 @@ class Seeds:
         called = {name for call in self.program.calls for name in self.program.names(call.func)}
         self.seeded = {kind for kind, names in _SEEDS.items() if called & set(names)}
 
-    def alike(self) -> None:
-        """One seed for all ranks, for what is drawn before training from generators that the program does not seed."""
+    def alike(self, together: bool) -> None:
+        """One seed for all ranks, for what is drawn before training from generators that the program does not seed.
+
+        `together`: the order of samples is drawn from that of PyTorch in training, and must be the same everywhere.
+        """
         entry = next((unit for unit in self.program.roots if self.study.stepping.holds_any(unit.tree.body)), None)
         if entry is None or entry.source.location not in self.plan.editable:
             return
-        needed = {kind for call in self.program.calls for kind in self._prepared(call)} - self.seeded
+        needed = {kind for call in self.program.calls for kind in self._prepared(call)}
+        needed = (needed | ({"torch"} if together else set())) - self.seeded
         for kind in sorted(needed):
             name = _name(entry.tree, kind)
             template, seed = _ALIKE[kind]
@@ -68,6 +72,8 @@ class Seeds:
             apart = "\n\n" if self.spelling.ddp else ""
             behind_start(self.plan, entry, apart + "\n".join(lines), _TOGETHER)
             self.seeded.add(kind)
+        if together:
+            self.seeded.discard("torch")
 
     def _prepared(self, call: ast.Call) -> set[str]:
         """The generators that a call draws from outside training and outside models, whose weights are broadcast."""
@@ -90,13 +96,17 @@ class Seeds:
             for above in self.program.ancestors(call)
         )
 
-    def by_rank(self, place: Place) -> None:
-        """Numbers of its own for each rank in training, for generators that are seeded alike."""
+    def by_rank(self, place: Place, shuffled: bool) -> None:
+        """Numbers of its own for each rank in training, for generators that are seeded alike.
+
+        `shuffled`: loaders draw the order of samples from that of PyTorch.
+        """
         trees = [unit.tree for unit in self.program.units.values()]
         loops = [node for tree in trees for node in ast.walk(tree) if isinstance(node, LOOPS)]
         kinds = {
             kind for loop in loops if self.study.stepping.holds(loop) for kind in drawn(self.study, loop, _DRAWS, 3)
         }
+        kinds |= {"torch"} if shuffled else set()
         unit = self.program.unit(place.statement)
         for kind in sorted(kinds & self.seeded):
             name = _name(unit.tree, kind)

@@ -64,7 +64,16 @@ class Uniform:
         return False
 
     def _attribute(self, node: ast.Attribute, depth: int) -> bool:
-        if node.attr in ("shape", "training", "ndim", "requires_grad", "dtype", "device", "type", "is_cuda"):
+        if node.attr.isupper() or node.attr in (
+            "shape",
+            "training",
+            "ndim",
+            "requires_grad",
+            "dtype",
+            "device",
+            "type",
+            "is_cuda",
+        ):
             return True
         found = self.program.of(node)
         if found and all(isinstance(each, Constant | Callable) for each in found):
