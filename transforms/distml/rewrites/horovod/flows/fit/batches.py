@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from distml.rewrites.horovod.common import tf_data
@@ -26,6 +27,8 @@ _ALIKE = Note(
     "a loop that ends by what one rank has seen leaves the others waiting",
     "decide-alike",
 )
+_SHAPES = frozenset({"input_shape", "input_dim", "batch_input_shape", "inputs", "input_length"})
+_SHAPED = re.compile(r"keras\.(\w+\.)*(Input|InputLayer)|keras\.applications\..*|keras\.models\.load_model|.*\.build")
 Loop = ast.For | ast.While | ast.AsyncFor
 
 
@@ -50,7 +53,7 @@ def _start_alike(plan: Plan, module: str, arguments: Given) -> None:
     program = plan.program
     values = program.of(arguments.model)
     compiled = [each for each in calls(program, "compile") if program.of(Given(each, program).model) & values]
-    later = any(isinstance(value, Instance) for value in values) or not compiled
+    later = any(isinstance(value, Instance) for value in values) or not compiled or not _shaped(arguments.call, program)
     if later:
         _after_first(plan, module, arguments)
         return
@@ -59,6 +62,17 @@ def _start_alike(plan: Plan, module: str, arguments: Given) -> None:
         model = ast.unparse(Given(call, program).model)
         code = f"{model}.set_weights([{module}.broadcast(each, root_rank=0) for each in {model}.get_weights()])"
         plan.patch(statement).after(statement, code, _START)
+
+
+def _shaped(node: ast.AST, program: Program) -> bool:
+    """Whether models in this file are told the shape of their input, so that they have weights before they see any."""
+    unit = program.unit(node)
+    for call in program.calls:
+        if program.unit(call) is unit:
+            names = program.names(call.func)
+            if any(keyword.arg in _SHAPES for keyword in call.keywords) or any(_SHAPED.fullmatch(n) for n in names):
+                return True
+    return False
 
 
 def _decide_alike(plan: Plan, module: str, arguments: Given) -> None:
@@ -173,7 +187,7 @@ def _computed_from(nodes: Iterable[ast.expr], program: Program) -> list[ast.expr
     found: list[ast.expr] = []
     waiting = list(nodes)
     while waiting:
-        node = waiting.pop()
+        node = waiting.pop(0)
         if node in found:
             continue
         found.append(node)

@@ -47,6 +47,7 @@ _DECIDERS = {
     *("LambdaCallback", "Callback", "SwapEMAWeights"),
 }
 _TALKERS = {"EarlyStopping", "ReduceLROnPlateau", "LearningRateScheduler"}
+_SCHEDULE = re.compile(r"keras\.optimizers\.schedules\.\w+\(\)")
 _WRITING_LIBRARIES = re.compile(
     r"wandb\..*|tqdm\.keras\.\w+\(\)|keras_tqdm\..*|livelossplot\..*|mlflow\..*|neptune\w*\..*|comet_ml\..*|clearml\..*"
     r"|tensorflow_docs\..*(EpochDots|PlotResults)\(\)|tensorboard\.plugins\..*|tensorflow_addons\.callbacks\.TQDM\w*\(\)"
@@ -57,7 +58,9 @@ def arrange(plan: Plan, module: str, arguments: Given) -> None:
     """Put the callbacks that make ranks agree in front, and see to the program's own."""
     call = arguments.call
     front = [f"{module}.callbacks.BroadcastGlobalVariablesCallback(0)", f"{module}.callbacks.MetricAverageCallback()"]
-    if plan.options.warmup:
+    if plan.options.warmup and not any(
+        _SCHEDULE.fullmatch(n) for c in plan.program.calls for n in plan.program.names(c)
+    ):
         front.append(_warm_up(plan, module, arguments))
     held = arguments.all("callbacks")
     if not held or all(isinstance(each, ast.Constant) and each.value is None for each in held):
