@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from distml.engine.config import Config
 from distml.engine.declared import Outcome, check_declared
+from distml.source.essence import essence
+from distml.source.file import SourceFile
 
 NET = b"""\
 import torch.nn as nn
@@ -94,3 +97,45 @@ def test_a_file_with_no_syntax_reads_nothing_else() -> None:
     outcome = check(["app.py"], app=b"def (:\n", lib__net=NET)
     assert [code for _, code, _ in codes(outcome)] == ["SRC101"]
     assert (outcome.read, outcome.fleeting) == ({"app.py"}, ())
+
+
+# What a target above finds depends on a file below only through its essence, places aside.
+LIBRARIES = {
+    "class": NET,
+    "functions": b'"""Doc."""\nimport torch\n\ndef pair(n=4):\n    """Two."""\n    return torch.zeros(n, 2), n  # two\n',
+    "suppressed": NET.replace(b"self.fc(x)", b"self.fc(x)  # distml: ignore[SHP401]"),
+    "annotated": b"import torch\ndef pair(x):\n    # distml: x: float[4, 3]\n    return x @ torch.zeros(3, 2)\n",
+}
+USES = {
+    "class": APP,
+    "functions": b"import torch\nfrom lib.net import pair\nx, n = pair()\nx @ torch.zeros(3, 5)\nx.view(n, 3)\n",
+    "suppressed": APP,
+    "annotated": b"import torch\nfrom lib.net import pair\npair(torch.zeros(4, 3)) @ torch.zeros(3, 5)\n",
+}
+
+
+@pytest.mark.parametrize("kind", LIBRARIES)
+@pytest.mark.parametrize("seed", range(4))
+def test_files_of_one_essence_are_the_same_to_those_above(kind: str, seed: int) -> None:
+    library = LIBRARIES[kind]
+    edited = relaid(library.decode(), seed).encode()
+    assert edited != library
+    assert digest(edited) == digest(library)
+    before, after = (check(["app.py"], app=USES[kind], lib__net=data) for data in (library, edited))
+    told = [[(each.code, each.message, each.span.path) for each in done.report.diagnostics] for done in (before, after)]
+    assert told[0] == told[1]
+    assert before.read == after.read
+
+
+def relaid(text: str, seed: int) -> str:
+    """The program with other comments, blank lines and docstrings."""
+    chance = Random(seed)
+    lines = [text.split("\n", maxsplit=1)[0]]
+    for line in text.split("\n")[1:]:
+        lines += chance.choice(([], [], ["    # a comment"], ["", ""]))
+        lines.append(line.replace('"""Two."""', '"""Two of them."""') + chance.choice(("", "  ")))
+    return "\n".join(lines) + "# the end\n"
+
+
+def digest(data: bytes) -> str:
+    return essence(SourceFile("net.py", "/net.py", data, module="lib.net", is_package=False))
