@@ -132,3 +132,10 @@ def test_what_fails_at_the_end_is_noted(tmp_path: Path) -> None:
     record = read(tmp_path, 0)
     assert record.ending == "finished"
     assert "ZeroDivisionError" in record.trouble[0]
+
+
+def test_a_torn_flight_record(tmp_path: Path) -> None:
+    (tmp_path / "rank0._dump_fr_trace_json").write_text('{"entries": [{"input_si')
+    record = read(tmp_path, 0)
+    assert record.ordered == []
+    assert "unreadable flight record" in record.trouble[0]

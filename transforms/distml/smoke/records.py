@@ -89,7 +89,10 @@ def read(folder: Path, rank: int) -> Record:
                 _take(record, json.loads(line))
             except (ValueError, KeyError, TypeError) as error:
                 record.trouble.append(f"unreadable note: {error}")
-    record.ordered = [entry for name in TRACES for entry in _flight(folder / f"rank{rank}.{name}")]
+    try:
+        record.ordered = [entry for name in TRACES for entry in _flight(folder / f"rank{rank}.{name}")]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        record.trouble.append(f"unreadable flight record: {error}")
     stacks = folder / f"rank{rank}.stacks"
     record.stacks = stacks.read_text("utf-8", "replace")[:20000] if stacks.is_file() else ""
     return record
