@@ -189,8 +189,7 @@ class ManualUpdate(Rule):
     writes itself.
 
     ## Why it matters
-    What ranks exchange is the gradient that an optimizer applies. In an update by hand nobody can tell the gradient from
-    the rate, the momentum and the rest, so that it cannot be averaged at the right place.
+    What ranks average is the gradient that an optimizer applies. In an update by hand nobody can tell it from the rest.
 
     ## Example
     ```py
@@ -234,7 +233,6 @@ class GradientNotFollowed(Rule):
     ## Example
     ```py
     import pickle
-
     import tensorflow as tf
 
     w = tf.Variable([1.0, 2.0])
@@ -242,8 +240,7 @@ class GradientNotFollowed(Rule):
     for x in tf.data.Dataset.range(10):
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum(w * tf.cast(x, tf.float32))
-        with open("gradient", "wb") as file:
-            pickle.dump(tape.gradient(loss, w).numpy(), file)
+        pickle.dump(tape.gradient(loss, w).numpy(), open("gradient", "wb"))
         optimizer.apply_gradients([(pickle.load(open("gradient", "rb")), w)])
     ```
 
@@ -272,8 +269,7 @@ class NothingToDivide(Rule):
     Style transfer and its like: an optimizer changes the pixels of one image, in steps that read no batches.
 
     ## Why it matters
-    All ranks would take the same steps on the same image. With a rate that grows with their number the result would even
-    be another one.
+    All ranks would take the same steps on the same image, at a rate that grows with their number.
 
     ## Example
     ```py
@@ -297,8 +293,7 @@ class NothingToDivide(Rule):
     for x in tf.data.Dataset.from_tensor_slices(tf.random.uniform([64, 8])).batch(8):
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum(model(x) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     ```
     """
 

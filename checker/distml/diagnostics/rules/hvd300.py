@@ -59,8 +59,7 @@ class DataNotSharded(Rule):
     for step in range(100):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean((model(x) - y) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     ```
 
     ## Instead
@@ -73,8 +72,7 @@ class DataNotSharded(Rule):
     for x_batch, y_batch in tf.data.Dataset.from_tensor_slices((x, y)).repeat(100).batch(16):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean((model(x_batch) - y_batch) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     ```
     """
 
@@ -103,8 +101,7 @@ class StepsNotEqualized(Rule):
     for x in data:
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(x) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     ```
 
     ## Instead
@@ -118,8 +115,7 @@ class StepsNotEqualized(Rule):
     for x in data:
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(x) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     ```
     """
 
@@ -148,8 +144,7 @@ class RateNotFound(Rule):
     for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(x) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     ```
 
     ## Instead
@@ -161,8 +156,7 @@ class RateNotFound(Rule):
     for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(x) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     ```
     """
 
@@ -190,8 +184,7 @@ class OutputNotMoved(Rule):
     for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(x) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     path = checkpoint.save("here")
     checkpoint.restore(path)
     ```
@@ -206,8 +199,7 @@ class OutputNotMoved(Rule):
     for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(x) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     checkpoint.save("here")
     checkpoint.restore(tf.train.latest_checkpoint("."))
     ```
@@ -430,8 +422,7 @@ class SameSeed(Rule):
     for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(x + tf.random.normal([4, 4])) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     ```
 
     ## Instead
@@ -443,8 +434,7 @@ class SameSeed(Rule):
     for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(4):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(x + tf.random.normal([4, 4])) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     ```
     """
 
