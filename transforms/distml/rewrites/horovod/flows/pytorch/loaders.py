@@ -73,6 +73,9 @@ class Loaders:
                 sharded.add(use.drawn)
             elif self._share(use, makers):
                 sharded.add(use.drawn)
+        for use in self.loops.passing:
+            if use.makers and all(done.get(maker) for maker in use.makers):
+                self._set_epoch(use, set(use.makers))
         self._counted({maker for maker, sampled in done.items() if sampled})
         return sharded
 
@@ -258,7 +261,10 @@ class Loaders:
 
     def _set_epoch(self, use: Use, makers: set[ast.Call]) -> None:
         """The sampler learns which epoch it is, where the loop over it begins."""
-        if not makers & self.shuffled or not isinstance(use.iterable, ast.Name | ast.Attribute | ast.Subscript):
+        named = isinstance(use.iterable, ast.Name | ast.Attribute | ast.Subscript) and self.loops.is_loader(
+            use.iterable
+        )
+        if not makers & self.shuffled or not named:
             return
         statement = self._begins(use)
         if statement is None:

@@ -36,6 +36,8 @@ class Loops:
         self.program = study.program
         self.training: list[Use] = []
         self.others: list[Use] = []
+        self.passing: list[Use] = []
+        """What generators go through to hand it on."""
         for unit in self.program.units.values():
             for node in ast.walk(unit.tree):
                 self._sort(node)
@@ -43,10 +45,12 @@ class Loops:
     def _sort(self, node: ast.AST) -> None:
         if isinstance(node, ast.For | ast.AsyncFor):
             trains = self.study.training.holds_any(node.body)
-            if not trains and self._yields(node):
-                return
+            handing = not trains and self._yields(node)
             for leaf in self.leaves(node.iter):
-                self._note(leaf, node, trains)
+                if handing:
+                    self.passing.append(Use(leaf, node, self.makers(leaf)))
+                else:
+                    self._note(leaf, node, trains)
         elif isinstance(node, ast.Call) and "builtins.next" in self.program.names(node.func) and node.args:
             loop = self.study.loop(node)
             trains = (loop is not None and self.study.training.holds(loop)) or self._called_in_training(node)
@@ -111,9 +115,9 @@ class Loops:
             elif isinstance(value, Box) and depth:
                 yield from self._makers(self.program.store.item(value), depth - 1)
 
-    def derived(self, leaf: ast.expr) -> bool:
-        """Whether an iterable is an object of a class of the program."""
-        return any(isinstance(value, Instance) for value in self.program.of(leaf))
+    def is_loader(self, leaf: ast.expr) -> bool:
+        """Whether an iterable is a loader itself, not something that goes through one."""
+        return any(isinstance(value, Foreign) and LOADER.fullmatch(value.name) for value in self.program.of(leaf))
 
     def is_data(self, leaf: ast.expr) -> bool:
         """Whether going through `leaf` may give samples: it is no range, no list of settings, models or optimizers."""

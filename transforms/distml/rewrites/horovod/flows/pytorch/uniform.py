@@ -133,18 +133,13 @@ class Uniform:
         return False
 
     def _steady(self, node: ast.AST) -> bool:
-        """Whether a binding is made under conditions that are the same on every rank, inside training loops at least."""
-        statement = self.program.statement(node)
-        for above in self.program.ancestors(statement):
+        """Whether a binding is made under conditions that are the same on every rank."""
+        for above in self.program.ancestors(self.program.statement(node)):
             if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
                 break
-            if isinstance(above, ast.If) and self.study.training.holds(self._loop_of(above)):
-                if not self.holds(above.test, DEEPEST // 2):
-                    return False
+            if isinstance(above, ast.If) and not self.holds(above.test, DEEPEST // 2):
+                return False
         return True
-
-    def _loop_of(self, node: ast.AST) -> ast.AST:
-        return self.study.loop(node) or node
 
     def _turns(self, node: ast.expr, depth: int) -> bool:
         if isinstance(node, ast.Call):
