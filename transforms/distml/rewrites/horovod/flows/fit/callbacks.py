@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.common.outputs import kind_of
 from distml.rewrites.horovod.common.rates import given, scale_results
 from distml.rewrites.horovod.common.spelling import spell
 from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
@@ -204,7 +205,9 @@ def _lambdas(plan: Plan, call: ast.Call) -> None:
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     values = [value for argument in arguments for value in plan.program.of(argument)]
     judgments = [judged([value.node], plan.program) for value in values if isinstance(value, Callable)]
-    if judgments and any(each.writes for each in judgments) and not any(each.decides for each in judgments):
+    lambdas = [value.node for value in values if isinstance(value, Callable) and isinstance(value.node, ast.Lambda)]
+    shown = any(isinstance(n, ast.Call) and kind_of(n, plan.program) for each in lambdas for n in ast.walk(each))
+    if (shown or any(each.writes for each in judgments)) and not any(each.decides for each in judgments):
         on_rank_zero(plan, call)
 
 
