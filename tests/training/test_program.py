@@ -202,3 +202,23 @@ def test_pairs_are_taken_apart_by_a_starred_zip(read) -> None:  # type: ignore[n
     (update,) = program.calls_of("apply_gradients", method=True)
     (made,) = program.calls_of("compute_gradients", method=True)
     assert made in program.sources(update.args[0])
+
+
+def test_a_function_that_is_given_to_a_class_knows_its_object(read) -> None:  # type: ignore[no-untyped-def]
+    program = read(
+        """
+        class Window:
+            def make(self):
+                return tf.data.Dataset.range(3)
+
+
+        @property
+        def train(self):
+            return self.make()
+
+
+        Window.train = train
+        data = Window().train
+        """
+    )
+    assert "tensorflow.data.Dataset.range()" in found(program, "data")
