@@ -26,7 +26,7 @@ _WHY = "every process must know its rank and the number of ranks before anything
 def set_up(plan: Plan, unit: Unit) -> World:
     """Put the start-up into a file, and say how it spells rank and size."""
     starts = {loop.start for loop in plan.loops}
-    start = next(each for each in _ORDER if each in starts)
+    start = "tensorflow" if {"keras", "session"} <= starts else next(each for each in _ORDER if each in starts)
     patch = plan.patch(unit.tree)
     if start == "torch" and plan.options.backend == "ddp":
         code, world = _ddp(patch, unit, _is_entry(plan, unit))

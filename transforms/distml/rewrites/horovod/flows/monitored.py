@@ -10,6 +10,7 @@ import ast
 from distml.rewrites.horovod.flows import (
     session_config,
     session_data,
+    session_decisions,
     session_hooks,
     session_optimizers,
     session_outputs,
@@ -48,9 +49,10 @@ class MonitoredFlow:
         graph = Graph(plan.program)
         assert isinstance(loop.node, ast.Call)
         runs = _sessions(graph)[loop.node]
-        session_refusals.refuse(graph, runs)
+        session_refusals.refuse(graph)
         plan.world(loop.node)
         session_config.configure(plan)
+        session_decisions.average(plan, graph, runs, closed=True)
         larger = session_data.distribute(plan, graph, runs)
         session_optimizers.distribute(plan, graph, larger)
         session_hooks.limit(plan)

@@ -11,6 +11,7 @@ from distml.rewrites.horovod.flows import (
     session_broadcast,
     session_config,
     session_data,
+    session_decisions,
     session_optimizers,
     session_outputs,
     session_refusals,
@@ -40,9 +41,10 @@ class SessionFlow:
             raise refusal
         assert isinstance(loop.node, ast.stmt)
         runs = _loops(graph)[loop.node]
-        session_refusals.refuse(graph, runs)
+        session_refusals.refuse(graph)
         plan.world(loop.node)
         session_config.configure(plan)
+        session_decisions.average(plan, graph, runs)
         larger = session_data.distribute(plan, graph, runs)
         session_optimizers.distribute(plan, graph, larger)
         for run in runs:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.flows.session_frames import LOOPS, frames, inside, loops, reached
-from distml.rewrites.horovod.flows.session_graph import Graph, Run, unknown_updates
+from distml.rewrites.horovod.flows.session_frames import LOOPS
+from distml.rewrites.horovod.flows.session_graph import Graph, unknown_updates
 from distml.rewrites.horovod.plan import Refuse
 from distml.training.program import Program
 
@@ -68,12 +68,10 @@ def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:
     return any(isinstance(each, ast.Call) and "tensorflow.gradients" in program.names(each.func) for each in held)
 
 
-def refuse(graph: Graph, runs: list[Run]) -> None:
-    """Raises `Refuse` where ranks would make different numbers of steps, or the program divides its work itself."""
+def refuse(graph: Graph) -> None:
+    """Raises `Refuse` where episodes make the steps, or the program divides its work itself."""
     _environment(graph.program)
     _towers(graph)
-    for run in runs:
-        _decided(graph, run)
 
 
 def _environment(program: Program) -> None:
@@ -110,37 +108,3 @@ def _chosen(node: ast.expr, within: ast.With, program: Program) -> bool:
     text = ast.unparse(node.args[0]).lower()
     looped = any(isinstance(above, LOOPS) for above in program.ancestors(within))
     return looped and "gpu" in text and not isinstance(node.args[0], ast.Constant)
-
-
-def _decided(graph: Graph, run: Run) -> None:
-    """Loops that end when a value of the rank's own batch says so."""
-    program = graph.program
-    for frame in frames(run.call, [], program):
-        for loop in loops(frame.node, program):
-            for test in _endings(loop, program):
-                if _own(reached([test], loop).parts, graph):
-                    raise Refuse(
-                        "HVD206",
-                        test,
-                        "training ends here when a value says so that each rank computes from its own batch: "
-                        "one rank would stop while the others wait for it",
-                        "train for a fixed number of steps, or decide on a value that is averaged over the ranks",
-                    )
-
-
-def _endings(loop: ast.For | ast.While, program: Program) -> list[ast.expr]:
-    """The conditions on which a loop is left."""
-    found = [loop.test] if isinstance(loop, ast.While) else []
-    for node in inside(loop):
-        if isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body):
-            breaks = any(isinstance(each, ast.Return) for each in node.body)
-            nearest = next((above for above in program.ancestors(node) if isinstance(above, LOOPS)), None)
-            if breaks or nearest is loop:
-                found.append(node.test)
-    return found
-
-
-def _own(parts: tuple[ast.expr, ...], graph: Graph) -> bool:
-    """Whether a value comes from a run that takes a training step, and with it from the batch of the rank."""
-    calls = {run.call for run in graph.runs()}
-    return any(node in calls for part in parts for node in ast.walk(part))
