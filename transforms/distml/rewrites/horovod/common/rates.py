@@ -149,7 +149,11 @@ def scale_results(plan: Plan, function: Function) -> None:
         for each in inner:
             if each is not function:
                 scale_results(plan, each)
-        if not inner and not relative(result, plan.program):
+        if any(
+            isinstance(each, Foreign) and each.name.removesuffix("()") in _SCHEDULES for each in plan.program.of(result)
+        ):
+            scale(plan, result)
+        elif not inner and not relative(result, plan.program):
             plan.patch(result).wrap(result, "{} * " + plan.world(result).size, _NOTE)
 
 

@@ -7,7 +7,7 @@ import re
 
 from distml.rewrites.horovod.common import rates
 from distml.rewrites.horovod.plan import Plan
-from distml.training.values import Foreign
+from distml.training.values import Foreign, Instance
 
 _MADE = re.compile(
     r"(keras\.optimizers|keras\.mixed_precision|tensorflow\.train|tensorflow_addons\.optimizers|tensorflow\.contrib\.\w+)"
@@ -33,4 +33,19 @@ def makers(plan: Plan, optimizer: ast.expr, around: frozenset[ast.AST] = frozens
             found |= dict.fromkeys(makers(plan, inner, around | {value.node}))
         else:
             found[value.node] = None
-    return list(found)
+    return list(found) or _by_keyword(plan, optimizer)
+
+
+def _by_keyword(plan: Plan, optimizer: ast.expr) -> list[ast.Call]:
+    """What an object was given under the name of the attribute, for classes that keep all they are given."""
+    if not isinstance(optimizer, ast.Attribute):
+        return []
+    owners = {value.type for value in plan.program.of(optimizer.value) if isinstance(value, Instance)}
+    given = [
+        keyword.value
+        for call in plan.program.calls
+        if owners & plan.program.of(call.func)
+        for keyword in call.keywords
+        if keyword.arg == optimizer.attr
+    ]
+    return [made for each in given for made in makers(plan, each)]

@@ -85,7 +85,7 @@ def _update(call: ast.Call, program: Program) -> Update | None:
     if not isinstance(call.func, ast.Attribute):
         return None
     if call.func.attr == "apply_gradients":
-        return _applied(call, program)
+        return None if _is_super(call.func.value) else _applied(call, program)
     if call.func.attr == "apply" and len(call.args) == 2:
         found = reaching(call.args[0], program)
         return Update(call, "apply", tuple(found)) if found else None
@@ -101,12 +101,25 @@ def _applied(call: ast.Call, program: Program) -> Update | None:
     pairs = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "grads_and_vars"), None)
     if pairs is None:
         return None
+    if any(_hands_on(value.node) for value in program.of(call.func) if isinstance(value, Callable)):
+        return None
     if _own_optimizer(call, program):
         return Update(call, "by hand", tuple(reaching(pairs, program)))
     found = reaching(pairs, program)
     if not found and any(_of_graph(each) for each in program.sources(pairs)):
         return None
     return Update(call, "apply_gradients", tuple(found))
+
+
+def _hands_on(function: ast.AST) -> bool:
+    """Whether a method of the program of this name leaves it to others: it is their calls that update."""
+    calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+    named = [func for func in calls if isinstance(func, ast.Attribute) and func.attr == "apply_gradients"]
+    return any(not _is_super(func.value) for func in named)
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def _own_optimizer(call: ast.Call, program: Program) -> bool:
