@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from distml.cli.worker import carry_out, requests
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Span
 
+from engine.test_declared import out_of_time
+
 APP = "import torch\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n"
 OUTPUTS = ("json", "text", "patch", "results", "unused")
 
@@ -80,12 +82,9 @@ def test_what_is_wrong_is_said(app: Path, arguments: list[str], message: str) ->
     assert message in output and output.count("\n") == 1
 
 
-def test_nothing_is_written_of_what_may_be_otherwise_next_time(app: Path) -> None:
-    (app / "app.py").write_text("import torch\nx = torch.zeros(2)\n" + "x = x.view(-1).unsqueeze(0)[0]\n" * 4000)
-    (app / "short.toml").write_text("[tool.distml]\ntime-limit = 0.0001\n")
-    code, output = check("--config", "short.toml")
-    assert code == 2
-    assert output.startswith("distml: error: app.py: SRC105: the check was stopped")
+def test_nothing_is_written_of_what_may_be_otherwise_next_time(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("distml.engine.one._interpreter", lambda: out_of_time)
+    assert check() == (2, "distml: error: app.py: SRC105: the check was stopped\n")
     assert not (app / "out.json").exists()
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
+from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
 from distml.engine.declared import Outcome, check_declared
 from distml.source.essence import essence
@@ -86,11 +88,17 @@ def test_settings_count_as_in_any_run() -> None:
     assert codes(check(["app.py"], Config(exclude=("app.py",), jobs=0), app=APP, lib__net=NET)) == []
 
 
-def test_what_may_be_otherwise_next_time_is_told_apart() -> None:
-    loop = b"import torch\nx = torch.zeros(2)\n" + b"x = x.view(-1).unsqueeze(0).squeeze(0)\n" * 4000
-    outcome = check(["app.py"], Config(time_limit=1e-4, jobs=1), app=loop, lib__net=NET)
+def test_what_may_be_otherwise_next_time_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("distml.engine.one._interpreter", lambda: out_of_time)
+    outcome = check(["app.py"], app=b"import torch\n", lib__net=NET)
     assert [finding.code for finding in outcome.fleeting] == ["SRC105"]
     assert "lib/net.py" in outcome.read
+
+
+def out_of_time(source: SourceFile, _project: object, _deadline: float) -> SimpleNamespace:
+    """A check that was stopped."""
+    found = Diagnostic("SRC105", "the check was stopped", Span(source.path, 1, 1, 1, 2))
+    return SimpleNamespace(diagnostics=(found,), lost=())
 
 
 def test_a_file_with_no_syntax_reads_nothing_else() -> None:
