@@ -12,6 +12,7 @@ import re
 from copy import deepcopy
 from dataclasses import dataclass
 
+from distml.rewrites.horovod.common.downloads import downloads
 from distml.rewrites.horovod.common.origins import origins
 from distml.rewrites.horovod.common.pipelines import Path, method_of, paths
 from distml.rewrites.horovod.plan import Note, Plan, World
@@ -75,7 +76,7 @@ def shard(plan: Plan, data: ast.expr) -> bool:
         if plan.divided & {*path.nodes}:
             continue
         if plan.options.shard == "steps":
-            cut = len(path.nodes) - 1
+            cut = max((n for n, method in enumerate(path.methods) if method), default=0)
             _insert(plan, path, cut, "{0}.take({0}.cardinality() // {size})")
         else:
             _divide(plan, path, cut)
@@ -241,7 +242,7 @@ def _insert(plan: Plan, path: Path, number: int, template: str) -> None:
     name = _named(statement, node)
     if name and not isinstance(node, ast.Name | ast.Attribute):
         patch.after(statement, f"{name} = {_filled(template, name, world)}", _NOTE)
-    elif _may_stand_before(node, statement, plan):
+    elif _may_stand_before(node, statement, plan) and not _fetches(node, plan):
         name = patch.free("samples")
         if isinstance(node, ast.Name | ast.Attribute):
             patch.before(statement, f"{name} = {_filled(template, ast.unparse(node), world)}", _NOTE)
@@ -282,6 +283,11 @@ def _may_stand_before(node: ast.expr, statement: ast.stmt, plan: Plan) -> bool:
         ):
             return False
     return False
+
+
+def _fetches(node: ast.expr, plan: Plan) -> bool:
+    """Whether an expression may download: its statement as a whole is what other ranks wait for."""
+    return any(isinstance(each, ast.Call) and downloads(each, plan.program) for each in ast.walk(node))
 
 
 def _text(node: ast.expr, plan: Plan) -> str:
