@@ -13,7 +13,7 @@ import ast
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Step, Study, branches, siblings
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.values import Foreign
+from distml.training.values import Foreign, Module
 
 _WRAPPED = Note(
     "optimizer that averages gradients over all ranks",
@@ -73,6 +73,7 @@ class Gradients:
             and len({self._target(maker) for maker in step.makers}) == 1
             and self._together(step, backward)
             and not self._thawed()
+            and not self._chosen_by_name()
             and all(self._plain_zero(call) for call in self._zeroed(step))
         )
 
@@ -128,6 +129,11 @@ class Gradients:
                 if isinstance(node, ast.Attribute) and node.attr in ("add_param_group", "requires_grad_"):
                     return True
         return False
+
+    def _chosen_by_name(self) -> bool:
+        """Whether classes are looked up by name in modules of the program: then others may make the optimizer too."""
+        looked = (c for c in self.program.calls if "builtins.getattr" in self.program.names(c.func) and c.args)
+        return any(isinstance(value, Module) for call in looked for value in self.program.of(call.args[0]))
 
     def _zeroed(self, step: Step) -> list[ast.Call]:
         return [
