@@ -49,7 +49,7 @@ class MonitoredFlow:
         graph = Graph(plan.program)
         assert isinstance(loop.node, ast.Call)
         runs = _sessions(graph)[loop.node]
-        session_refusals.refuse(graph)
+        session_refusals.refuse(graph, runs[0].call)
         plan.world(loop.node)
         session_config.configure(plan)
         session_decisions.average(plan, graph, runs, closed=True)

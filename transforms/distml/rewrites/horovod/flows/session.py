@@ -41,7 +41,7 @@ class SessionFlow:
             raise refusal
         assert isinstance(loop.node, ast.stmt)
         runs = _loops(graph)[loop.node]
-        session_refusals.refuse(graph)
+        session_refusals.refuse(graph, runs[0].call)
         plan.world(loop.node)
         session_config.configure(plan)
         session_decisions.average(plan, graph, runs)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.common import environments
 from distml.rewrites.horovod.flows.session_frames import LOOPS
 from distml.rewrites.horovod.flows.session_graph import Graph, unknown_updates
 from distml.rewrites.horovod.plan import Refuse
 from distml.training.program import Program
-
-_ENVIRONMENTS = frozenset({"gym", "gymnasium", "pettingzoo", "dm_control", "vizdoom", "ale_py", "retro"})
 
 _ASSIGNS = frozenset({"assign", "assign_sub"})
 
@@ -68,22 +67,10 @@ def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:
     return any(isinstance(each, ast.Call) and "tensorflow.gradients" in program.names(each.func) for each in held)
 
 
-def refuse(graph: Graph) -> None:
-    """Raises `Refuse` where episodes make the steps, or the program divides its work itself."""
-    _environment(graph.program)
+def refuse(graph: Graph, node: ast.expr) -> None:
+    """Raises `Refuse` where an environment makes the steps around `node`, or the program divides its work itself."""
+    environments.refuse(node, graph.program)
     _towers(graph)
-
-
-def _environment(program: Program) -> None:
-    for call in program.calls:
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "step":
-            if any(name.partition(".")[0] in _ENVIRONMENTS for name in program.names(call.func)):
-                raise Refuse(
-                    "HVD213",
-                    call,
-                    "steps follow an environment here, whose episodes end at different times on different ranks",
-                    "collect episodes in several processes and let one of them train",
-                )
 
 
 def _towers(graph: Graph) -> None:
