@@ -178,3 +178,14 @@ def test_others_see_the_number_of_steps_of_a_rank() -> None:
 def test_in_one_process_nothing_changes(form: str) -> None:
     program, rewritten = written(LOOPS[form])
     assert fed(rewritten, 7)[0] == fed(program, 7)[0]
+
+
+@pytest.mark.parametrize("form", LOOPS)
+def test_what_was_rewritten_is_left_alone(form: str) -> None:
+    _, rewritten = written(LOOPS[form])
+    path = str(Path(__file__).with_name("program.py"))
+    project = Project(str(Path(path).parent), overlay={path: rewritten.encode()})
+    source = project.open(path)
+    outcome = rewrite(Program([source], project), Options(), [source.location], {source.location: rewritten})
+    assert not outcome.files
+    assert [each.code for each in outcome.plan.refusals] == ["HVD201"]
