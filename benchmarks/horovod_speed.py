@@ -60,8 +60,11 @@ def surveyed(folder: Path) -> Run:
 
 def codemodded(folder: Path, home: Path) -> Run:
     """One run of a codemod without effect."""
-    command = ["-m", "libcst.tool", "codemod", "--jobs", "1", "--hide-progress", "--no-format", "-x", "nothing.Nothing"]
-    return run([sys.executable, *command, str(folder)], home, {"PYTHONPATH": str(home)})
+    command = ["-m", "libcst.tool", "codemod", "-x", "nothing.Nothing", str(folder), "--jobs", "1", "--hide-progress"]
+    done = run([sys.executable, *command, "--no-format"], home, {"PYTHONPATH": str(home)})
+    if "Finished codemodding" not in done.output + done.errors:
+        raise SystemExit(f"the codemod did not run: {(done.errors or done.output).strip()[-200:]}")
+    return done
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
         raise ConfigError(f"--format {options.format} is for reports; --diff and --write know text and json")
     config = load(options.config, os.curdir)
     chosen = Options(options.backend, options.framework, options.scale_lr, options.shard, options.warmup)
-    found, notebooks = _survey(options.paths or [os.curdir], config, chosen)
+    found, notebooks = _survey(options.paths or [os.curdir], config, chosen, options.diff or options.write)
     failed = any(each.code == "SRC201" for each in found.problems)
     if options.check or not (options.diff or options.write):
         code = _report(found, notebooks, config, options)
@@ -73,7 +73,7 @@ def run(options: Namespace) -> int:
     return 2 if failed else 0 if options.exit_zero else code
 
 
-def _survey(paths: list[str], config: Config, options: Options) -> tuple[Survey, dict[str, Notebook]]:
+def _survey(paths: list[str], config: Config, options: Options, texts: bool) -> tuple[Survey, dict[str, Notebook]]:
     from distml.engine.discovery import discover
     from distml.rewrites.horovod.tree import survey
     from distml.rewrites.notebook import Notebook
@@ -97,7 +97,7 @@ def _survey(paths: list[str], config: Config, options: Options) -> tuple[Survey,
             files.files.remove(path)
     sources = [os.path.join(os.path.abspath(config.folder), source) for source in config.src]
     project = Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay, shown=files.shown)
-    found = survey(files.files, options, project, overlay)
+    found = survey(files.files, options, project, overlay, texts=texts)
     found.problems[:0] = problems
     return found, notebooks
 

@@ -248,12 +248,14 @@ class GradientNotFollowed(Rule):
     ```py
     import tensorflow as tf
 
-    w = tf.Variable([1.0, 2.0])
-    optimizer = tf.keras.optimizers.SGD(0.1)
-    for x in tf.data.Dataset.range(10):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.Adam(0.01)
+
+    for _ in range(10):
         with tf.GradientTape() as tape:
-            loss = tf.reduce_sum(w * tf.cast(x, tf.float32))
-        optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+            loss = tf.reduce_mean(model(tf.ones([8, 4])) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     ```
     """
 
@@ -393,13 +395,13 @@ class OptimizerNotVisible(Rule):
 
 
 class OneRankDecides(Rule):
-    """Training ends when a value says so that each rank computes from its own data.
+    """Whether there is another step would be decided by each rank for itself.
 
     ## What it finds
-    A loop with a session that is left when a loss or a metric of one batch reaches a bound.
+    A loop with a session that is left by a value of one batch which cannot be averaged, or whose turns do not all step.
 
     ## Why it matters
-    One rank would leave the loop while the others still wait for its gradients.
+    One rank would leave the loop, or skip a step, while the others wait for its gradients for ever.
 
     ## Example
     ```py
@@ -410,13 +412,10 @@ class OneRankDecides(Rule):
     x = tf.placeholder(tf.float32, [None, 4])
     loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1)))
     step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
-
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        while True:
-            _, value = session.run([step, loss], feed_dict={x: np.random.rand(8, 4)})
-            if value < 0.01:
-                break
+        while session.run([step, loss], feed_dict={x: np.random.rand(8, 4)})[1] > 0.01:
+            pass
     ```
 
     ## Instead
@@ -428,11 +427,10 @@ class OneRankDecides(Rule):
     x = tf.placeholder(tf.float32, [None, 4])
     loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1)))
     step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
-
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         for _ in range(100):
-            _, value = session.run([step, loss], feed_dict={x: np.random.rand(8, 4)})
+            session.run(step, feed_dict={x: np.random.rand(8, 4)})
     ```
     """
 

@@ -108,6 +108,11 @@ class Plan:
             self.worlds[unit.source.location] = set_up(self, unit)
         return self.worlds[unit.source.location]
 
+    @property
+    def changed(self) -> dict[str, Patch]:
+        """The changes by file, if the program is changed at all."""
+        return {} if self.refusals else {location: patch for location, patch in self.patches.items() if patch.edits}
+
     def span(self, node: ast.expr | ast.stmt) -> Span:
         """Where a node stands."""
         return self.program.span(node)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from distml.rewrites.horovod.common import already, devices, downloads, outputs
 from distml.rewrites.horovod.flows import flows
@@ -25,10 +26,21 @@ STARTS: dict[str, tuple[Start, ...]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found, and the files as they would be, by location; none where anything was refused."""
+    """What was found. `texts` are the files that may change as they are on disk, by location."""
 
     plan: Plan
-    files: dict[str, Rewritten]
+    texts: Mapping[str, str]
+
+    @cached_property
+    def files(self) -> dict[str, Rewritten]:
+        """The files as they would be, by location; none where anything was refused. Only now is LibCST asked.
+
+        Raises `Unreadable` where LibCST cannot read a file that is to be changed.
+        """
+        made = {location: patch.rewritten(self.texts[location]) for location, patch in self.plan.changed.items()}
+        for rewritten in made.values():
+            ast.parse(rewritten.source)
+        return made
 
 
 def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan:
@@ -59,18 +71,9 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
     return plan
 
 
-def rewrite(program: Program, options: Options, editable: Iterable[str], texts: dict[str, str]) -> Outcome:
-    """Plan, and make the changes; `texts` are the files as they are on disk, by location.
-
-    Raises `Unreadable` where LibCST cannot read a file that is to be changed.
-    """
-    plan = plan_of(program, options, editable)
-    if plan.refusals:
-        return Outcome(plan, {})
-    files = {location: patch.rewritten(texts[location]) for location, patch in plan.patches.items()}
-    for rewritten in files.values():
-        ast.parse(rewritten.source)
-    return Outcome(plan, files)
+def rewrite(program: Program, options: Options, editable: Iterable[str], texts: Mapping[str, str]) -> Outcome:
+    """Plan the changes; `texts` are the files as they are on disk, by location."""
+    return Outcome(plan_of(program, options, editable), texts)
 
 
 def rewrite_text(path: str, options: Options = Options(), folder: str | None = None) -> Outcome:  # noqa: B008 - frozen

@@ -61,11 +61,17 @@ def belongs(data: bytes) -> bool:
 
 
 def survey(
-    paths: Iterable[str], options: Options, project: Project, overlay: Mapping[str, bytes] | None = None
+    paths: Iterable[str],
+    options: Options,
+    project: Project,
+    overlay: Mapping[str, bytes] | None = None,
+    *,
+    texts: bool = True,
 ) -> Survey:
     """Plan every program among the files at `paths`; only these may change.
 
-    `overlay` are texts that stand for files on disk, by real path, as in `project`.
+    `overlay` are texts that stand for files on disk, by real path, as in `project`. The changed texts are made at once
+    if they are asked for with `texts`, so that a program for which that fails is a problem and no outcome.
     """
     overlay = overlay or {}
     paths = list(paths)
@@ -79,14 +85,15 @@ def survey(
             if not belongs(data):
                 continue
             source = project.open(path)
-            _ = source.tree
+            if trains(data):
+                _ = source.tree
+                trainers.add(source.location)
             sources[source.location] = source
-            trainers |= {source.location} if trains(data) else set()
         except UnreadableError as error:
             found.problems.append(error.diagnostic)
     found.skipped = len(paths) - len(sources) - len(found.problems)
     editable = frozenset(os.path.realpath(os.path.join(project.folder, path)) for path in paths)
-    planner = _Planner(options, project, editable, overlay, found)
+    planner = _Planner(options, project, editable, overlay, texts, found)
     for files in _components(sources, project):
         planner.component(files, [each for each in files if each.location in trainers])
     return found
@@ -131,6 +138,7 @@ class _Planner:
     project: Project
     editable: frozenset[str]
     overlay: Mapping[str, bytes]
+    texts: bool
     found: Survey
 
     def component(self, files: list[SourceFile], trainers: list[SourceFile]) -> None:
@@ -164,7 +172,9 @@ class _Planner:
                 location: unit.source.text if location in self.overlay else read_file(location)
                 for location, unit in mine.items()
             }
-            return [rewrite(program, self.options, self.editable, texts)]
+            outcome = rewrite(program, self.options, self.editable, texts)
+            if self.texts:
+                _ = outcome.files
         except UnreadableError as error:
             self.found.problems.append(error.diagnostic)
         except Unreadable as error:
@@ -175,6 +185,8 @@ class _Planner:
         except Exception as error:  # whatever goes wrong on this program must not stop the others
             what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             self.found.problems.append(_problem("SRC201", roots[0], 1, f"distml failed on this program: {what}"))
+        else:
+            return [outcome]
         return []
 
 
@@ -182,7 +194,7 @@ def _entangled(outcomes: list[Outcome]) -> tuple[Outcome, Outcome] | None:
     """Two programs of which one would change a file that the other trains with too."""
     for one in outcomes:
         for other in outcomes:
-            if one is not other and other.plan.loops and set(one.files) & set(other.plan.program.units):
+            if one is not other and other.plan.loops and set(one.plan.changed) & set(other.plan.program.units):
                 return one, other
     return None
 
