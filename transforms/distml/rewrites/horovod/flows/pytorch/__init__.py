@@ -79,14 +79,14 @@ def _plan(study: Study, plan: Plan) -> None:
     seeds = Seeds(study, plan, spelling)
     seeds.alike(loaders.together)
     simple, place = gradients.simple(), place_of(optimizers.places)
-    whole = simple and optimizers.of_one_model()
-    parallel = spelling.ddp and whole and place is not None and Parallel(study, plan).wrap(place)
+    whole, single = optimizers.of_one_model(), Parallel(study, plan)
+    parallel = spelling.ddp and whole and place is not None and single.wrap(place)
     if not parallel:
         gradients.average(simple and not spelling.ddp)
         optimizers.broadcast()
     for each in optimizers.places[:1]:
         seeds.by_rank(each, shard == "steps")
-    if not parallel:
+    if not parallel or single.several:
         Statistics(study, plan, spelling, optimizers).alike(sharded)
     Decisions(study, plan, spelling).agree()
     Devices(study, plan).own()

@@ -1,9 +1,10 @@
 """torch.distributed: the model in `DistributedDataParallel` where it is sure that all of training goes through it.
 
-The wrapped model takes the place of the model in front of the statement that begins training. It averages gradients in
-calls of `forward` only, and has the attributes of the model under `.module`. So it serves where the model has one name
-there, which is handed on to functions that run behind that place, and no method but `forward` computes losses. Elsewhere the
-gradients are averaged in front of the step.
+The wrapped model takes the place of the model in front of the statement that begins training, when the model is on its
+device and has the weights of a checkpoint. It averages gradients, while they are computed, of the latest call of `forward`;
+it has the attributes of the model under `.module`. So it serves where each backward pass has a forward pass of its own, all
+of them go through the wrapped model, and no method but `forward` computes losses (`Wrapped` follows it, `passes` counts).
+Elsewhere the gradients are averaged in front of the step.
 """
 
 from __future__ import annotations
@@ -11,91 +12,143 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.flows.pytorch import passes
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.flows.pytorch.wrapped import BEFORE, Wrapped
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.values import Callable, Class, Foreign, Instance
 
-_SAME = frozenset(
-    "train eval parameters named_parameters zero_grad to cuda cpu modules named_modules children named_children buffers "
-    "named_buffers training requires_grad_ apply half float double type".split()
+_SAME = frozenset("train eval parameters zero_grad training".split())
+_INNER = frozenset(
+    "torch.save torch.onnx.export copy.deepcopy torch.jit.script torch.jit.trace builtins.print builtins.type "
+    "builtins.isinstance builtins.getattr builtins.hasattr".split()
 )
-_WHOLE = frozenset(
-    {"torch.save", "torch.onnx.export", "copy.deepcopy", "torch.jit.script", "torch.jit.trace", "builtins.print"}
+_DESCRIBES = frozenset("add_graph summary watch".split())
+_MOVES = frozenset("to cuda cpu half float double bfloat16 type requires_grad_ share_memory compile".split())
+_RULE = "distributed-data-parallel"
+_MEAN = "every rank sees another part of the data; their mean gradient is that of the large batch"
+_WRAPPED = Note("model that averages gradients over all ranks, and begins with the weights of rank 0", _MEAN, _RULE)
+_PARTLY = Note(
+    _WRAPPED.what,
+    f"{_MEAN}; some layers may take no part in a forward pass, and nothing waits for their gradients",
+    _RULE,
 )
-_WRAPPED = Note(
-    "model that averages gradients over all ranks",
-    "every rank sees another part of the data; their mean gradient is that of the large batch",
-    "distributed-data-parallel",
+_SEVERAL = Note(
+    _WRAPPED.what,
+    f"{_MEAN}; buffers are not broadcast within the several forward passes of one backward pass, which need them unchanged",
+    _RULE,
 )
-_INSIDE = Note(
-    "the model inside the distributed one", "the wrapped model has these under `.module`", "distributed-data-parallel"
+_INSIDE = Note("the model inside the distributed one", "the wrapped model has these under `.module`", _RULE)
+_LAST = Note(
+    "gradients averaged in the backward pass before the step",
+    "those of the others are added up on each rank, and nothing is sent (as in `no_sync`)",
+    "no-sync",
 )
 
 
 class Parallel:
-    """Plans the wrapping of one model."""
+    """Plans the wrapping of one model. `several`: whether one backward pass goes through several forward passes."""
 
     def __init__(self, study: Study, plan: Plan) -> None:
         self.study, self.plan, self.program = study, plan, study.program
+        self.several = False
 
     def wrap(self, place: Place) -> bool:
         """Ask for the wrapping of the only model of `place`; False where it would not be sure to be right."""
-        name = place.models[0].name if len(place.models) == 1 and not place.models[0].among else ""
-        if place.behind or not name.isidentifier() or self.study.loop(place.statement) is not None:
-            return False
-        model = self._read_at(place.statement, name)
+        model = self._model(place)
         if model is None:
             return False
-        inside: list[ast.expr] = []
-        for each in self._aliases(model):
-            if not self._follows(each, place.statement, name):
-                if self._assigned_elsewhere(each, name):
-                    return False
-                continue
-            verdict = self._use(each)
-            if verdict is None:
-                return False
-            if verdict:
-                inside.append(each)
-        world = self.plan.world(place.statement)
-        local = f"[{world.local_rank}] if torch.cuda.is_available() else None"
-        unused = ", find_unused_parameters=True" if self._may_skip() else ""
-        code = f"{name} = torch.nn.parallel.DistributedDataParallel({name}, device_ids={local}{unused})"
-        self.plan.patch(place.statement).before(place.statement, code, _WRAPPED)
-        for each in inside:
-            self.plan.patch(each).wrap(each, "{}.module", _INSIDE)
+        wrapped = Wrapped(self.study, place.statement)
+        wrapped.follow(model)
+        uses = {read: self._use(read) for read in wrapped.reads}
+        if wrapped.lost or any(use is None or (use and not wrapped.always(read)) for read, use in uses.items()):
+            return False
+        forwards = list(self._forwards(model))
+        turns = passes.Turns(self.study, forwards)
+        if any(turns.hold(call) and call.func not in wrapped.reads for call in forwards):
+            return False
+        trained = [call for call in forwards if call.func in wrapped.reads and turns.hold(call)]
+        if not passes.one_backward_each(self.study, trained) or self._thawed(wrapped):
+            return False
+        several, partly = turns.several(trained), passes.partly(self.program)
+        if several and partly:
+            return False
+        self.several = several and passes.keeps_buffers(self.program)
+        self._ask(place.statement, place.models[0].name, partly)
+        self._add_up(trained)
+        for read in (read for read, inside in uses.items() if inside):
+            self.plan.patch(read).wrap(read, "{}.module", _INSIDE)
         return True
 
-    def _may_skip(self) -> bool:
-        """Whether some layers may take no part in a forward pass: one is called under a condition, or has other outputs."""
-        for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
-                if isinstance(node, ast.FunctionDef) and node.name == "forward":
-                    branches = [each for each in ast.walk(node) if isinstance(each, ast.If | ast.IfExp)]
-                    if any(_calls_layer(branch) for branch in branches):
-                        return True
-        calls = (name for call in self.program.calls for name in self.program.names(call.func))
-        return any(name.endswith((".googlenet", ".inception_v3")) for name in calls)
+    def _ask(self, begins: ast.stmt, name: str, partly: bool) -> None:
+        self.plan.world(begins)
+        extra = ", find_unused_parameters=True" if partly else ", broadcast_buffers=False" if self.several else ""
+        code = f"{name} = torch.nn.parallel.DistributedDataParallel({name}{extra})"
+        self.plan.patch(begins).before(begins, code, _PARTLY if partly else _SEVERAL if self.several else _WRAPPED)
 
-    def _read_at(self, statement: ast.stmt, name: str) -> ast.Name | None:
-        """Some expression that reads the model by its name, in the function where training begins."""
-        function = self.program.function(statement)
-        scope: ast.AST = function or self.program.unit(statement).tree
+    def _add_up(self, trained: list[ast.Call]) -> None:
+        """Nothing is sent in the turns of a loop that only add up gradients."""
+        found = passes.accumulation(self.study)
+        models = {ast.unparse(each.func) for each in trained if found and self.study.loop(each) is found.loop}
+        if found is not None and len(models) == 1 and len(trained) == 1:
+            code = f"{models.pop()}.require_backward_grad_sync = {ast.unparse(found.test)}"
+            self.plan.patch(found.loop).begin(found.loop, code, _LAST)
+
+    def _thawed(self, wrapped: Wrapped) -> bool:
+        """Whether what takes part in training may change when it has begun."""
+        return any(wrapped.when(node) != BEFORE for node in passes.thaws(self.program))
+
+    def _model(self, place: Place) -> ast.expr | None:
+        """An expression that reads the only model of a place, if its name can be given to the wrapped model there."""
+        one = len(place.models) == 1 and not place.models[0].among
+        if not one or place.behind or self.study.loop(place.statement) is not None:
+            return None
+        function = self.program.function(place.statement)
+        if function is not None and any(self.study.loop(call) for call in self.study.callers.get(function, ())):
+            return None
+        scope: ast.AST = function or self.program.unit(place.statement).tree
+        name = ast.parse(place.models[0].name, mode="eval").body
+        if isinstance(name, ast.Name):
+            return self._variable(name.id, scope)
+        once = function is None or len(self.study.callers.get(function, ())) < 2
+        plain = isinstance(name, ast.Attribute) and isinstance(name.value, ast.Name)
+        return self._attributes(name.attr) if once and plain and isinstance(name, ast.Attribute) else None
+
+    def _variable(self, name: str, scope: ast.AST) -> ast.expr | None:
         for node in ast.walk(scope):
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-                if self.program.function(node) is function:
-                    return node
+                lexical = self.program.unit(node).lexical
+                if lexical.scope(node) is scope:
+                    return node if lexical.owner(name, lexical.scope(node)) is scope else None
         return None
 
-    def _aliases(self, model: ast.Name) -> Iterator[ast.expr]:
-        """Every expression that can be the model, but not the model as its own methods see it."""
+    def _attributes(self, name: str) -> ast.expr | None:
+        """A read of the only model that is an attribute of this name, of what is no model itself."""
+        found = [
+            node
+            for unit in self.program.units.values()
+            for node in ast.walk(unit.tree)
+            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
+            if self._is_module(node)
+        ]
+        models = {value for node in found for value in self.program.of(node)}
+        inside = any(self._is_module(node.value) or self._own(node.value) for node in found)
+        return found[0] if found and len(models) == 1 and not inside else None
+
+    def _is_module(self, node: ast.expr) -> bool:
+        return any(name.startswith("torch.nn.") for name in self.program.names(node))
+
+    def _forwards(self, model: ast.expr) -> Iterator[ast.Call]:
+        """Every call of the model, or of a method that it has of its own, but not what its own methods call."""
         values = {v for v in self.program.of(model) if isinstance(v, Instance | Foreign)}
-        for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
-                if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-                    if values & self.program.of(node) and not self._own(node):
-                        yield node
+        for call in self.program.calls:
+            called = call.func
+            if values & self.program.of(called) and not self._own(called):
+                yield call
+            elif isinstance(called, ast.Attribute) and values & self.program.of(called.value):
+                if any(isinstance(each, Callable) for each in self.program.of(called)) and not self._own(called.value):
+                    yield call
 
     def _own(self, node: ast.expr) -> bool:
         function = self.program.function(node)
@@ -105,70 +158,32 @@ class Parallel:
         lineage = self.program.lineage(Class(owner))
         return any(isinstance(base, Foreign) and base.name.startswith("torch.nn.") for base in lineage)
 
-    def _follows(self, node: ast.expr, begins: ast.stmt, name: str) -> bool:
-        """Whether a node runs when training has begun."""
-        here = self.program.function(begins)
-        if self.program.function(node) is here:
-            return (node.lineno, node.col_offset) >= (begins.lineno, begins.col_offset)
-        return not self._before(node, begins, frozenset())
-
-    def _before(self, node: ast.AST, begins: ast.stmt, seen: frozenset[ast.AST]) -> bool:
-        """Whether a node in another function can run before training begins."""
-        function = self.program.function(node)
-        if function is None or function in seen:
-            return function is None
-        for call in self.study.callers.get(function, ()):
-            if self.program.function(call) is self.program.function(begins):
-                if (call.lineno, call.col_offset) < (begins.lineno, begins.col_offset):
-                    return True
-            elif self._before(call, begins, seen | {function}):
-                return True
-        return False
-
-    def _assigned_elsewhere(self, node: ast.expr, name: str) -> bool:
-        """Whether the model gets another name before training begins, under which it would not be wrapped."""
-        statement = self.program.statement(node)
-        if isinstance(statement, ast.Assign) and statement.value in (node, self.program.parent(node)):
-            targets = [ast.unparse(each) for each in statement.targets]
-            whole = statement.value is node or self._gives_itself(statement.value)
-            return whole and targets != [name]
-        above = self.program.parent(node)
-        if isinstance(above, ast.Call) and node in above.args:
-            return any(isinstance(value, Class | Callable) for value in self.program.of(above.func))
-        return isinstance(above, ast.List | ast.Tuple | ast.Dict | ast.keyword)
-
-    def _gives_itself(self, value: ast.expr) -> bool:
-        return isinstance(value, ast.Attribute) and bool(self.program.of(value) & self.program.of(value.value))
-
     def _use(self, node: ast.expr) -> bool | None:
-        """Whether a use behind the wrapping needs the model inside; None where it cannot be told."""
+        """Whether a use of the wrapped model needs the one inside; None where it cannot be told."""
         above = self.program.parent(node)
         if isinstance(above, ast.Attribute):
-            if above.attr in _SAME:
-                return False
-            called = self.program.parent(above)
-            own = any(isinstance(value, Callable) for value in self.program.of(above))
-            computes = (
-                own and isinstance(called, ast.Call) and self.study.training.holds(self.study.loop(node) or above)
-            )
-            return None if computes else True
+            return self._attribute(above)
         if isinstance(above, ast.Call) and above.func is node:
             return False
-        if isinstance(above, ast.Call | ast.keyword):
-            call = above if isinstance(above, ast.Call) else self.program.parent(above)
-            if isinstance(call, ast.Call) and self.program.names(call.func) & _WHOLE:
+        call = self.program.parent(above) if isinstance(above, ast.keyword) else above
+        if isinstance(call, ast.Call):
+            if self.program.names(call.func) & _INNER or _name(call) in _DESCRIBES:
                 return True
-            own = isinstance(call, ast.Call) and any(isinstance(v, Callable) for v in self.program.of(call.func))
-            return False if own else None
+            return False if self.study.run_by(call) else None
         return False if isinstance(above, ast.Expr) else None
+
+    def _attribute(self, node: ast.Attribute) -> bool | None:
+        if node.attr in _SAME:
+            return False
+        if node.attr in _MOVES or not isinstance(node.ctx, ast.Load):
+            return None
+        return True
 
 
 def place_of(places: list[Place]) -> Place | None:
     """The only place where training begins."""
-    return places[0] if len(places) == 1 else None
+    return places[0] if len(set(places)) == 1 else None
 
 
-def _calls_layer(branch: ast.AST) -> bool:
-    """Whether something of `self` is called in a branch."""
-    calls = [node.func for node in ast.walk(branch) if isinstance(node, ast.Call)]
-    return any(isinstance(each, ast.Attribute) and ast.unparse(each.value) == "self" for each in calls)
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

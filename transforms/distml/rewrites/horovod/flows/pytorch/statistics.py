@@ -10,7 +10,7 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 
-_KEEPS = re.compile(
+KEEPS = re.compile(
     r"torch\.nn\.(modules\.batchnorm\.)?(Lazy)?(BatchNorm\dd|SyncBatchNorm)|torchvision\.models\.(\w+\.)*[a-z]\w+"
     r"|timm\.(models\.)?create_model|torch\.hub\.load|efficientnet_pytorch\..*|segmentation_models_pytorch\..*"
 )
@@ -30,7 +30,7 @@ class Statistics:
 
     def alike(self, loops: set[ast.AST]) -> None:
         """Behind each pass through the data of training, if any layer keeps statistics."""
-        if not any(_KEEPS.fullmatch(name) for call in self.program.calls for name in self.program.names(call.func)):
+        if not any(KEEPS.fullmatch(name) for call in self.program.calls for name in self.program.names(call.func)):
             return
         for loop in sorted((each for each in loops if isinstance(each, ast.For)), key=lambda each: each.lineno):
             for model in self._models(loop):

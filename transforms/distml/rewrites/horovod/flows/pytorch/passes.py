@@ -1,0 +1,228 @@
+"""Forward and backward passes, as far as `DistributedDataParallel` asks for more than a sum of gradients.
+
+It gets ready in a call of `forward`, and averages in the first backward pass behind it. A second backward pass would keep
+gradients of one rank, and a layer that has no gradient would be waited for
+(https://docs.pytorch.org/docs/stable/notes/ddp.html).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from distml.rewrites.horovod.flows.pytorch.statistics import KEEPS
+from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.training.program import Program
+from distml.training.values import Class, Foreign
+
+_UNGRADED = frozenset({"torch.no_grad", "torch.inference_mode", "torch.no_grad()", "torch.inference_mode()"})
+
+
+def graded(program: Program, node: ast.AST) -> bool:
+    """Whether what a node computes can have gradients: it stands under no `torch.no_grad`."""
+    for above in program.ancestors(node):
+        marks: list[ast.expr] = []
+        if isinstance(above, ast.With):
+            marks = [item.context_expr for item in above.items]
+        elif isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            marks = above.decorator_list
+        if any(program.names(mark) & _UNGRADED for mark in marks):
+            return False
+    return True
+
+
+class Turn(NamedTuple):
+    """The function and loop a turn of which has one backward pass."""
+
+    function: ast.AST | None
+    loop: ast.AST | None
+
+    def holds(self, study: Study, call: ast.Call) -> bool:
+        """Whether a call is part of the turn, directly."""
+        if study.program.function(call) is not self.function:
+            return False
+        return self.loop is None or self.loop in study.program.ancestors(call)
+
+
+class Turns:
+    """The turns of all loops that compute gradients with a model, of which `forwards` are the calls."""
+
+    def __init__(self, study: Study, forwards: list[ast.Call]) -> None:
+        self.study, self.program = study, study.program
+        self._reach = study.reach(forwards)
+        self.turns = {turn for backward in study.backwards for turn in self._of(backward, 4)}
+        self._called = self._functions()
+
+    def _of(self, node: ast.Call, depth: int) -> Iterator[Turn]:
+        function, loop = self.program.function(node), self.study.loop(node)
+        if loop is None and function is not None and function not in self._reach.functions and depth:
+            for call in self.study.callers.get(function, ()):
+                yield from self._of(call, depth - 1)
+        else:
+            yield Turn(function, loop)
+
+    def _functions(self) -> set[ast.AST]:
+        """The functions that are called in a turn: losses may be made of their results."""
+        found: set[ast.AST] = set()
+        waiting = [call for call in self.program.calls if any(turn.holds(self.study, call) for turn in self.turns)]
+        while waiting:
+            call = waiting.pop()
+            for function in self.study.run_by(call) if graded(self.program, call) else ():
+                if function not in found:
+                    found.add(function)
+                    waiting += [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+        return found
+
+    def hold(self, call: ast.Call) -> bool:
+        """Whether a forward pass may lead to gradients."""
+        if not graded(self.program, call):
+            return False
+        inside = any(turn.holds(self.study, call) for turn in self.turns)
+        return inside or self.program.function(call) in self._called or self.study.training.holds(call)
+
+    def several(self, forwards: list[ast.Call]) -> bool:
+        """Whether several forward passes may lead to one backward pass."""
+        held = [call for call in forwards if self.hold(call)]
+        crowded = any(len([call for call in held if not self._elsewhere(turn, call)]) > 1 for turn in self.turns)
+        return crowded or any(not any(self._once(turn, call) for turn in self.turns) for call in held)
+
+    def _elsewhere(self, turn: Turn, call: ast.Call) -> bool:
+        """Whether a call is part of another turn, directly."""
+        return not turn.holds(self.study, call) and any(each.holds(self.study, call) for each in self.turns)
+
+    def _once(self, turn: Turn, call: ast.Call) -> bool:
+        function, loop = self.program.function(call), self.study.loop(call)
+        if turn.holds(self.study, call):
+            return loop is turn.loop
+        callers = self.study.callers.get(function, []) if function is not None else []
+        return loop is None and len(callers) == 1 and self._once(turn, callers[0])
+
+
+def one_backward_each(study: Study, forwards: list[ast.Call]) -> bool:
+    """Whether each backward pass has a forward pass of its own in front of it."""
+    program, backwards = study.program, study.backwards
+    if (
+        not forwards
+        or not backwards
+        or any(program.names(call.func) & {"torch.autograd.grad"} for call in program.calls)
+    ):
+        return False
+    again = ("retain_graph", "create_graph", "inputs")
+    if any(k.arg in again or k.arg is None for backward in backwards for k in backward.keywords):
+        return False
+    reach = study.reach(forwards)
+    for backward in backwards:
+        loop, function = study.loop(backward), program.function(backward)
+        if loop is not None and not reach.holds(loop):
+            return False
+        if function is not None and function not in reach.functions and len(study.callers.get(function, ())) > 1:
+            return False
+    pairs = ((one, other) for i, one in enumerate(backwards) for other in backwards[i + 1 :])
+    return not any(_in_sequence(study, one, other) for one, other in pairs)
+
+
+def _in_sequence(study: Study, one: ast.Call, other: ast.Call) -> bool:
+    """Whether two backward passes can run one after the other in a turn of a loop."""
+    if study.program.function(one) is not study.program.function(other) or study.loop(one) is not study.loop(other):
+        return False
+    for above in study.program.ancestors(one):
+        if isinstance(above, ast.If):
+            branches = [{id(n) for each in block for n in ast.walk(each)} for block in (above.body, above.orelse)]
+            if any(id(one) in here and id(other) in there for here, there in (branches, branches[::-1])):
+                return False
+    return True
+
+
+def keeps_buffers(program: Program) -> bool:
+    """Whether the model may have buffers, such as running statistics."""
+    own = any(isinstance(call.func, ast.Attribute) and call.func.attr == "register_buffer" for call in program.calls)
+    return own or any(KEEPS.fullmatch(name) for call in program.calls for name in program.names(call.func))
+
+
+def thaws(program: Program) -> Iterator[ast.Attribute]:
+    """Where it is said which parameters take part in training: a wrapped model looks at that once."""
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Attribute) and node.attr in ("requires_grad", "requires_grad_", "add_param_group"):
+                if node.attr != "requires_grad" or isinstance(node.ctx, ast.Store):
+                    yield node
+
+
+def partly(program: Program) -> bool:
+    """Whether some layers may take no part in a forward pass: one is called under a condition, or nowhere."""
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.FunctionDef) and node.name == "forward":
+                branches = [each for each in ast.walk(node) if isinstance(each, ast.If | ast.IfExp)]
+                if any(_calls_layer(branch) and not _asks_for_layer(branch.test) for branch in branches):
+                    return True
+            elif isinstance(node, ast.ClassDef) and _leaves_out(program, node):
+                return True
+    return False
+
+
+def _calls_layer(branch: ast.AST) -> bool:
+    """Whether something of `self` is called in a branch."""
+    calls = [node.func for node in ast.walk(branch) if isinstance(node, ast.Call)]
+    return any(isinstance(each, ast.Attribute) and ast.unparse(each.value) == "self" for each in calls)
+
+
+def _asks_for_layer(test: ast.expr) -> bool:
+    """Whether a condition is `self.layer`, or asks if it is None: a layer that is not there has no parameters."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Is | ast.IsNot):
+        test = test.left
+    return isinstance(test, ast.Attribute) and ast.unparse(test.value) == "self" and test.attr != "training"
+
+
+def _leaves_out(program: Program, owner: ast.ClassDef) -> bool:
+    """Whether a model makes a layer that nothing reads."""
+    bases = [base.name for base in program.lineage(Class(owner)) if isinstance(base, Foreign)]
+    if not any(base.startswith("torch.nn.") for base in bases):
+        return False
+    made = {
+        target.attr
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Assign) and any(_has_weights(name) for name in program.names(node.value))
+        for target in node.targets
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+    }
+    read = {
+        node.attr
+        for unit in program.units.values()
+        for node in ast.walk(unit.tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    }
+    named = {node.value for node in ast.walk(owner) if isinstance(node, ast.Constant)}
+    return bool(made - read - named)
+
+
+def _has_weights(name: str) -> bool:
+    layers = ("Linear", "Conv", "Embedding", "LSTM", "GRU", "RNN", "BatchNorm", "LayerNorm", "Sequential", "Parameter")
+    return name.startswith("torch.nn.") and any(each in name for each in layers)
+
+
+class Accumulation(NamedTuple):
+    """A loop over backward passes, and the condition under which a step follows."""
+
+    loop: ast.For
+    test: ast.expr
+
+
+def accumulation(study: Study) -> Accumulation | None:
+    """The loop in which gradients of several turns are added up, where its counters alone tell when a step follows."""
+    if len(study.steps) != 1 or len(study.backwards) != 1:
+        return None
+    step, backward = study.program.statement(study.steps[0].call), study.backwards[0]
+    branch, loop = study.program.parent(step), study.loop(backward)
+    if not isinstance(branch, ast.If) or not isinstance(loop, ast.For) or branch not in loop.body or branch.orelse:
+        return None
+    if step not in branch.body or any(above is branch for above in study.program.ancestors(backward)):
+        return None
+    read = {node.id for node in ast.walk(branch.test) if isinstance(node, ast.Name)}
+    inside = [node for each in loop.body for node in ast.walk(each)]
+    stored = {node.id for node in inside if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    counters = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    calls = [node for node in ast.walk(branch.test) if isinstance(node, ast.Call)]
+    plain = all(isinstance(call.func, ast.Name) and call.func.id == "len" for call in calls)
+    return Accumulation(loop, branch.test) if read & counters and not read & stored and plain else None

@@ -1,0 +1,145 @@
+"""Which expressions stand for a model that is wrapped under its own name, in front of the statement that begins training.
+
+The variable holds the wrapped model from there on, and so do the parameters of functions that it is handed to. What holds
+the model under other names, or ran before, still has the one inside.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+BEFORE, AFTER = frozenset({"before"}), frozenset({"after"})
+
+
+class Wrapped:
+    """Follows one wrapped model. `reads`: the expressions that stand for it, and whether that is so whenever they run."""
+
+    def __init__(self, study: Study, begins: ast.stmt) -> None:
+        self.study, self.program, self.begins = study, study.program, begins
+        self.reads: dict[ast.expr, bool] = {}
+        self.lost = False
+        """Whether it gets to where it cannot be followed."""
+        self._here = self.program.function(begins)
+        self._leading = study.reach([begins])
+        self._given: dict[Function, set[str]] = {}
+        self._through: dict[ast.expr, tuple[Function, str]] = {}
+
+    def follow(self, model: ast.expr) -> None:
+        """Find the reads of the variable or attribute of which `model` is one."""
+        for node in self._mentions(model):
+            when = self.when(node)
+            if when == BEFORE:
+                continue
+            if isinstance(node.ctx, ast.Load):
+                self._read(node, when == AFTER)
+            else:
+                self.lost = True
+
+    def _mentions(self, model: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
+        if isinstance(model, ast.Name):
+            yield from self._same(model.id, self._owner(model))
+            return
+        assert isinstance(model, ast.Attribute)
+        values = self.program.of(model)
+        for unit in self.program.units.values():
+            for node in ast.walk(unit.tree):
+                if isinstance(node, ast.Attribute) and node.attr == model.attr:
+                    if not isinstance(node.ctx, ast.Load) or values & self.program.of(node):
+                        yield node
+
+    def _owner(self, name: ast.Name) -> ast.AST | None:
+        lexical = self.program.unit(name).lexical
+        return lexical.owner(name.id, lexical.scope(name))
+
+    def _same(self, name: str, owner: ast.AST | None) -> Iterator[ast.Name]:
+        """The uses of one variable."""
+        for node in ast.walk(owner) if owner is not None else ():
+            if isinstance(node, ast.Name) and node.id == name and self._owner(node) is owner:
+                yield node
+
+    def _read(self, node: ast.expr, sure: bool) -> None:
+        self.reads[node] = sure
+        above = self.program.parent(node)
+        call = self.program.parent(above) if isinstance(above, ast.keyword) else above
+        if not isinstance(call, ast.Call) or call.func is node:
+            return
+        for function in self.study.run_by(call):
+            parameter = self._parameter(function, call, node)
+            if parameter is None:
+                self.lost = True
+            elif isinstance(function, Function) and parameter not in self._given.setdefault(function, set()):
+                self._given[function].add(parameter)
+                self._inside(function, parameter)
+
+    def _parameter(self, function: ast.AST, call: ast.Call, node: ast.expr) -> str | None:
+        """The parameter that an argument is given for."""
+        keyword = next((each.arg for each in call.keywords if each.value is node), None)
+        if keyword is not None or not isinstance(function, Function):
+            return keyword
+        if any(isinstance(each, ast.Starred) for each in call.args) or node not in call.args:
+            return None
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        at = call.args.index(node) + self._shift(function)
+        return names[at] if at < len(names) else None
+
+    def _shift(self, function: Function) -> int:
+        static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
+        return 1 if isinstance(self.program.parent(function), ast.ClassDef) and not static else 0
+
+    def _inside(self, function: Function, parameter: str) -> None:
+        for node in self._same(parameter, function):
+            if isinstance(node.ctx, ast.Load):
+                self._through[node] = (function, parameter)
+                self._read(node, True)
+            else:
+                self.lost = True
+
+    def always(self, node: ast.expr, seen: frozenset[tuple[ast.AST, str]] = frozenset()) -> bool:
+        """Whether a read stands for the wrapped model whenever it runs: every call of its function gives that one."""
+        if node not in self._through:
+            return self.reads.get(node, False)
+        function, parameter = through = self._through[node]
+        return through in seen or all(
+            any(
+                self.always(each, seen | {through})
+                for each in (*call.args, *(k.value for k in call.keywords))
+                if self._parameter(function, call, each) == parameter
+            )
+            for call in self.study.callers.get(function, ())
+        )
+
+    def when(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> frozenset[str]:
+        """Whether a node runs before training begins, after it, or both."""
+        function = self.program.function(node)
+        if function is self._here and self.program.unit(node) is self.program.unit(self.begins):
+            return AFTER if _place(node) >= _place(self.begins) else BEFORE
+        leading = [call for call in self._calls_leading() if self.program.function(call) is function]
+        leading = [call for call in leading if self.program.unit(call) is self.program.unit(node)]
+        if leading:
+            return self._beside(node, leading)
+        if function is None or function in seen:
+            return BEFORE if function is None else frozenset()
+        calls = self.study.callers.get(function, ())
+        found = frozenset[str]().union(*(self.when(call, seen | {function}) for call in calls))
+        return found if calls else BEFORE | AFTER
+
+    def _calls_leading(self) -> Iterator[ast.Call]:
+        return (call for call in self.program.calls if self._leading.holds(call))
+
+    def _beside(self, node: ast.AST, calls: list[ast.Call]) -> frozenset[str]:
+        if any(isinstance(above, LOOPS) for call in calls for above in self.program.ancestors(call)):
+            return BEFORE | AFTER
+        first, last = (
+            min(_place(call) for call in calls),
+            max((c.end_lineno or 0, c.end_col_offset or 0) for c in calls),
+        )
+        return BEFORE if _place(node) < first or _place(node) <= last else AFTER
+
+
+def _place(node: ast.AST) -> tuple[int, int]:
+    assert isinstance(node, ast.expr | ast.stmt)
+    return node.lineno, node.col_offset
