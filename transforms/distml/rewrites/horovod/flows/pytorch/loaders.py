@@ -7,6 +7,7 @@ of its own, or the same call makes the loader of an evaluation), the loop takes 
 from __future__ import annotations
 
 import ast
+import re
 
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
@@ -37,6 +38,7 @@ _ORDER = Note(
     "the ranks deal out batches among themselves, and must see the same ones",
     "share-batches",
 )
+_EVALUATES = re.compile(r"(?<![a-z])(val|valid|validation|test|eval|dev)(?![a-z])|(val|valid|test|eval)_?(loader|dl)")
 _SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data.sampler.SequentialSampler"})
 _RANDOM = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"})
 _SUBSET = frozenset({"torch.utils.data.SubsetRandomSampler", "torch.utils.data.sampler.SubsetRandomSampler"})
@@ -59,7 +61,7 @@ class Loaders:
         evaluated = {maker for use in self.loops.others for maker in use.makers}
         done: dict[ast.Call, bool] = {}
         for use in self.loops.training:
-            makers = sorted(use.makers, key=lambda maker: (maker.lineno, maker.col_offset))
+            makers = self._of_training(sorted(use.makers, key=lambda maker: (maker.lineno, maker.col_offset)))
             phase = self._phase(use)
             for maker in makers:
                 if maker not in done:
@@ -78,6 +80,17 @@ class Loaders:
                 self._set_epoch(use, set(use.makers))
         self._counted({maker for maker, sampled in done.items() if sampled})
         return sharded
+
+    def _of_training(self, makers: list[ast.Call]) -> list[ast.Call]:
+        """Where one loop goes through several loaders, those that are not called after an evaluation."""
+        if len(makers) < 2:
+            return makers
+        kept = [maker for maker in makers if not _EVALUATES.search(self._called(maker))]
+        return kept or makers
+
+    def _called(self, maker: ast.Call) -> str:
+        statement = self.program.statement(maker)
+        return ast.unparse(statement.targets[0]).lower() if isinstance(statement, ast.Assign) else ""
 
     def _counted(self, makers: set[ast.Call]) -> None:
         """Sums over the samples of a rank are divided by the number of these, not of all samples."""
@@ -271,7 +284,10 @@ class Loaders:
             return
         sampler = f"{ast.unparse(use.iterable)}.sampler"
         epoch = self.loops.epoch(statement) or f"{sampler}.epoch + 1"
-        self.plan.patch(statement).before(statement, f"{sampler}.set_epoch({epoch})", _EPOCH)
+        code = f"{sampler}.set_epoch({epoch})"
+        if use.makers - self.shuffled:
+            code = f'if hasattr({sampler}, "set_epoch"):\n    {code}'
+        self.plan.patch(statement).before(statement, code, _EPOCH)
 
     def _begins(self, use: Use) -> ast.stmt | None:
         """The statement at which a pass through the data begins, where the iterable is already there."""

@@ -38,6 +38,8 @@ class Uniform:
             return False
         if any(name.startswith(_SETTINGS) for name in self.program.names(node)):
             return True
+        if isinstance(node, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
+            return True
         if isinstance(node, ast.Name):
             return self._name(node, depth - 1)
         if isinstance(node, ast.Attribute):
@@ -109,6 +111,8 @@ class Uniform:
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
                 if unit.lexical.owner(name, unit.lexical.scope(node)) is owner and not self._bound(node, depth):
                     return False
+        if not all(self.holds(each, depth) and self._steady(each) for each in _put_into(owner, name)):
+            return False
         if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             return self._parameter(owner, name, depth)
         return True
@@ -171,6 +175,19 @@ class Uniform:
     def _keyword_only(self, function: ast.AST, name: str, depth: int) -> bool:
         calls = self.study.callers.get(function, ())
         return all(self.holds(k.value, depth) for call in calls for k in call.keywords if k.arg == name)
+
+
+def _put_into(owner: ast.AST, name: str) -> list[ast.expr]:
+    """What is added to the list, set or dict that a variable holds."""
+    found: list[ast.expr] = []
+    for node in ast.walk(owner):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == name:
+            if node.func.attr in ("append", "add", "extend", "update", "insert", "appendleft"):
+                found += node.args
+        elif isinstance(node, ast.Assign):
+            targets = [each for each in node.targets if isinstance(each, ast.Subscript)]
+            found += [node.value for each in targets if ast.unparse(each.value) == name]
+    return found
 
 
 def _attributes(tree: ast.AST, name: str) -> list[ast.expr]:
