@@ -70,6 +70,8 @@ def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
     kind = kind_of(call, plan.program)
     if kind is None or _is_operation(call, plan) or not _free_to_move(node, call, plan):
         return
+    if kind == "file" and private(call, plan.program):
+        return
     guard(plan, node, kind)
 
 
@@ -79,6 +81,15 @@ def _is_operation(call: ast.Call, plan: Plan) -> bool:
     graph = any(loop.start == "session" for loop in plan.loops)
     return graph and any(
         name.startswith(("tensorflow.summary.", "tensorflow.print")) for name in names if "()" not in name
+    )
+
+
+def private(call: ast.Call, program: Program) -> bool:
+    """Whether a call writes below a temporary folder, of which each rank has its own."""
+    sources = (source for part in (*call.args, *(k.value for k in call.keywords)) for source in program.sources(part))
+    return any(
+        isinstance(source, ast.Call) and any(name.startswith("tempfile.") for name in program.names(source.func))
+        for source in sources
     )
 
 

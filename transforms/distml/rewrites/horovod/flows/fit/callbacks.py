@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.common.outputs import kind_of
+from distml.rewrites.horovod.common.outputs import kind_of, private
 from distml.rewrites.horovod.common.rates import given, scale_results
 from distml.rewrites.horovod.common.spelling import spell
 from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
@@ -162,6 +162,8 @@ def _less_often(plan: Plan, call: ast.Call) -> None:
 
 def on_rank_zero(plan: Plan, call: ast.Call) -> None:
     """Let a callback that writes do nothing on the other ranks."""
+    if private(call, plan.program):
+        return
     nothing = spell(plan, call, "keras.callbacks.Callback")
     plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else {nothing}()", _WRITES)
 

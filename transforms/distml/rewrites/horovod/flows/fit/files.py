@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.common.outputs import private
 from distml.rewrites.horovod.common.rates import given
 from distml.rewrites.horovod.common.spelling import spell
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal
@@ -43,7 +44,7 @@ def wait_for_writes(plan: Plan, module: str) -> None:
     for write in _writes(plan.program):
         unit = plan.program.unit(write)
         statement = plan.program.statement(write)
-        later = any(_after(read, write, plan.program) for read in reads)
+        later = not private(write, plan.program) and any(_after(read, write, plan.program) for read in reads)
         if later and unit.source.location in plan.worlds and not _in_class_of_callbacks(write, plan.program):
             if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign):
                 plan.patch(statement).after(statement, f'{module}.allreduce(0, name="written")', _WAIT)
