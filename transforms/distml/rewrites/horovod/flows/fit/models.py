@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from distml.rewrites.horovod.common.origins import origins
 from distml.training.program import Program
-from distml.training.values import Box, Callable, Constant, Foreign, Instance
+from distml.training.values import Box, Callable, Constant, Foreign, Instance, Values
 
 _MODEL = re.compile(
     r"keras\.(Model|Sequential)\(\)(\[\])?|keras\.applications\.(\w+\.)?\w+\(\)"
@@ -165,10 +166,18 @@ class Given:
         return isinstance(self.model, ast.Call) and self.program.names(self.model.func) == {"builtins.super"}
 
 
+def objects(node: ast.expr, program: Program) -> Values:
+    """What an expression stands for at its place: of a name that is assigned again, by the assignments that reach it."""
+    reaching = origins(node, program)
+    if not reaching or not all(each.whole for each in reaching):
+        return program.of(node)
+    return frozenset(value for each in reaching for value in program.of(each.value)) or program.of(node)
+
+
 def own_method(node: ast.expr, name: str, program: Program) -> list[ast.FunctionDef]:
     """The methods of this name that classes of the program define for what an expression can be."""
     found = []
-    for value in program.of(node):
+    for value in objects(node, program):
         if isinstance(value, Instance):
             found += [
                 each.node

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.common.origins import origins
 from distml.rewrites.horovod.common.rates import given, is_schedule, not_found, scale_optimizer, scaled_default
 from distml.rewrites.horovod.common.spelling import spell
-from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal, own_method
+from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal, objects, own_method
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
 from distml.training.values import Class, Constant, Foreign, Instance
@@ -82,7 +82,7 @@ def _classes(arguments: Given, program: Program) -> Iterator[ast.ClassDef]:
     """The classes of the program that the compiled model can be of."""
     if arguments.on_super:
         yield from (each for each in program.ancestors(arguments.call) if isinstance(each, ast.ClassDef))
-    for value in program.of(arguments.model):
+    for value in objects(arguments.model, program):
         if isinstance(value, Instance):
             yield from (each.node for each in program.lineage(value.type) if isinstance(each, Class))
 
