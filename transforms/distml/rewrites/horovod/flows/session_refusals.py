@@ -9,8 +9,10 @@ from distml.rewrites.horovod.flows.session_frames import LOOPS
 from distml.rewrites.horovod.flows.session_graph import Graph, unknown_updates
 from distml.rewrites.horovod.plan import Refuse
 from distml.training.program import Program
+from distml.training.values import Foreign
 
 _ASSIGNS = frozenset({"assign", "assign_sub"})
+_TWO = 2
 
 
 def unfollowed(program: Program) -> list[Refuse]:
@@ -57,14 +59,53 @@ def unfollowed(program: Program) -> list[Refuse]:
 
 
 def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:
-    """Whether a call assigns to a variable what is computed from a gradient."""
+    """Whether a call assigns to a variable what is computed from a gradient, of TensorFlow or of the program's own."""
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if not (method in _ASSIGNS or names & {f"tensorflow.{each}" for each in _ASSIGNS}):
         return False
     held = [each for part in (*call.args, *(k.value for k in call.keywords)) for each in program.sources(part)]
+    if any(_is_fed(each, program) for step in _steps(call, names, program) for each in program.sources(step)):
+        return True
     if method == "assign" or "tensorflow.assign" in names:
         held = held if any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) for each in held) else []
     return any(isinstance(each, ast.Call) and "tensorflow.gradients" in program.names(each.func) for each in held)
+
+
+def _steps(call: ast.Call, names: frozenset[str], program: Program) -> list[ast.expr]:
+    """What an assignment takes from a trainable variable: `s` of `w.assign(w - s)` or `tf.assign(w, tf.subtract(w, s))`."""
+    given = list(call.args)
+    if isinstance(call.func, ast.Attribute) and not names & {f"tensorflow.{each}" for each in _ASSIGNS}:
+        given.insert(0, call.func.value)
+    if len(given) < _TWO or not _trainable(given[0], program):
+        return []
+    target, value = ast.dump(given[0]), given[1]
+    if (call.func.attr if isinstance(call.func, ast.Attribute) else "") == "assign_sub":
+        return [value]
+    found: list[ast.expr] = []
+    for node in program.sources(value):
+        left, right = None, None
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            left, right = node.left, node.right
+        elif (
+            isinstance(node, ast.Call) and len(node.args) >= _TWO and "tensorflow.subtract" in program.names(node.func)
+        ):
+            left, right = node.args[:_TWO]
+        if left is not None and right is not None and ast.dump(left) == target:
+            found.append(right)
+    return found
+
+
+def _trainable(node: ast.expr, program: Program) -> bool:
+    made = [value.node for value in program.of(node) if isinstance(value, Foreign) and isinstance(value.node, ast.Call)]
+    return bool(made) and not any(
+        k.arg == "trainable" and isinstance(k.value, ast.Constant) and not k.value.value
+        for c in made
+        for k in c.keywords
+    )
+
+
+def _is_fed(node: ast.AST, program: Program) -> bool:
+    return isinstance(node, ast.Call) and "tensorflow.placeholder" in program.names(node.func)
 
 
 def refuse(graph: Graph, node: ast.expr) -> None:
