@@ -84,6 +84,56 @@ for epoch in range(2):
 """
 )
 
+TRAINER = (
+    HEAD
+    + """
+
+class Trainer:
+    def __init__(self, loader):
+        self.loader = loader
+        self.model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.05, momentum=0.9)
+
+    def epoch(self):
+        self.model.train()
+        for i, (inputs, targets) in enumerate(self.loader):
+            loss = nn.functional.mse_loss(self.model(inputs), targets) / 2
+            loss.backward()
+            if (i + 1) % 2 == 0:
+                self.optimizer.step()
+                self.optimizer.zero_grad()
+
+    def run(self, epochs):
+        for epoch in range(epochs):
+            self.epoch()
+            for key, value in self.model.state_dict().items():
+                assert key.split(".")[0] in "02", key
+
+
+trainer = Trainer(DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True))
+trainer.run(3)
+"""
+)
+
+VIEWS = (
+    HEAD
+    + """
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for epoch in range(3):
+    for inputs, targets in loader:
+        optimizer.zero_grad()
+        predicted = [model(inputs + shift) for shift in (0.0, 0.1)]
+        loss = sum(nn.functional.mse_loss(each, targets) for each in predicted)
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    print(nn.functional.mse_loss(model(x), y).item())
+    model.train()
+"""
+)
+
 PROGRAMS = {"clipped": CLIPPED, "opposed": OPPOSED, "accumulated": ACCUMULATED}
 
 

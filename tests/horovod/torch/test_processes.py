@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from horovod.torch.programs import ACCUMULATED, CLIPPED, OPPOSED, rewritten
+from horovod.torch.programs import ACCUMULATED, CLIPPED, OPPOSED, TRAINER, VIEWS, rewritten
 
 from distml.smoke.model import Options
 from distml.smoke.report import as_text
@@ -24,8 +24,24 @@ def test_horovod(program: str) -> None:
 
 
 @pytest.mark.requires("torch")
-@pytest.mark.parametrize("program", [CLIPPED, ACCUMULATED], ids=["clipped", "accumulated"])
+@pytest.mark.parametrize("program", [ACCUMULATED, VIEWS], ids=["accumulated", "views"])
 def test_torch_distributed(program: str) -> None:
-    report = smoke_text(program, rewritten(program, "ddp"), python=sys.executable, options=PATIENT)
+    text = rewritten(program, "ddp")
+    assert "DistributedDataParallel" in text
+    report = smoke_text(program, text, python=sys.executable, options=PATIENT)
     assert report.ok, as_text(report)
     assert report.status("weights") == "passed", as_text(report)
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize(
+    ("program", "by"),
+    [(CLIPPED, "DistributedDataParallel"), (TRAINER, "require_backward_grad_sync"), (OPPOSED, "average_gradients")],
+    ids=["clipped", "trainer", "opposed"],
+)
+def test_torch_distributed_like_one_process(program: str, by: str) -> None:
+    text = rewritten(program, "ddp")
+    assert by in text
+    report = smoke_text(program, text, python=sys.executable, options=PATIENT)
+    assert report.ok, as_text(report)
+    assert report.status("weights") == report.status("loss") == "passed", as_text(report)
