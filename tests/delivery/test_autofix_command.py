@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from distml.autofix import command, describe
-from distml.autofix.fixes import edited_text, write_fixes
+from distml.autofix.fixes import write_fixes
 from distml.autofix.git import Git, GitError, leads_to
 from distml.autofix.proposal import Change, Left, Proposal, ProposalError, Reason, Smoked, decode, encode
 from distml.cli.main import main
@@ -304,11 +304,6 @@ def test_a_fix_that_breaks_the_file_is_not_applied(tmp_path: Path) -> None:
     assert path.read_text() == "x = 1\n"
     assert fixed.reasons == {}
     assert "would not parse" in fixed.left[0].why
-
-
-def test_an_edit_over_lines() -> None:
-    edit = Edit(Span("a", 1, 3, 2, 2), "-")
-    assert edited_text("abc\rdef\n", [edit]) == "ab-ef\n"
 
 
 def test_the_command_is_listed() -> None:

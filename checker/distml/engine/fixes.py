@@ -26,16 +26,32 @@ class Change(NamedTuple):
 
 def mended(findings: Iterable[Diagnostic], texts: Mapping[str, str]) -> dict[str, str]:
     """The new text of each file of `texts` that the fixes of `findings` change."""
+    return {path: _applied(texts[path], made) for path, made in _chosen(findings, texts)[1].items() if made}
+
+
+def fitting(findings: Iterable[Diagnostic], texts: Mapping[str, str]) -> list[Diagnostic]:
+    """Those of `findings` whose fixes `mended` makes."""
+    return _chosen(findings, texts)[0]
+
+
+def _chosen(
+    findings: Iterable[Diagnostic], texts: Mapping[str, str]
+) -> tuple[list[Diagnostic], dict[str, list[Change]]]:
+    """The findings whose fixes are made, and the changes to each file."""
+    chosen: list[Diagnostic] = []
     changes: dict[str, list[Change]] = {path: [] for path in texts}
     starts = {path: _line_starts(text) for path, text in texts.items()}
     for finding in findings:
         edits = finding.fix.edits if finding.fix else ()
-        if all(edit.span.path in texts for edit in edits):
+        if edits and all(
+            edit.span.path in texts and edit.span.end_line <= len(starts[edit.span.path]) for edit in edits
+        ):
             wanted = [(edit.span.path, _change(edit, starts[edit.span.path])) for edit in edits]
             if all(_fits(change, changes[path]) for path, change in wanted):
+                chosen.append(finding)
                 for path, change in wanted:
                     changes[path].append(change)
-    return {path: _applied(texts[path], made) for path, made in changes.items() if made}
+    return chosen, changes
 
 
 def _line_starts(text: str) -> list[int]:
