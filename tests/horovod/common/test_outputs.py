@@ -210,3 +210,12 @@ def test_a_choice_of_one_gpu_is_taken_away(text: str, expected: str | None) -> N
 def test_programs_that_are_distributed_already(text: str, code: str | None) -> None:
     found = already.distributed(plan_of(text).program)
     assert [each.code for each in found] == ([code] if code else [])
+
+
+def test_a_download_in_an_input_function_of_an_estimator_is_warned_of() -> None:
+    text = "def input_fn():\n    data = tf.keras.datasets.mnist.load_data()\n    return data\n"
+    plan = plan_of(text, "tensorflow")
+    plan.loops.append(Loop("HVD105", plan.loops[0].node, "an estimator", "session"))
+    downloads.once(plan)
+    assert [each.code for each in plan.warnings] == ["HVD307"]
+    assert rewritten(plan) == text

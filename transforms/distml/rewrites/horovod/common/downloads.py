@@ -35,7 +35,7 @@ def once(plan: Plan) -> None:
     for call in plan.program.calls:
         if plan.program.unit(call).source.location in plan.editable and downloads(call, plan.program):
             places = list(_places(plan.program.statement(call), plan.program, 3))
-            if not places or start == "session":
+            if not places or start == "session" or any(_in_a_graph(each, plan) for each in places):
                 plan.warn(
                     "HVD307", call, "every rank may download this at the same time", "run it once before training"
                 )
@@ -47,6 +47,12 @@ def once(plan: Plan) -> None:
         wait = _wait(start, world)
         patch.before(first, f"if {world.local_rank} != 0:\n    {wait}", _NOTE)
         patch.after(last, f"if {world.local_rank} == 0:\n    {wait}", _NOTE)
+
+
+def _in_a_graph(statement: ast.stmt, plan: Plan) -> bool:
+    """Whether a statement may run while an estimator builds its graph, where waiting would become a part of the graph."""
+    estimators = any(loop.start == "session" for loop in plan.loops)
+    return estimators and plan.program.function(statement) is not None
 
 
 def downloads(call: ast.Call, program: Program) -> bool:
