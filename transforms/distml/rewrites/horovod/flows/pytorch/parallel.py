@@ -170,6 +170,10 @@ class Parallel:
             if self.program.names(call.func) & _INNER or _name(call) in _DESCRIBES:
                 return True
             return False if self.study.run_by(call) else None
+        if isinstance(above, ast.Return) or (
+            isinstance(above, ast.Tuple) and isinstance(self.program.parent(above), ast.Return)
+        ):
+            return True
         return False if isinstance(above, ast.Expr) else None
 
     def _attribute(self, node: ast.Attribute) -> bool | None:

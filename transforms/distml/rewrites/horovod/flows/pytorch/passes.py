@@ -93,6 +93,9 @@ class Turns:
 
     def _once(self, turn: Turn, call: ast.Call) -> bool:
         function, loop = self.program.function(call), self.study.loop(call)
+        each = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+        if any(isinstance(above, each) for above in self.program.ancestors(call)):
+            return False
         if turn.holds(self.study, call):
             return loop is turn.loop
         callers = self.study.callers.get(function, []) if function is not None else []

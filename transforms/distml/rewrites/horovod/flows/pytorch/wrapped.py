@@ -30,14 +30,25 @@ class Wrapped:
 
     def follow(self, model: ast.expr) -> None:
         """Find the reads of the variable or attribute of which `model` is one."""
-        for node in self._mentions(model):
+        mentions = list(self._mentions(model))
+        ends = any(isinstance(node.ctx, ast.Store) and self._is_target(node) for node in mentions)
+        for node in mentions:
             when = self.when(node)
-            if when == BEFORE:
+            if when == BEFORE or (ends and (self._is_target(node) or self._behind(node))):
                 continue
             if isinstance(node.ctx, ast.Load):
                 self._read(node, when == AFTER)
             else:
                 self.lost = True
+
+    def _is_target(self, node: ast.expr) -> bool:
+        """Whether training gives the variable anew, as in `model = train(model)`: it stands for the model inside then."""
+        return isinstance(self.begins, ast.Assign) and node in self.begins.targets
+
+    def _behind(self, node: ast.expr) -> bool:
+        """Whether a node stands behind the statement that begins training, in the same function."""
+        here = self.program.function(node) is self._here and self.program.unit(node) is self.program.unit(self.begins)
+        return here and node.lineno > (self.begins.end_lineno or 0)
 
     def _mentions(self, model: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
         if isinstance(model, ast.Name):
