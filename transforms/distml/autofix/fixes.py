@@ -17,8 +17,7 @@ from distml.diagnostics.model import Diagnostic
 from distml.engine.config import load
 from distml.engine.fixes import fitting, mended
 from distml.engine.run import run
-from distml.rewrites.model import Rewritten
-from distml.rewrites.tree import BOM
+from distml.rewrites.model import BOM, Rewritten
 from distml.rewrites.writing import WriteError, read_file, write_file
 from distml.source.reading import UnreadableError
 

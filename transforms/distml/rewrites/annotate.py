@@ -19,9 +19,9 @@ from distml.rewrites.existing import Room, may_be_none, room_for, stated
 from distml.rewrites.functions import Function, Functions, Parameter, parameters, top_line
 from distml.rewrites.importing import add_imports
 from distml.rewrites.imports import Imports
-from distml.rewrites.model import Annotation, Edit, Refusal, Rewritten, Style, Target
+from distml.rewrites.model import BOM, Annotation, Edit, Refusal, Rewritten, Style, Target
 from distml.rewrites.refused import Refused
-from distml.rewrites.tree import BOM, Places, Unreadable, parse
+from distml.rewrites.tree import Places, Unreadable, parse
 from distml.source.annotations_comments import parameter_of
 
 Place = tuple[int, int]

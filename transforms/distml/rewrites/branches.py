@@ -12,10 +12,10 @@ import libcst as cst
 from libcst.metadata import PositionProvider
 
 from distml.rewrites.blocks import Piece, join, layer, unwrap, without, without_from_suite
-from distml.rewrites.model import Decision, Edit, Rewritten, Verdict
+from distml.rewrites.model import BOM, Decision, Edit, Rewritten, Verdict
 from distml.rewrites.operands import chain, rebuild
 from distml.rewrites.plan import Plan, Planner
-from distml.rewrites.tree import BOM, Places, Unreadable, parse
+from distml.rewrites.tree import Places, Unreadable, parse
 
 
 def remove_branches(source: str, decisions: Sequence[Decision]) -> Rewritten:

@@ -14,6 +14,8 @@ Style = Literal["jaxtyping", "fx", "comment"]
 DType = Literal["float", "int", "bool", "complex"]
 Kind = Literal["if", "elif", "while", "assert", "ternary", "boolean"]
 Verdict = Literal["always", "never"]
+BOM = "\ufeff"
+"""The byte order mark that a text may begin with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from libcst.metadata import PositionProvider
 
 from distml.rewrites.blocks import Piece, join
 from distml.rewrites.holes import filled
+from distml.rewrites.model import BOM
 from distml.rewrites.patch import Around, Requests
-from distml.rewrites.tree import BOM, parse
+from distml.rewrites.tree import parse
 from distml.source.file import SourceFile
 
 Place = tuple[int, int]

@@ -12,8 +12,6 @@ from libcst.metadata import MetadataWrapper
 from distml.rewrites.model import Refusal
 from distml.source.reading import split_lines
 
-BOM = "\ufeff"
-
 
 class Unreadable(Exception):
     """The source cannot be rewritten; `refusal` says why."""

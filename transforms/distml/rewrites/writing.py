@@ -13,8 +13,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from distml.rewrites.model import Rewritten
-from distml.rewrites.tree import BOM
+from distml.rewrites.model import BOM, Rewritten
 from distml.source.reading import DEFAULT_MAX_FILE_SIZE, declared_encoding, decode, read_bytes
 
 

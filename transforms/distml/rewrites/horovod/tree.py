@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from distml.diagnostics.model import Diagnostic, Span
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import Outcome, rewrite
-from distml.rewrites.tree import Unreadable
+from distml.rewrites.model import Refusal
 from distml.rewrites.writing import read_file
 from distml.source.file import SourceFile
 from distml.source.imports import imports
@@ -177,14 +177,8 @@ class _Planner:
                 _ = outcome.files
         except UnreadableError as error:
             self.found.problems.append(error.diagnostic)
-        except Unreadable as error:
-            refusal = error.refusal
-            self.found.problems.append(
-                _problem("SRC101", roots[0], refusal.line, f"cannot be rewritten: {refusal.reason}")
-            )
         except Exception as error:  # whatever goes wrong on this program must not stop the others
-            what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            self.found.problems.append(_problem("SRC201", roots[0], 1, f"distml failed on this program: {what}"))
+            self.found.problems.append(_trouble(roots[0], error))
         else:
             return [outcome]
         return []
@@ -197,6 +191,15 @@ def _entangled(outcomes: list[Outcome]) -> tuple[Outcome, Outcome] | None:
             if one is not other and other.plan.loops and set(one.plan.changed) & set(other.plan.program.units):
                 return one, other
     return None
+
+
+def _trouble(source: SourceFile, error: Exception) -> Diagnostic:
+    """Why there is no outcome for a program: LibCST cannot read one of its files, or distml failed."""
+    refusal = getattr(error, "refusal", None)
+    if isinstance(refusal, Refusal):
+        return _problem("SRC101", source, refusal.line, f"cannot be rewritten: {refusal.reason}")
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return _problem("SRC201", source, 1, f"distml failed on this program: {what}")
 
 
 def _problem(code: str, source: SourceFile, line: int, message: str) -> Diagnostic:
