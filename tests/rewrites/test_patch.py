@@ -215,8 +215,10 @@ LINES = st.sampled_from(
         "",
         "if a: print(b); c = 2",
         "for i in a:\n    print(i)\n    # end",
+        '"""text\n  more"""',
+        "with a as b:\n    pass\nprint(\n    1,\n)",
+        "def f(x):\n    print(x)\n\n    return x",
     ]
-    + ['"""text\n  more"""', "with a as b:\n    pass\nprint(\n    1,\n)", "def f(x):\n    print(x)\n\n    return x"]
 )
 
 

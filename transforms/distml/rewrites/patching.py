@@ -92,14 +92,13 @@ class _Changer(cst.CSTTransformer):
         self._begins = places.translated(requests.begins)
         self._ends = places.translated(requests.ends)
         self._parameters = places.translated(requests.parameters)
-        self._bodies: dict[cst.CSTNode, cst.CSTNode] = {
-            owner.body: owner
-            for owner in {**self._begins, **self._ends}  # type: ignore[attr-defined]
-        }
+        owners = [owner for owner in {**self._begins, **self._ends} if isinstance(owner, cst.BaseCompoundStatement)]
+        self._bodies: dict[cst.CSTNode, cst.CSTNode] = {owner.body: owner for owner in owners}
 
     def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
         """Make the changes to one node, those inside it being made."""
-        updated = super().on_leave(original_node, updated_node)  # type: ignore[type-var]
+        updated = super().on_leave(original_node, updated_node)
+        assert isinstance(updated, cst.CSTNode)
         if isinstance(updated, cst.Call):
             updated = self._call(original_node, updated)
         if original_node in self._items:
@@ -115,7 +114,7 @@ class _Changer(cst.CSTTransformer):
             updated = self._block(original_node, updated)
         elif isinstance(original_node, cst.SimpleStatementSuite):
             updated = self._suite(original_node, updated)
-        return updated  # type: ignore[return-value]
+        return updated
 
     def _call(self, original: cst.CSTNode, call: cst.Call) -> cst.Call:
         call = self._with_names(original, call)
@@ -272,7 +271,7 @@ def _merged(body: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
         if isinstance(statement, _Guard) and isinstance(last, _Guard) and last.test.deep_equals(statement.test):
             (inner,) = statement.body.body
             lines = [line if line.comment else line.with_changes(indent=False) for line in statement.leading_lines]
-            inner = inner.with_changes(leading_lines=lines)  # type: ignore[call-overload]
+            inner = inner.with_changes(leading_lines=lines)
             block = last.body.with_changes(body=[*last.body.body, inner])
             found[-1] = last.with_changes(body=block)
         else:

@@ -69,6 +69,14 @@ class Calls:
         """What an attribute can be."""
         raise NotImplementedError
 
+    def defaults(self, node: Function, unit: Unit) -> None:
+        """Bind the defaults of parameters."""
+        raise NotImplementedError
+
+    def yielded(self, node: ast.expr, values: Values, unit: Unit) -> None:
+        """Note what a generator gives."""
+        raise NotImplementedError
+
     def lineage(self, owner: Class) -> list[Class | Foreign]:
         """A class and what it inherits from."""
         raise NotImplementedError

@@ -118,6 +118,7 @@ class _Walk:
                 self.back(origin.value, here, calls, depth + 1)
             else:
                 self._unpacked(origin, here, calls, depth)
+        followed = bool(known)
         function = parameter(node, self.program) if isinstance(node, ast.Name) and not known else None
         if function is not None:
             assert isinstance(node, ast.Name)
@@ -126,8 +127,8 @@ class _Walk:
             for _, value in handed:
                 if value is not None:
                     self.back(value, here, calls[:-1], depth + 1)
-            known = known or [value for _, value in handed if value is not None]  # type: ignore[list-item]
-        if not known:
+            followed = followed or any(value is not None for _, value in handed)
+        if not followed:
             self.found.append(Path(here, self.program))
 
     def _unpacked(self, origin: Origin, here: tuple[ast.expr, ...], calls: tuple[ast.Call, ...], depth: int) -> None:
