@@ -70,7 +70,7 @@ class Expressions(Calls):
     def member(self, value: object, name: str) -> Values:
         """What an attribute of `value` can be: what was assigned to it, or what its class or module has."""
         if isinstance(value, Foreign):
-            assigned = self.store.read("attribute", value.node, name) if value.node else NOTHING
+            assigned = self.store.read("attribute", value.node or value.name, name)
             return assigned | {value.step(f".{name}")}
         if isinstance(value, Module):
             return self.exported(value, name)

@@ -93,8 +93,8 @@ class Statements(Expressions):
                         self._receive(function.node, each)
             elif isinstance(each, Module):
                 self.store.add(values, "name", each.source.tree, name)
-            elif isinstance(each, Foreign) and each.node is not None:
-                self.store.add(values, "attribute", each.node, name)
+            elif isinstance(each, Foreign):
+                self.store.add(values, "attribute", each.node or each.name, name)
 
     def _assign(self, node: ast.Assign, unit: Unit) -> None:
         values = self.evaluate(node.value, unit)

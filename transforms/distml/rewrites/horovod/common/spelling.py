@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.common.setup import behind_start
+from distml.rewrites.horovod.common.setup import anchor_of, behind_start
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.unit import Unit
 from distml.training.values import Foreign
@@ -12,13 +12,18 @@ from distml.training.values import Foreign
 _KERAS = {"tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2"}
 
 
-def spell(plan: Plan, node: ast.AST, path: str) -> str:
+def spell(plan: Plan, node: ast.AST, path: str, at_start: bool = False) -> str:
     """The expression by which the file of `node` reaches `path`, such as `keras.callbacks.Callback` or `numpy.random`.
 
-    An import is added behind the start-up where the file has none that leads there.
+    An import is added behind the start-up where the file has none that leads there: to `node`, or to what stands behind
+    the start-up itself.
     """
     unit = plan.program.unit(node)
     line = unit.tree.body[-1].lineno if plan.program.function(node) else plan.program.statement(node).lineno
+    if at_start:
+        torch = any(loop.start == "torch" for loop in plan.loops)
+        anchor = anchor_of(unit, "torch" if torch else "tensorflow")
+        line = anchor.lineno if anchor is not None else 0
     found = [each for name in sorted(_imported(unit, line)) if (each := _reached(plan, unit, name, path))]
     if found:
         return min(found, key=lambda each: (len(each), each))
@@ -57,7 +62,12 @@ def _added(plan: Plan, node: ast.AST, unit: Unit, path: str) -> str:
     key = (unit.source.location, module)
     name = plan.spelled.get(key)
     if name is None:
-        name = plan.spelled[key] = patch.free(usual)
+        meant = {
+            (value.name, value.node)
+            for value in plan.program.store.read("name", unit.tree, usual)
+            if isinstance(value, Foreign)
+        }
+        name = plan.spelled[key] = usual if meant == {(module, None)} else patch.free(usual)
         code = f"from tensorflow import keras as {name}" if module == "keras" else f"import {module} as {name}"
         code = code.replace(f" {module} as {module}", f" {module}")
         behind_start(plan, unit, code, Note(f"import of {module}", "what is added here needs it", "start-up"))

@@ -324,6 +324,8 @@ def _source_in_order(plan: Plan, path: Path) -> None:
     if _SHUFFLED.fullmatch(path.source) and not never and "seed" not in said and None not in said:
         if not (path.source.endswith("list_files") and len(first.args) > 1):
             plan.patch(first).keyword(first, "seed", "0", _SAME_ORDER)
+    if path.source.endswith("make_csv_dataset") and not never and not {"shuffle_seed", None} & set(said):
+        plan.patch(first).keyword(first, "shuffle_seed", "0", _SAME_ORDER)
     if "shuffle_files" in said:
         plan.patch(first).keyword(first, "shuffle_files", "False", _SAME_ORDER)
 

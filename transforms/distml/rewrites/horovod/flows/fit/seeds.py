@@ -52,7 +52,7 @@ def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = 
         if drawn is not None and not _seeded(program, library):
             unit = program.unit(drawn)
             plan.world(drawn)
-            behind_start(plan, unit, f"{spell(plan, drawn, _SEED[library])}(0)", _ALIKE)
+            behind_start(plan, unit, f"{spell(plan, drawn, _SEED[library], at_start=True)}(0)", _ALIKE)
 
 
 _SEED = {"numpy": "numpy.random.seed", "random": "random.seed"}
