@@ -219,3 +219,28 @@ def test_a_download_in_an_input_function_of_an_estimator_is_warned_of() -> None:
     downloads.once(plan)
     assert [each.code for each in plan.warnings] == ["HVD307"]
     assert rewritten(plan) == text
+
+
+EARLY = (
+    "import torch\nclass Stopping:\n    def __call__(self, model):\n        print('better')\n"
+    "        torch.save(model.state_dict(), 'best.pt')\n"
+)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_weights_written_by_other_modules(given: bool) -> None:
+    project = Project(
+        "/nowhere", overlay={"/nowhere/stopping.py": EARLY.encode(), "/nowhere/a.py": b"import stopping\n"}
+    )
+    source = project.open("a.py")
+    program = Program([source], project)
+    other = next(location for location in program.units if location.endswith("stopping.py"))
+    plan = Plan(program, Options(), frozenset([source.location, other] if given else [source.location]))
+    plan.loops.append(Loop("HVD106", source.tree.body[0], "a loop", "torch"))
+    plan.worlds[source.location] = World("hvd", "hvd.rank()", "hvd.size()", "hvd.local_rank()")
+    outputs.on_rank_zero(plan)
+    if given:
+        assert "hvd.rank() == 0:\n            torch.save(" in plan.patches[other].rewritten(EARLY).source
+    else:
+        assert [each.code for each in plan.warnings] == ["HVD306"]
+        assert not plan.patches

@@ -50,6 +50,10 @@ _SAVED = re.compile(
     r"(keras\.(Model|Sequential)|tensorflow\.train\.(Checkpoint|CheckpointManager|Saver)|PIL\.Image\.(open|fromarray)"
     r"|matplotlib\.animation\.\w+)\(\)(\.\w+\(\))*\.(save|write|export_meta_graph)"
 )
+_CHECKPOINTS = re.compile(
+    r"torch\.save|pickle\.dump|keras\.models\.save_model|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*"
+    r"\.(save|save_weights)"
+)
 _COLLECTIVE = re.compile(r"allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
 
 
@@ -64,6 +68,31 @@ def on_rank_zero(plan: Plan) -> None:
                 _made_quiet(node, plan)
             elif isinstance(node, ast.With):
                 _written(node, plan)
+    _elsewhere(plan)
+
+
+def _elsewhere(plan: Plan) -> None:
+    """Files that are written by functions of modules in which nothing else changes."""
+    for location, unit in plan.program.units.items():
+        if location in plan.worlds or unit in plan.program.roots:
+            continue
+        for node in ast.walk(unit.tree):
+            call = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(call, ast.Call) and plan.program.function(call) and _checkpoint(call, plan.program):
+                if location in plan.editable:
+                    _statement(node, call, plan)  # type: ignore[arg-type]
+                else:
+                    plan.warn(
+                        "HVD306",
+                        call,
+                        "every rank writes this file, and may read what another has written half",
+                        f"give {unit.source.path} as well",
+                    )
+
+
+def _checkpoint(call: ast.Call, program: Program) -> bool:
+    """Whether a call writes weights or the like, and not a picture."""
+    return any(_CHECKPOINTS.fullmatch(name) for name in program.names(call.func)) and not private(call, program)
 
 
 def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:

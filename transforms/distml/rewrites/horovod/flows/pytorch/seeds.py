@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.common.setup import behind_start
+from distml.rewrites.horovod.common.setup import anchor_of, behind_start
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
@@ -64,11 +64,16 @@ class Seeds:
         needed = {kind for call in self.program.calls for kind in self._prepared(call)}
         needed = (needed | ({"torch"} if together else set())) - self.seeded
         for kind in sorted(needed):
-            name = _name(entry.tree, kind)
+            anchor = anchor_of(entry, "torch")
+            name = _name(entry.tree, kind, anchor.lineno if anchor is not None else 0)
             template, seed = _ALIKE[kind]
-            given = self.spelling.first(entry.tree, seed.format(name=name or kind))
-            lines = [] if name else [f"import {kind}"]
-            lines.append(template.replace("{name}", name or kind).replace("{}", given))
+            lines = []
+            if name is None:
+                known = _name(entry.tree, kind)
+                name = known or self.plan.patch(entry.tree).free(kind)
+                lines = [f"import {kind}" if name == kind else f"import {kind} as {name}"]
+            given = self.spelling.first(entry.tree, seed.format(name=name))
+            lines.append(template.replace("{name}", name).replace("{}", given))
             apart = "\n\n" if self.spelling.ddp else ""
             behind_start(self.plan, entry, apart + "\n".join(lines), _TOGETHER)
             self.seeded.add(kind)
@@ -140,9 +145,9 @@ def _kinds(names: frozenset[str], wanted: re.Pattern[str]) -> set[str]:
     return {"numpy" if root == "sklearn" else root for root in roots}
 
 
-def _name(tree: ast.Module, module: str) -> str | None:
-    """The name under which a file imports a module as a whole."""
-    for statement in tree.body:
+def _name(tree: ast.Module, module: str, line: int | None = None) -> str | None:
+    """The name under which a file imports a module as a whole, up to a line."""
+    for statement in tree.body if line is None else (each for each in tree.body if each.lineno <= line):
         for alias in statement.names if isinstance(statement, ast.Import) else ():
             if alias.name == module:
                 return alias.asname or alias.name
