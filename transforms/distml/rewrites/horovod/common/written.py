@@ -1,0 +1,137 @@
+"""Waiting for what rank 0 has written: all ranks read it later, and would find nothing, or half of it.
+
+Where training has ended, or is about to go on, statements that all ranks come to in one order are looked through: in
+front of the first that reads files of a kind which rank 0 alone has written since, all wait.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.common.outputs import private
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+
+_KINDS = (
+    (
+        re.compile(
+            r"torch\.save|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*\.(save|save_weights)"
+        ),
+        re.compile(r"torch\.load|tensorflow\.train\.latest_checkpoint|keras\.models\.load_model|.*\(\)\.load_weights"),
+    ),
+    (
+        re.compile(
+            r"matplotlib\.\w+\.(savefig|imsave)|torchvision\.utils\.save_image|cv2\.imwrite|os\.rename"
+            r"|imageio(\.v\d)?\.(imwrite|imsave|mimsave|mimwrite)|PIL\.Image\.\w+\(\)\.save"
+        ),
+        re.compile(
+            r"PIL\.Image\.open|imageio(\.v\d)?\.imread|cv2\.imread|matplotlib\.(image|pyplot)\.imread|glob\.i?glob"
+            r"|IPython\.display\.Image"
+        ),
+    ),
+)
+"""What writes files of a kind, and what reads them."""
+
+_NOTE = Note(
+    "all ranks wait for rank 0 to have written",
+    "the others would read what is not there yet, or half of it",
+    "file-race",
+)
+_BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def wait(plan: Plan) -> None:
+    """Have all ranks wait in front of what reads files that rank 0 alone writes, in PyTorch and TensorFlow 2."""
+    starts = {loop.start for loop in plan.loops}
+    if len(starts) == 1 and starts <= {"torch", "tensorflow"}:
+        reach = _Reach(plan)
+        for block in _blocks(plan, reach):
+            _look_through(plan, reach, block)
+
+
+class _Reach:
+    """What running a part of the program may come to: functions are followed."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.program = plan, plan.program
+        self.loops = {id(loop.node) for loop in plan.loops}
+        self.called: dict[ast.AST, list[ast.AST]] = {}
+        for unit in self.program.units.values():
+            for node in ast.walk(unit.tree):
+                for call in self.program.calling(node) if isinstance(node, ast.FunctionDef) else ():
+                    self.called.setdefault(call, []).append(node)
+
+    def of(self, node: ast.AST, done: set[ast.AST] | None = None) -> Iterator[ast.AST]:
+        """The nodes that are run with `node`, those of functions called included."""
+        done = set() if done is None else done
+        found = list(_own(node))
+        yield from found
+        for call in found:
+            for function in self.called.get(call, ()):
+                if function not in done:
+                    done.add(function)
+                    for statement in getattr(function, "body", ()):
+                        yield from self.of(statement, done)
+
+    def trains(self, node: ast.AST) -> bool:
+        """Whether training is run with `node`."""
+        return any(id(each) in self.loops for each in self.of(node))
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what is below it, without the bodies of functions and classes."""
+    if isinstance(node, _BLOCKS):
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _own(child)
+
+
+def _blocks(plan: Plan, reach: _Reach) -> Iterator[list[ast.stmt]]:
+    """Statements in a row that all ranks come to: of scripts, and of functions that train."""
+    for unit in plan.units():
+        if unit.source.location in plan.worlds:
+            for node in ast.walk(unit.tree):
+                if not isinstance(node, ast.Module | ast.FunctionDef | ast.If) or (
+                    isinstance(node, ast.If) and not _is_main(node)
+                ):
+                    continue
+                if any(reach.trains(statement) for statement in node.body):
+                    yield node.body
+
+
+def _is_main(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+
+
+def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
+    written: set[int] = set()
+    for statement in block:
+        calls = [] if _is_main(statement) else [each for each in reach.of(statement) if isinstance(each, ast.Call)]
+        if written & {kind for call in calls for kind in _kinds(call, plan.program, 1)}:
+            if not _first_only(statement, plan):
+                world = plan.world(statement)
+                torch = plan.loops[0].start == "torch"
+                code = f"{world.module}.barrier()" if torch else f"{world.module}.broadcast_object(None)"
+                plan.patch(statement).before(statement, code, _NOTE)
+                written = set()
+        for call in calls:
+            if not private(call, plan.program) and _first_only(plan.program.statement(call), plan):
+                written |= _kinds(call, plan.program, 0)
+
+
+def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:
+    names = program.names(call.func)
+    return {number for number, pair in enumerate(_KINDS) if any(pair[reads].fullmatch(name) for name in names)}
+
+
+def _first_only(statement: ast.stmt, plan: Plan) -> bool:
+    """Whether a statement is put under rank 0, or one around it."""
+    location = plan.program.unit(statement).source.location
+    if location not in plan.patches:
+        return False
+    asked = plan.patches[location].requests.statements
+    around = (statement, *(each for each in plan.program.ancestors(statement) if isinstance(each, ast.stmt)))
+    return any(each in asked and asked[each].guard is not None for each in around)
