@@ -244,3 +244,14 @@ def test_weights_written_by_other_modules(given: bool) -> None:
     else:
         assert [each.code for each in plan.warnings] == ["HVD306"]
         assert not plan.patches
+
+
+def test_a_file_that_every_rank_opens_is_written_by_every_rank_or_opened_by_one() -> None:
+    kept = (
+        "def save(values, path):\n    with open(path, 'w') as f:\n        d = list(values)\n        json.dump(d, f)\n"
+    )
+    used = kept + "    return d\n"
+    for text, first in ((kept, "    if hvd.rank() == 0:\n        with open(path, 'w') as f:"), (used, None)):
+        plan = plan_of(text)
+        outputs.on_rank_zero(plan)
+        assert first in rewritten(plan) if first else rewritten(plan) == text

@@ -99,7 +99,7 @@ def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
     kind = kind_of(call, plan.program)
     if kind is None or _is_operation(call, plan) or not _free_to_move(node, call, plan):
         return
-    if kind == "file" and private(call, plan.program):
+    if kind == "file" and (private(call, plan.program) or _opened_by_all(node, plan)):
         return
     guard(plan, node, kind)
 
@@ -191,8 +191,32 @@ def _written(node: ast.With, plan: Plan) -> None:
     if not all(isinstance(each, ast.Call) and _opens_to_write(each, plan.program) for each in opened):
         return
     inside = [each for each in ast.walk(node) if isinstance(each, ast.stmt) and each is not node]
-    if all(_only_writes(each, plan) for each in inside) and not _guarded(node, plan):
+    if not _guarded(node, plan) and all(
+        (isinstance(each, ast.Assign) and _kept_inside(each, node, plan)) or _only_writes(each, plan) for each in inside
+    ):
         guard(plan, node)
+
+
+def _opened_by_all(node: ast.stmt, plan: Plan) -> bool:
+    """Whether every rank opens the file here that a statement writes: one that only opens it would empty it."""
+    return any(
+        isinstance(item.context_expr, ast.Call) and _opens_to_write(item.context_expr, plan.program)
+        for above in plan.program.ancestors(node)
+        if isinstance(above, ast.With)
+        for item in above.items
+    )
+
+
+def _kept_inside(node: ast.Assign, within: ast.With, plan: Plan) -> bool:
+    """Whether what a statement computes is used nowhere but in the block around it, or in the same name anew."""
+    if not all(isinstance(target, ast.Name) for target in node.targets) or not reads_only(node.value, plan.program):
+        return False
+    names = {target.id for target in node.targets if isinstance(target, ast.Name)}
+    inside = set(ast.walk(within))
+    owner = plan.program.function(within) or plan.program.unit(within).tree
+    looped = any(isinstance(above, ast.For | ast.While) for above in plan.program.ancestors(within))
+    uses = [each for each in ast.walk(owner) if isinstance(each, ast.Name) and each.id in names and each not in inside]
+    return isinstance(owner, ast.FunctionDef) and not looped and all(each.lineno < within.lineno for each in uses)
 
 
 def _opens_to_write(call: ast.Call, program: Program) -> bool:
