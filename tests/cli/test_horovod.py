@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -201,3 +202,22 @@ def test_folders_without_training_say_so(folder: Path, capsys: pytest.CaptureFix
     (folder / "a.py").write_text("x = 1\n")
     assert main(["horovod"]) == 0
     assert capsys.readouterr().out == "no training loops found\n"
+
+
+def test_a_program_that_takes_too_long_does_not_stop_the_others(
+    script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from distml.rewrites.horovod import tree
+
+    planned = tree.rewrite
+
+    def slow(program: Any, *rest: Any) -> Any:
+        while program.roots[0].source.path == "slow.py":
+            pass
+        return planned(program, *rest)
+
+    monkeypatch.setattr(tree, "rewrite", slow)
+    (script.parent / "slow.py").write_text(TRAIN)
+    assert main(["horovod", "--write", "--time-limit", "0.5", "."]) == 1
+    assert "slow.py:1: SRC105 the program was given up after 0.5 s" in capsys.readouterr().err
+    assert "hvd.init()" in script.read_text()

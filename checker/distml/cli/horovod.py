@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
+from distml.cli.check import seconds
 from distml.engine.config import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from distml.engine.config import Config
     from distml.rewrites.horovod.options import Options
@@ -51,6 +54,9 @@ def configure(parser: ArgumentParser) -> None:
         "--warmup", type=_epochs, default=0, metavar="N", help="epochs over which Keras raises the rate"
     )
     parser.add_argument("--format", choices=FORMATS, default="text", help="form of the report (default: text)")
+    parser.add_argument(
+        "--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for each program (default: 60)"
+    )
     parser.add_argument("--config", metavar="FILE", help="read [tool.distml] from this file")
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 although there are findings")
 
@@ -64,7 +70,7 @@ def run(options: Namespace) -> int:
         raise ConfigError(f"--format {options.format} is for reports; --diff and --write know text and json")
     config = load(options.config, os.curdir)
     chosen = Options(options.backend, options.framework, options.scale_lr, options.shard, options.warmup)
-    found, notebooks = _survey(options.paths or [os.curdir], config, chosen, options.diff or options.write)
+    found, notebooks = _survey(options.paths or [os.curdir], config, chosen, options)
     failed = any(each.code == "SRC201" for each in found.problems)
     if options.check or not (options.diff or options.write):
         code = _report(found, notebooks, config, options)
@@ -73,7 +79,9 @@ def run(options: Namespace) -> int:
     return 2 if failed else 0 if options.exit_zero else code
 
 
-def _survey(paths: list[str], config: Config, options: Options, texts: bool) -> tuple[Survey, dict[str, Notebook]]:
+def _survey(
+    paths: list[str], config: Config, chosen: Options, options: Namespace
+) -> tuple[Survey, dict[str, Notebook]]:
     from distml.engine.discovery import discover
     from distml.rewrites.horovod.tree import survey
     from distml.rewrites.notebook import Notebook
@@ -97,9 +105,22 @@ def _survey(paths: list[str], config: Config, options: Options, texts: bool) -> 
             files.files.remove(path)
     sources = [os.path.join(os.path.abspath(config.folder), source) for source in config.src]
     project = Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay, shown=files.shown)
-    found = survey(files.files, options, project, overlay, texts=texts)
+    texts = options.diff or options.write
+    limited = partial(_limited, options.time_limit)
+    found = survey(files.files, chosen, project, overlay, texts=texts, limited=limited)
     found.problems[:0] = problems
     return found, notebooks
+
+
+@contextmanager
+def _limited(limit: float) -> Iterator[None]:
+    from distml.engine.limits import OutOfTimeError, alarm
+
+    try:
+        with alarm(limit):
+            yield
+    except OutOfTimeError:
+        raise TimeoutError(f"the program was given up after {limit:g} s (--time-limit)") from None
 
 
 def _report(found: Survey, notebooks: Mapping[str, Notebook], config: Config, options: Namespace) -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from distml.diagnostics.model import Diagnostic, Span
@@ -67,11 +68,13 @@ def survey(
     overlay: Mapping[str, bytes] | None = None,
     *,
     texts: bool = True,
+    limited: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Survey:
     """Plan every program among the files at `paths`; only these may change.
 
     `overlay` are texts that stand for files on disk, by real path, as in `project`. The changed texts are made at once
-    if they are asked for with `texts`, so that a program for which that fails is a problem and no outcome.
+    if they are asked for with `texts`, so that a program for which that fails is a problem and no outcome. Each program is
+    worked on within `limited`, which raises `TimeoutError` where it takes too long.
     """
     overlay = overlay or {}
     paths = list(paths)
@@ -93,7 +96,7 @@ def survey(
             found.problems.append(error.diagnostic)
     found.skipped = len(paths) - len(sources) - len(found.problems)
     editable = frozenset(os.path.realpath(os.path.join(project.folder, path)) for path in paths)
-    planner = _Planner(options, project, editable, overlay, texts, found)
+    planner = _Planner(options, project, editable, overlay, texts, limited, found)
     for files in _components(sources, project):
         planner.component(files, [each for each in files if each.location in trainers])
     return found
@@ -139,6 +142,7 @@ class _Planner:
     editable: frozenset[str]
     overlay: Mapping[str, bytes]
     texts: bool
+    limited: Callable[[], AbstractContextManager[None]]
     found: Survey
 
     def component(self, files: list[SourceFile], trainers: list[SourceFile]) -> None:
@@ -166,15 +170,8 @@ class _Planner:
 
     def _plan(self, roots: list[SourceFile]) -> list[Outcome]:
         try:
-            program = Program(roots, self.project)
-            mine = {location: unit for location, unit in program.units.items() if location in self.editable}
-            texts = {
-                location: unit.source.text if location in self.overlay else read_file(location)
-                for location, unit in mine.items()
-            }
-            outcome = rewrite(program, self.options, self.editable, texts)
-            if self.texts:
-                _ = outcome.files
+            with self.limited():
+                outcome = self._outcome(roots)
         except UnreadableError as error:
             self.found.problems.append(error.diagnostic)
         except Exception as error:  # whatever goes wrong on this program must not stop the others
@@ -182,6 +179,18 @@ class _Planner:
         else:
             return [outcome]
         return []
+
+    def _outcome(self, roots: list[SourceFile]) -> Outcome:
+        program = Program(roots, self.project)
+        mine = {location: unit for location, unit in program.units.items() if location in self.editable}
+        texts = {
+            location: unit.source.text if location in self.overlay else read_file(location)
+            for location, unit in mine.items()
+        }
+        outcome = rewrite(program, self.options, self.editable, texts)
+        if self.texts:
+            _ = outcome.files
+        return outcome
 
 
 def _entangled(outcomes: list[Outcome]) -> tuple[Outcome, Outcome] | None:
@@ -198,6 +207,8 @@ def _trouble(source: SourceFile, error: Exception) -> Diagnostic:
     refusal = getattr(error, "refusal", None)
     if isinstance(refusal, Refusal):
         return _problem("SRC101", source, refusal.line, f"cannot be rewritten: {refusal.reason}")
+    if isinstance(error, TimeoutError):
+        return _problem("SRC105", source, 1, str(error))
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return _problem("SRC201", source, 1, f"distml failed on this program: {what}")
 
