@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from distml.training.program import Program
-from distml.training.values import Class, Foreign
+from distml.training.values import Box, Class, Foreign
 
 OPTIMIZER = re.compile(r"tensorflow\.(train|contrib(\.\w+)+)\.\w*Optimizer\(\)")
 SESSION = re.compile(r"tensorflow\.(Session|InteractiveSession)\(\)")
@@ -90,7 +90,30 @@ class Graph:
 
     def sources(self, node: ast.AST) -> set[ast.AST]:
         """What an operation is computed from in the graph: what a session gives is a number there."""
-        return self.program.sources(node, lambda each: each is not node and _is_run(each))
+        found: set[ast.AST] = set()
+        waiting: list[ast.AST] = [node]
+        while waiting:
+            start = waiting.pop()
+            for each in self.program.sources(start, lambda e: (e is not node and _is_run(e)) or bool(self._picked(e))):
+                if each not in found:
+                    found.add(each)
+                    waiting += [part for part in self._picked(each) if part not in found]
+        return found
+
+    def _picked(self, node: ast.AST) -> list[ast.AST]:
+        """What an entry of a dictionary that is read by its name was made by: the other entries have no part in it."""
+        if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)):
+            return []
+        if not isinstance(node.slice.value, str) or not isinstance(node.ctx, ast.Load):
+            return []
+        if not any(isinstance(each, Box) for each in self.program.of(node.value)):
+            return []
+        values = (each for each in self.program.of(node) if isinstance(each, Foreign | Box))
+        return [
+            each.node
+            for each in values
+            if each.node is not None and not (isinstance(each, Foreign) and each.name.startswith("?"))
+        ]
 
     def trains(self, node: ast.AST) -> bool:
         """Whether computing `node` takes a training step."""
