@@ -197,6 +197,7 @@ def test_a_choice_of_one_gpu_is_taken_away(text: str, expected: str | None) -> N
         ("torch.distributed.init_process_group('gloo')", "HVD201"),
         ("from torch.nn.parallel import DistributedDataParallel as DDP\nDDP(model)", "HVD201"),
         ("strategy = tf.distribute.MirroredStrategy()", "HVD201"),
+        ("strategy = tf.contrib.distribute.MirroredStrategy(num_gpus=2)", "HVD201"),
         ("import deepspeed", "HVD201"),
         ("import pytorch_lightning as pl\npl.Trainer().fit(m)", "HVD202"),
         ("from accelerate import Accelerator\naccelerator = Accelerator()", "HVD202"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.plan import Remark
@@ -31,6 +32,7 @@ _CALLS = {
     "keras.utils.multi_gpu_model": "multi_gpu_model",
     "torch.distributed.run": "torchrun",
 }
+_STRATEGY = re.compile(r"tensorflow\.(contrib\.)?distribute\.(\w+\.)*\w+Strategy")
 _TRAINERS = {
     "pytorch_lightning": "Lightning",
     "lightning": "Lightning",
@@ -87,7 +89,7 @@ def back_ends(program: Program) -> Iterator[Remark]:
     for call in program.calls:
         for name in program.names(call.func):
             title = _CALLS.get(name)
-            if name.startswith("tensorflow.distribute.") and name.endswith("Strategy"):
+            if _STRATEGY.fullmatch(name):
                 title = f"tf.distribute ({name.rpartition('.')[2]})"
             if title is not None and _reached(program, call):
                 yield Remark("HVD201", call, f"the program is distributed already: it uses {title}")
