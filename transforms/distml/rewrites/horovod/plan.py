@@ -101,7 +101,7 @@ class Plan:
 
     def world(self, node: ast.AST) -> World:
         """How the file of `node` says rank and size; the import and start-up it needs are put into it."""
-        from distml.rewrites.horovod.common.setup import set_up
+        from distml.rewrites.horovod.aspects.setup import set_up
 
         unit = self.program.unit(node)
         if unit.source.location not in self.worlds:

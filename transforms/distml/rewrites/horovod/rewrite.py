@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from distml.rewrites.horovod.common import already, devices, downloads, outputs, written
+from distml.rewrites.horovod.aspects import already, devices, downloads, outputs, written
 from distml.rewrites.horovod.flows import flows
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark, Start

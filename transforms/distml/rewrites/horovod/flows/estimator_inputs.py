@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.common import tf_data
-from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.aspects import tf_data
+from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.flows.session_config import module_of
 from distml.rewrites.horovod.flows.session_frames import inside
 from distml.rewrites.horovod.flows.session_graph import argument

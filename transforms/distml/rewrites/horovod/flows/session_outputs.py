@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.common.outputs import guard, kind_of
-from distml.rewrites.horovod.common.purity import reads_only
+from distml.rewrites.horovod.aspects.outputs import guard, kind_of
+from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.flows.session_broadcast import restores
 from distml.rewrites.horovod.flows.session_frames import LOOPS, owner_of
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.common import tf_data
+from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.common.setup import anchor_of
+from distml.rewrites.horovod.aspects.setup import anchor_of
 from distml.rewrites.horovod.flows.session_frames import LOOPS, inside, reads, targets
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.common import environments, rates
-from distml.rewrites.horovod.common.setup import behind_start
+from distml.rewrites.horovod.aspects import environments, rates
+from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.flows.fit import batches, callbacks, data, files, moving, optimizers, sessions
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls
 from distml.rewrites.horovod.plan import Loop, Note, Plan

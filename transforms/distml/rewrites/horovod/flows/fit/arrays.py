@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.common.rates import given
+from distml.rewrites.horovod.aspects.rates import given
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program

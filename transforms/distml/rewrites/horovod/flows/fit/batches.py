@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterable
 
-from distml.rewrites.horovod.common import tf_data
-from distml.rewrites.horovod.common.origins import Origin, origins, parameter
-from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.aspects import tf_data
+from distml.rewrites.horovod.aspects.origins import Origin, origins, parameter
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import SHARD, divide
 from distml.rewrites.horovod.flows.fit.data import DEAL, STEPS

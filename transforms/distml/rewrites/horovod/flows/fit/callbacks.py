@@ -10,9 +10,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.common.outputs import kind_of, private
-from distml.rewrites.horovod.common.rates import given, scale_results
-from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.aspects.outputs import kind_of, private
+from distml.rewrites.horovod.aspects.rates import given, scale_results
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
 from distml.rewrites.horovod.flows.fit.models import Given, literal
 from distml.rewrites.horovod.plan import Note, Plan

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.common import tf_data
-from distml.rewrites.horovod.common.pipelines import paths
-from distml.rewrites.horovod.common.rates import given
-from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.aspects import tf_data
+from distml.rewrites.horovod.aspects.pipelines import paths
+from distml.rewrites.horovod.aspects.rates import given
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import SHARD, divide
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.common.outputs import private
-from distml.rewrites.horovod.common.rates import given
-from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.aspects.outputs import private
+from distml.rewrites.horovod.aspects.rates import given
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal
 from distml.rewrites.horovod.flows.fit.optimizers import CLASSES
 from distml.rewrites.horovod.plan import Note, Plan

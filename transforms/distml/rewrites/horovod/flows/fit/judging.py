@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from distml.rewrites.horovod.common.outputs import kind_of
+from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.training.program import Program
 
 _CHANGING = frozenset(

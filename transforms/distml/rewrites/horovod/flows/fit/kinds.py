@@ -6,8 +6,8 @@ import ast
 import re
 from typing import Literal
 
-from distml.rewrites.horovod.common.origins import origins
-from distml.rewrites.horovod.common.pipelines import paths
+from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.training.program import Program
 from distml.training.values import Box, Constant, Foreign, Instance, Values
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.aspects.origins import origins
 from distml.training.program import Program
 from distml.training.values import Box, Callable, Constant, Foreign, Instance, Values
 

@@ -11,9 +11,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.common.origins import origins
-from distml.rewrites.horovod.common.rates import given, is_schedule, not_found, scale_optimizer, scaled_default
-from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.rates import given, is_schedule, not_found, scale_optimizer, scaled_default
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal, objects, own_method
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from distml.rewrites.horovod.common.rates import given
-from distml.rewrites.horovod.common.setup import behind_start
-from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.aspects.rates import given
+from distml.rewrites.horovod.aspects.setup import behind_start
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.values import Foreign

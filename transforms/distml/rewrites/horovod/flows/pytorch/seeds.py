@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.common.setup import anchor_of, behind_start
+from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study

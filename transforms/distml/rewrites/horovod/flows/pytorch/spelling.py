@@ -113,7 +113,7 @@ class Spelling:
 
     def _function(self, node: ast.AST, name: str, code: str) -> str:
         """A small function that the file needs, put behind its start-up once."""
-        from distml.rewrites.horovod.common.setup import behind_start
+        from distml.rewrites.horovod.aspects.setup import behind_start
 
         unit = self.plan.program.unit(node)
         key = (unit.source.location, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from distml.rewrites.horovod.common import rates, reloads
+from distml.rewrites.horovod.aspects import rates, reloads
 from distml.rewrites.horovod.flows.tape import broadcast, data, decisions, gradients, optimizers
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse

@@ -11,8 +11,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from distml.rewrites.horovod.common.origins import origins, parameter
-from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.aspects.origins import origins, parameter
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.tape.gradients import sources_of
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from types import NoneType, UnionType
 
-from distml.rewrites.horovod.common import environments, tf_data
-from distml.rewrites.horovod.common.pipelines import paths
+from distml.rewrites.horovod.aspects import environments, tf_data
+from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, Way, ways

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.common.origins import origins
-from distml.rewrites.horovod.common.setup import behind_start
-from distml.rewrites.horovod.common.spelling import spell
+from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.setup import behind_start
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.tape.updates import Update, is_gradient, is_persistent, tape_item
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.common import rates
+from distml.rewrites.horovod.aspects import rates
 from distml.rewrites.horovod.plan import Plan
 from distml.training.values import Foreign, Instance
 

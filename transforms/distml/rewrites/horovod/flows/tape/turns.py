@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeGuard
 
-from distml.rewrites.horovod.common.origins import origins
-from distml.rewrites.horovod.common.pipelines import paths
+from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.training.program import Program
 from distml.training.values import Box, Constant, Foreign, Instance
 

@@ -12,9 +12,9 @@ import re
 from copy import deepcopy
 from dataclasses import dataclass
 
-from distml.rewrites.horovod.common.downloads import downloads
-from distml.rewrites.horovod.common.origins import origins
-from distml.rewrites.horovod.common.pipelines import Path, method_of, paths
+from distml.rewrites.horovod.aspects.downloads import downloads
+from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.pipelines import Path, method_of, paths
 from distml.rewrites.horovod.plan import Note, Plan, World
 from distml.training.values import Callable
 

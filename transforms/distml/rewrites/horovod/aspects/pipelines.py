@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from distml.rewrites.horovod.common.origins import Origin, given, origins, parameter
+from distml.rewrites.horovod.aspects.origins import Origin, given, origins, parameter
 from distml.training.program import Program
 from distml.training.values import Callable
 

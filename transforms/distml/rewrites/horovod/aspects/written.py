@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.common.outputs import private
+from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 

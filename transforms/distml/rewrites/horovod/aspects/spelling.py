@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.common.setup import anchor_of, behind_start
+from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.unit import Unit
 from distml.training.values import Foreign

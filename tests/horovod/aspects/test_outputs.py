@@ -7,8 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from distml.rewrites.horovod.common import already, devices, downloads, outputs
-from distml.rewrites.horovod.common.purity import reads_only
+from distml.rewrites.horovod.aspects import already, devices, downloads, outputs
+from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Loop, Note, Plan, World
 from distml.source.project import Project

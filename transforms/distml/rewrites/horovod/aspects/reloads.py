@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.common import outputs
+from distml.rewrites.horovod.aspects import outputs
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.unit import Unit

@@ -11,8 +11,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.common.purity import reads_only
-from distml.rewrites.horovod.common.setup import started
+from distml.rewrites.horovod.aspects.purity import reads_only
+from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.training.program import Program

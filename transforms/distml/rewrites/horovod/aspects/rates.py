@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from distml.rewrites.horovod.common.origins import origins
+from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.values import Callable, Class, Constant, Foreign, Function, Instance

@@ -1,1 +1,0 @@
-"""What every training program needs, whatever its loop: start-up, output, downloads."""
