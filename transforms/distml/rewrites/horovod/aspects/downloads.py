@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.setup import start_of
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.training.program import Program
 
@@ -30,7 +31,7 @@ _NOTE = Note(
 
 def once(plan: Plan) -> None:
     """Let local rank 0 run the statements that may download before all others do."""
-    start = _start(plan)
+    start = start_of(plan)
     statements: list[ast.stmt] = []
     for call in plan.program.calls:
         if plan.program.unit(call).source.location in plan.editable and downloads(call, plan.program):
@@ -75,12 +76,6 @@ def _says(call: ast.Call, name: str, value: object) -> bool:
 
 def _is(node: ast.expr, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
-
-
-def _start(plan: Plan) -> Start:
-    starts = {loop.start for loop in plan.loops}
-    order: tuple[Start, ...] = ("torch", "tensorflow", "keras", "session")
-    return next(each for each in order if each in starts)
 
 
 def _wait(start: Start, world: World) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
-from distml.training.values import Callable, Class, Constant, Foreign, Function, Instance
+from distml.training.values import Callable, Class, Foreign, Function, Instance
 
 _NOTE = Note(
     "learning rate times the number of ranks",
@@ -298,10 +298,3 @@ def _set_by(call: ast.Call, func: ast.Attribute, program: Program) -> Iterable[a
 
 def _is_rate(node: ast.expr, program: Program) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in _RATES and _is_optimizer(node.value, program)
-
-
-def constant(node: ast.expr, program: Program) -> object:
-    """The one literal an expression stands for; None where it is none or several."""
-    values = program.of(node)
-    found = [each.value for each in values if isinstance(each, Constant)]
-    return found[0] if len(found) == 1 and len(values) == 1 else None

@@ -23,10 +23,15 @@ _PRELUDE = frozenset({"os", "sys", "warnings", "matplotlib", "mpl", "plt", "path
 _WHY = "every process must know its rank and the number of ranks before anything is divided among them"
 
 
+def start_of(plan: Plan) -> Start:
+    """Which start-up the loops of a program need: one that serves all of them."""
+    starts = {loop.start for loop in plan.loops}
+    return "tensorflow" if {"keras", "session"} <= starts else next(each for each in _ORDER if each in starts)
+
+
 def set_up(plan: Plan, unit: Unit) -> World:
     """Put the start-up into a file, and say how it spells rank and size."""
-    starts = {loop.start for loop in plan.loops}
-    start = "tensorflow" if {"keras", "session"} <= starts else next(each for each in _ORDER if each in starts)
+    start = start_of(plan)
     patch = plan.patch(unit.tree)
     if start == "torch" and plan.options.backend == "ddp":
         code, world = _ddp(patch, unit, _is_entry(plan, unit))

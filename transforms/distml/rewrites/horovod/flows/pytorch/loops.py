@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.training.values import Box, Callable, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
@@ -180,8 +180,3 @@ def _called(call: ast.Call) -> str:
 
 def _tool(value: Value) -> bool:
     return isinstance(value, Foreign) and value.name.startswith(("torch.optim.", "torch.nn."))
-
-
-def innermost(study: Study, node: ast.AST) -> ast.AST | None:
-    """The loops around a node, innermost first, in its function."""
-    return next((above for above in study.program.ancestors(node) if isinstance(above, LOOPS)), None)
