@@ -21,6 +21,7 @@ PR_SET_PDEATHSIG = 1
 IDLE_SHARE = 0.25
 """Of one core, for each rank: processes that want less while nothing is written wait for something."""
 POLL = 0.1
+LOOKS = 20
 PREPARING = 4
 """How many times longer ranks may be silent before they have begun to train."""
 
@@ -139,7 +140,8 @@ def _watch(launch: Launch, timeout: float, stall: float, signs: Signs) -> str:
             seen, since, used = sign, now, wanted_seconds(launch.members())
         elif now - since > stall * (1 if signs.begun() else PREPARING):
             spent = wanted_seconds(launch.members())
-            if signs.waiting() or spent - used < IDLE_SHARE * signs.ranks * (now - since):
+            idle = spent - used < IDLE_SHARE * signs.ranks * (now - since) and not working(launch.members())
+            if idle or signs.waiting():
                 return f"for {stall:g} seconds no process did anything"
             since, used = now, spent
 
@@ -183,6 +185,26 @@ def wanted_seconds(pids: Sequence[int]) -> float:
                 ran, waited, _ = Path(task.path, "schedstat").read_text("utf-8").split()
                 nanoseconds += int(ran) + int(waited)
     return nanoseconds / 1e9
+
+
+def working(pids: Sequence[int]) -> bool:
+    """Whether a thread of the processes is seen to run, to be ready to, or to wait for the disk, often enough to matter.
+
+    Times alone do not tell: while a control group has used up its share of processors, the kernel counts neither
+    running nor waiting. https://docs.kernel.org/scheduler/sched-bwc.html
+    """
+    seen = 0
+    for _ in range(LOOKS):
+        seen += any(state in b"RD" for pid in pids for state in _states(pid))
+        time.sleep(POLL / 2)
+    return seen >= IDLE_SHARE * LOOKS
+
+
+def _states(pid: int) -> Iterator[bytes]:
+    """What each thread of a process is doing: the letter after its name. https://man7.org/linux/man-pages/man5/proc.5.html"""
+    with contextlib.suppress(OSError):
+        for task in os.scandir(f"/proc/{pid}/task"):
+            yield Path(task.path, "stat").read_bytes().rpartition(b")")[2].split()[0]
 
 
 def _die_with_parent() -> None:
