@@ -1,0 +1,107 @@
+"""One rank of many programs: `python ranks.py RANK WORLD_SIZE` imports torch once and forks a process for each program.
+
+Two things differ from a launcher: processes of one rank share an import, and the process group meets in a file instead
+of at a port. Each rank has an interpreter of its own, hence a hash seed of its own, as real ranks have.
+
+Requests are lines of JSON on the input, `{"program": PATH, "folder": PATH}`; the answer to each is the number of the
+process. A process writes to `FOLDER/output.RANK` what it prints and to `FOLDER/ending.RANK` how it ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import signal
+import sys
+import traceback
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+RANK, WORLD = int(sys.argv[1]), int(sys.argv[2])
+LONG = timedelta(seconds=60)
+"""No program may wait that long; hanging is seen from outside, long before."""
+
+
+def main() -> None:
+    preload()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for line in sys.stdin:
+        request = json.loads(line)
+        sys.stdout.flush()
+        pid = os.fork()
+        if not pid:
+            run(Path(request["program"]), Path(request["folder"]))
+        print(pid, flush=True)
+    os.killpg(0, signal.SIGKILL)
+
+
+def preload() -> None:
+    """Import what programs need, slow parts included that torch imports late, without starting a thread."""
+    import torch._dynamo
+    import torch.distributed.optim
+    import torch.multiprocessing
+    import torch.nn.parallel
+    import torch.utils.data.distributed  # noqa: F401
+
+
+def run(program: Path, folder: Path) -> None:
+    """Run a program as a launcher's process would; never returns."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    _redirect(folder)
+    os.environ.update(RANK=str(RANK), LOCAL_RANK=str(RANK), WORLD_SIZE=str(WORLD), LOCAL_WORLD_SIZE=str(WORLD))
+    os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29500", OMP_NUM_THREADS="1")
+    os.chdir(folder / "work")
+    _patch(folder / "store")
+    sys.argv = [str(program)]
+    ending = ""
+    try:
+        runpy.run_path(str(program), run_name="__main__")
+    except SystemExit as error:
+        ending = f"SystemExit: {error.code}" if error.code else ""
+    except BaseException as error:
+        traceback.print_exc()
+        ending = f"{type(error).__name__}: {error}"
+    sys.stdout.flush()
+    sys.stderr.flush()
+    writing = folder / f"writing.{RANK}"
+    writing.write_text(ending, "utf-8")
+    writing.rename(folder / f"ending.{RANK}")
+    os._exit(bool(ending))
+
+
+def _redirect(folder: Path) -> None:
+    """Outputs go to files, the input is empty."""
+    for name, number in (("output", 1), ("errors", 2)):
+        opened = os.open(folder / f"{name}.{RANK}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(opened, number)
+        os.close(opened)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 they last as long as the process
+
+
+def _patch(store: Path) -> None:
+    """The process group meets in a file; `mp.spawn` and `mp.Process` become the one process of this rank."""
+    import torch
+    import torch.distributed as dist
+    import torch.multiprocessing as mp
+
+    torch.set_num_threads(1)
+    original = dist.init_process_group
+
+    def init_process_group(backend: str | None = None, *unused: Any, **given: Any) -> None:
+        rank, world = int(given.get("rank", RANK)), int(given.get("world_size", WORLD))
+        original("gloo", store=dist.FileStore(str(store), world), rank=rank, world_size=world, timeout=LONG)
+
+    def spawn(fn: Any, args: tuple[Any, ...] = (), *unused: Any, **given: Any) -> None:
+        fn(RANK, *args)
+
+    dist.init_process_group = init_process_group
+    mp.spawn = spawn
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""Runs programs of two ranks for real and tells how they ended: finished, hung, or failed.
+
+A program hangs when nothing moves any more: no rank that is still there has wanted a processor for a while. Slowness is
+told from that by asking the kernel, so a busy machine makes no program hang. A rank that lost the other one because that
+had ended without it has waited in vain too.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from distml.smoke.processes import wanted_seconds, working
+
+WORLD = 2
+AT_ONCE = 6
+SILENCE = 0.6
+"""Seconds without work after which ranks are looked at more closely."""
+IDLE_SHARE = 0.2
+LIMIT = 60.0
+SERVER = Path(__file__).with_name("ranks.py")
+LOST = re.compile(r"(?i)connection (closed|reset) by peer|broken pipe|has exited|remote end closed")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a program ended, what raised on each rank ("" where nothing did, None where it was still there), and outputs."""
+
+    how: str
+    raised: tuple[str | None, ...]
+    outputs: tuple[str, ...]
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.how} after {self.seconds:.1f} s, ranks raised {self.raised}"
+
+
+def judged(raised: Sequence[str | None]) -> str:
+    """How a program ended ("finished", "hang" or "error"), from what each rank raised."""
+    if not any(each is None or each for each in raised):
+        return "finished"
+    return "error" if any(each and not LOST.search(each) for each in raised) else "hang"
+
+
+def run_all(programs: Sequence[Path], python: str = sys.executable) -> dict[Path, Ending]:
+    """How each program ends. Nothing is left behind."""
+    with tempfile.TemporaryDirectory(prefix="ranks-") as folder, ranks(python) as servers:
+        lock = threading.Lock()
+
+        def one(numbered: tuple[int, Path]) -> Ending:
+            number, program = numbered
+            own = Path(folder, str(number))
+            (own / "work").mkdir(parents=True)
+            with lock:
+                pids = [_start(server, program, own) for server in servers]
+            return _watch(pids, own)
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            return dict(zip(programs, pool.map(one, enumerate(programs))))
+
+
+@contextlib.contextmanager
+def ranks(python: str) -> Iterator[list[subprocess.Popen[str]]]:
+    """A server for each rank, in a process group of its own that is killed in the end."""
+    servers: list[subprocess.Popen[str]] = []
+    try:
+        for rank in range(WORLD):
+            own = {"PYTHONHASHSEED": str(rank), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+            command = [python, str(SERVER), str(rank), str(WORLD)]
+            servers.append(
+                subprocess.Popen(
+                    command,
+                    env={**os.environ, **own},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    start_new_session=True,
+                )
+            )
+        yield servers
+    finally:
+        for server in servers:
+            with contextlib.suppress(OSError):
+                os.killpg(server.pid, signal.SIGKILL)
+            server.communicate()
+
+
+def _start(server: subprocess.Popen[str], program: Path, folder: Path) -> int:
+    assert server.stdin and server.stdout
+    print(json.dumps({"program": str(program), "folder": str(folder)}), file=server.stdin, flush=True)
+    return int(server.stdout.readline())
+
+
+def _watch(pids: Sequence[int], folder: Path) -> Ending:
+    """Wait until every rank has ended, or none does anything; then end those that are left."""
+    began = since = time.monotonic()
+    used = wanted_seconds(pids)
+    while left := [pid for pid in pids if _alive(pid)]:
+        time.sleep(0.03)
+        now = time.monotonic()
+        if now - began > LIMIT:
+            break
+        if now - since > SILENCE:
+            spent = wanted_seconds(left)
+            if spent - used < IDLE_SHARE * (now - since) and not working(left):
+                break
+            since, used = time.monotonic(), wanted_seconds(left)
+    stuck = [_alive(pid) for pid in pids]
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    raised = tuple(None if alive else _ending(folder, rank) for rank, alive in enumerate(stuck))
+    outputs = tuple(_read(folder / f"output.{rank}") for rank in range(len(pids)))
+    return Ending(judged(raised), raised, outputs, time.monotonic() - began)
+
+
+def _ending(folder: Path, rank: int) -> str:
+    path = folder / f"ending.{rank}"
+    return path.read_text("utf-8") if path.is_file() else "the process died: " + _read(folder / f"errors.{rank}")[-500:]
+
+
+def _read(path: Path) -> str:
+    return path.read_text("utf-8", "replace") if path.is_file() else ""
+
+
+def _alive(pid: int) -> bool:
+    """Whether the process is there and has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in b"ZX"
+    except OSError:
+        return False
+
+
+def way_of_failing(program: Path) -> str:
+    """What the docstring of a bad program says after "Fails:": hang, error, or wrong values."""
+    docstring = ast.get_docstring(ast.parse(program.read_text("utf-8"))) or ""
+    found = re.search(r"^Fails: (hang|error|wrong values)\.$", docstring, re.MULTILINE)
+    assert found, f"{program.name} does not say how it fails"
+    return found[1]
+
+
+if __name__ == "__main__":
+    start = time.monotonic()
+    for path, ending in run_all([Path(name).resolve() for name in sys.argv[1:]]).items():
+        print(path.name, ending)
+        if "-v" in os.environ.get("SHOW", ""):
+            print(*ending.outputs, sep="---\n")
+    print(f"{time.monotonic() - start:.1f} s")

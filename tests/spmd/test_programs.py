@@ -1,0 +1,88 @@
+"""The programs of tests/spmd/programs, run for real on two ranks: bad ones fail as they say, good ones finish.
+
+Two ranks that finish with values mixed up print something else than the good twin does.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from spmd.running import Ending, judged, run_all, way_of_failing
+
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
+HOROVOD = [program for program in PROGRAMS if program.name.startswith("hvd_")]
+HERE = [program for program in PROGRAMS if program not in HOROVOD]
+BAD = [program for program in HERE if program.stem.endswith("_bad")]
+GOOD = [program for program in HERE if program not in BAD]
+
+pytestmark = pytest.mark.requires("torch")
+
+
+def name(program: Path) -> str:
+    return program.stem
+
+
+def twin(program: Path) -> Path:
+    """The good program of a bad one."""
+    return program.with_name(program.name.replace("_bad.py", "_good.py"))
+
+
+@pytest.fixture(scope="module")
+def endings() -> dict[Path, Ending]:
+    return run_all(HERE)
+
+
+@pytest.mark.parametrize("program", GOOD, ids=name)
+def test_good_finishes(program: Path, endings: dict[Path, Ending]) -> None:
+    assert endings[program].how == "finished", str(endings[program])
+
+
+@pytest.mark.parametrize("program", BAD, ids=name)
+def test_bad_fails_as_it_says(program: Path, endings: dict[Path, Ending]) -> None:
+    way, ending = way_of_failing(program), endings[program]
+    if way == "wrong values":
+        assert ending.how == "finished", str(ending)
+        assert ending.outputs != endings[twin(program)].outputs
+    else:
+        assert ending.how == way, str(ending)
+
+
+@pytest.mark.parametrize("program", [each for each in PROGRAMS if each.stem.endswith("_bad")], ids=name)
+def test_bad_has_a_twin_and_marks(program: Path) -> None:
+    text, other = program.read_text("utf-8"), twin(program).read_text("utf-8")
+    assert re.search(r"  # error: SPM\??$", text, re.MULTILINE)
+    assert "# error" not in other
+    assert way_of_failing(program)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=name)
+def test_programs_are_of_a_size_to_be_read(program: Path) -> None:
+    assert 12 <= len(program.read_text("utf-8").splitlines()) <= 60
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(BAD) >= 40
+    assert len([program for program in GOOD if program.stem.startswith("good_")]) >= 20
+
+
+def test_every_program_of_a_pair_is_known() -> None:
+    strays = [each.name for each in PROGRAMS if not re.search(r"^good_|_(bad|good)$", each.stem)]
+    assert strays == []
+
+
+@pytest.mark.parametrize(
+    ("raised", "how"),
+    [
+        (("", ""), "finished"),
+        (("", None), "hang"),
+        ((None, None), "hang"),
+        (("", "RuntimeError: Connection closed by peer"), "hang"),
+        (("ValueError: no", "RuntimeError: Connection closed by peer"), "error"),
+        (("ValueError: no", None), "error"),
+        (("SystemExit: 1", ""), "error"),
+    ],
+)
+def test_endings_are_judged(raised: tuple[str | None, ...], how: str) -> None:
+    assert judged(raised) == how
