@@ -86,6 +86,16 @@ def test_objects_cross_modules(read) -> None:  # type: ignore[no-untyped-def]
     assert {unit.source.path for unit in program.units.values()} == {"main.py", "parts.py"}
 
 
+def test_names_come_by_stars_through_modules_that_name_no_framework(read) -> None:  # type: ignore[no-untyped-def]
+    program = read(
+        "from middle import *\nfrom elsewhere import *\nprint(torch.nn.Linear(rate, 1))",
+        middle="from settings import *\nname = 'x'",
+        settings="import torch\nrate = 4",
+    )
+    assert "torch.nn.Linear" in found(program, "torch.nn.Linear")
+    assert "builtins.print" in found(program, "print")
+
+
 def test_methods_of_classes_of_the_program_and_of_what_they_are_derived_from(read) -> None:  # type: ignore[no-untyped-def]
     program = read(
         """

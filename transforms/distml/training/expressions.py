@@ -56,9 +56,9 @@ class Expressions(Calls):
         if owner is not None:
             return self.store.read("name", owner, name)
         starred = frozenset(value for module in unit.starred for value in self.member(module, name))
-        if starred:
+        if any(not isinstance(value, Foreign) for value in starred) or name not in _BUILTINS:
             return starred
-        return frozenset({Foreign(f"builtins.{name}")}) if name in _BUILTINS else NOTHING
+        return starred | {Foreign(f"builtins.{name}")}
 
     def _attribute(self, node: ast.Attribute, unit: Unit) -> Values:
         return self.attribute(self.evaluate(node.value, unit), node.attr)

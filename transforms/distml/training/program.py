@@ -28,7 +28,9 @@ MOST_STEPS = 300_000
 """Expressions evaluated for one program, all passes together: a few seconds."""
 MOST_TEXT = 600_000
 """Characters of the modules of one program."""
-_FRAMEWORK = re.compile(r"\b(tensorflow|keras|torch|horovod)\b|optimizer|\.step\(|\.backward\(|\byield\b")
+_FRAMEWORK = re.compile(
+    r"\b(tensorflow|keras|torch|horovod)\b|optimizer|\.step\(|\.backward\(|\byield\b|\bimport \*"
+)
 
 
 class Program(Statements):

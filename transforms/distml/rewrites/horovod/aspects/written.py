@@ -72,6 +72,7 @@ class _Reach:
             for function in self.called.get(call, ()):
                 if function not in done:
                     done.add(function)
+                    yield function
                     for statement in getattr(function, "body", ()):
                         yield from self.of(statement, done)
 

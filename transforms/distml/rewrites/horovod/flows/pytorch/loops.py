@@ -51,16 +51,24 @@ class Loops:
                     self.passing.append(Use(leaf, node, self.makers(leaf)))
                 else:
                     self._note(leaf, node, trains)
-        elif isinstance(node, ast.Call) and "builtins.next" in self.program.names(node.func) and node.args:
+        elif isinstance(node, ast.Call) and (inner := self._drawn_from(node)) is not None:
             loop = self.study.loop(node)
             trains = (loop is not None and self.study.training.holds(loop)) or self._called_in_training(node)
-            inner = node.args[0]
             fresh = isinstance(inner, ast.Call) and "builtins.iter" in self.program.names(inner.func)
             for leaf in self.leaves(inner):
                 self._note(leaf, node, trains and not (fresh and loop is None))
         elif isinstance(node, ast.comprehension):
             for leaf in self.leaves(node.iter):
                 self._note(leaf, node, False)
+
+    def _drawn_from(self, call: ast.Call) -> ast.expr | None:
+        """The iterator that a call takes the next item of: `next(batches)`, or `batches.next()` of older loaders."""
+        if "builtins.next" in self.program.names(call.func):
+            return call.args[0] if call.args else None
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("next", "__next__") and not call.args:
+            iterator = call.func.value
+            return iterator if any(self.makers(leaf) for leaf in self.leaves(iterator)) else None
+        return None
 
     def _called_in_training(self, node: ast.AST) -> bool:
         function = self.program.function(node)
