@@ -96,6 +96,15 @@ def test_names_come_by_stars_through_modules_that_name_no_framework(read) -> Non
     assert "builtins.print" in found(program, "print")
 
 
+def test_a_module_that_is_read_later_is_no_longer_unknown(read) -> None:  # type: ignore[no-untyped-def]
+    """An import comes before what it imports was looked at; nothing of that moment may stay."""
+    program = read(
+        "from later import made\nspec = made()\noptimizer = spec['optimizer']",
+        later="import torch\n\ndef made():\n    spec = {}\n    spec['optimizer'] = torch.optim.SGD([])\n    return spec\n",
+    )
+    assert found(program, "optimizer") == {"torch.optim.SGD()"}
+
+
 def test_methods_of_classes_of_the_program_and_of_what_they_are_derived_from(read) -> None:  # type: ignore[no-untyped-def]
     program = read(
         """

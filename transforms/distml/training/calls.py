@@ -56,6 +56,8 @@ class Calls:
     store: Store
     steps: int
     values: dict[ast.AST, Values]
+    guessing = False
+    """Whether the rest is settled, so that what is still unknown stays so: a module may be read after one that imports it."""
 
     def evaluate(self, node: ast.expr | None, unit: Unit) -> Values:
         """What an expression can stand for."""
@@ -92,7 +94,7 @@ class Calls:
         found: set[object] = set()
         for callee in callees:
             found |= self.apply(callee, given, node, unit)
-        if not callees:
+        if not callees and self.guessing:
             found.add(Foreign("?()", node))
         return frozenset(found)  # type: ignore[arg-type]
 

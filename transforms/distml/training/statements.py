@@ -208,8 +208,6 @@ class Statements(Expressions):
             unit.lexical.parents.update(dict.fromkeys(ast.walk(read), node))
         return unit.unquoted[annotation]
 
-    guessing = False
-
     def _classdef(self, node: ast.ClassDef, unit: Unit) -> None:
         for each in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             self.evaluate(each, unit)
