@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.setup import start_of
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
+from distml.training.around import block_of
 from distml.training.program import Program
 
 _LOADS = re.compile(
@@ -126,7 +127,7 @@ def _groups(statements: list[ast.stmt], program: Program) -> Iterator[tuple[ast.
     for statement in statements:
         if any(above in wanted for above in program.ancestors(statement)) or statement in inner:
             continue
-        block = _block(statement, program)
+        block = block_of(statement, program)
         at = block.index(statement)
         if at and block[at - 1] in wanted:
             continue
@@ -134,12 +135,3 @@ def _groups(statements: list[ast.stmt], program: Program) -> Iterator[tuple[ast.
         while last + 1 < len(block) and block[last + 1] in wanted:
             last += 1
         yield statement, block[last]
-
-
-def _block(statement: ast.stmt, program: Program) -> list[ast.stmt]:
-    above = program.parent(statement)
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(above, name, None)
-        if isinstance(block, list) and statement in block:
-            return block
-    return [statement]

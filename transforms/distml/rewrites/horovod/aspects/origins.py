@@ -52,19 +52,6 @@ def parameter(use: ast.Name, program: Program) -> ast.FunctionDef | ast.AsyncFun
     return owner if use.id in named else None
 
 
-def given(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
-    """What a call gives for a parameter of the function it calls, by keyword or place."""
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    if name not in names or any(isinstance(each, ast.Starred) for each in call.args):
-        return None
-    bound = names[:1] in (["self"], ["cls"]) and isinstance(call.func, ast.Attribute)
-    place = names.index(name) - bound
-    return call.args[place] if 0 <= place < len(call.args) else None
-
-
 def _of_name(use: ast.Name, owner: ast.AST, program: Program) -> list[Origin]:
     unit = program.unit(use)
     found = [each for each in _assignments(owner, unit) if _names(each.target, use.id)]

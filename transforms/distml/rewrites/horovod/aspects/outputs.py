@@ -15,6 +15,7 @@ from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
+from distml.training.around import owner_of
 from distml.training.program import Program
 
 _PRINTS = re.compile(
@@ -213,7 +214,7 @@ def _kept_inside(node: ast.Assign, within: ast.With, plan: Plan) -> bool:
         return False
     names = {target.id for target in node.targets if isinstance(target, ast.Name)}
     inside = set(ast.walk(within))
-    owner = plan.program.function(within) or plan.program.unit(within).tree
+    owner = owner_of(within, plan.program)
     looped = any(isinstance(above, ast.For | ast.While) for above in plan.program.ancestors(within))
     uses = [each for each in ast.walk(owner) if isinstance(each, ast.Name) and each.id in names and each not in inside]
     return isinstance(owner, ast.FunctionDef) and not looped and all(each.lineno < within.lineno for each in uses)

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from distml.rewrites.horovod.aspects.origins import Origin, given, origins, parameter
+from distml.rewrites.horovod.aspects.origins import Origin, origins, parameter
+from distml.training.callsites import argument_for, called
 from distml.training.program import Program
 from distml.training.values import Callable
 
@@ -122,8 +123,10 @@ class _Walk:
         function = parameter(node, self.program) if isinstance(node, ast.Name) and not known else None
         if function is not None:
             assert isinstance(node, ast.Name)
-            called = [calls[-1]] if calls and calls[-1] in self.program.calling(function) else None
-            handed = [(each, given(each, function, node.id)) for each in called or self.program.calling(function)]
+            passed = [calls[-1]] if calls and calls[-1] in self.program.calling(function) else None
+            handed = [
+                (each, argument_for(each, function, node.id)) for each in passed or self.program.calling(function)
+            ]
             for _, value in handed:
                 if value is not None:
                     self.back(value, here, calls[:-1], depth + 1)
@@ -161,14 +164,13 @@ class _Walk:
             return
         names = self.program.names(node.func)
         func = node.func
-        called = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if any(
             name in ("tensorflow.data.Dataset.zip", "tensorflow.data.experimental.sample_from_datasets")
             for name in names
         ):
             for part in _parts(node):
                 self.back(part, here, calls, depth + 1)
-        elif called == "zip" and "builtins.zip" in names:
+        elif called(node) == "zip" and "builtins.zip" in names:
             for part in node.args:
                 self.back(part, here, calls, depth + 1)
         elif any(SOURCES.fullmatch(name) for name in names):
@@ -177,9 +179,9 @@ class _Walk:
             if func.attr == "concatenate" and node.args:
                 self.back(node.args[0], here, calls, depth + 1)
             self.back(func.value, here, calls, depth + 1)
-        elif called in _PASS and node.args:
+        elif called(node) in _PASS and node.args:
             self.back(node.args[0], here, calls, depth + 1)
-        elif called in _PASS and isinstance(func, ast.Attribute):
+        elif called(node) in _PASS and isinstance(func, ast.Attribute):
             self.back(func.value, here, calls, depth + 1)
         else:
             self.found.append(Path(here, self.program))

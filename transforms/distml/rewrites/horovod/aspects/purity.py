@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.values import Callable, Constant
 
@@ -47,7 +48,7 @@ def reads_only(node: ast.AST, program: Program, depth: int = 3) -> bool:
 
 
 def _call(node: ast.Call, program: Program, depth: int) -> bool:
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = called(node)
     own = [value for value in program.of(node.func) if isinstance(value, Callable)]
     if own:
         return depth > 0 and all(_function(value, program, depth - 1) for value in own)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument, positional
 from distml.training.program import Program
 from distml.training.values import Callable, Class, Foreign, Function, Instance
 
@@ -86,11 +87,11 @@ def scale_optimizer(plan: Plan, call: ast.Call) -> None:
     """
     if plan.options.scale_lr == "none":
         return
-    rate = given(call, 0, *_RATES)
+    rate = argument(call, 0, *_RATES)
     if rate is not None:
         scale(plan, rate)
         _named(plan, call)
-        decay = given(call, -1, "decay")
+        decay = argument(call, -1, "decay")
         if decay is not None and plan.options.shard != "none":
             plan.patch(decay).wrap(decay, "{} * " + plan.world(decay).size, _STEPS)
         return
@@ -187,15 +188,6 @@ def not_found(plan: Plan, node: ast.expr) -> None:
     )
 
 
-def given(call: ast.Call, position: int, *names: str) -> ast.expr | None:
-    """An argument by any of its names, or else by position (none for -1)."""
-    for keyword in call.keywords:
-        if keyword.arg in names:
-            return keyword.value
-    plain = not any(isinstance(each, ast.Starred) for each in call.args[: position + 1])
-    return call.args[position] if 0 <= position < len(call.args) and plain else None
-
-
 def results(function: Function) -> Iterator[ast.expr]:
     """The expressions a function returns."""
     if isinstance(function, ast.Lambda):
@@ -224,15 +216,15 @@ def _functions(node: ast.expr, program: Program) -> list[Function]:
 def _schedule(plan: Plan, call: ast.Call, kind: _Schedule) -> None:
     size = plan.world(call).size
     for position, name in kind.rates:
-        rate = given(call, position, name)
+        rate = argument(call, position, name)
         if rate is not None and not (isinstance(rate, ast.Constant) and rate.value is None):
             _each(plan, rate, f"{{}} * {size}", name in _LISTS, _NOTE)
     for name, default in kind.defaults:
         position = next(at for at, each in kind.rates if each == name)
-        if given(call, position, name) is None:
+        if argument(call, position, name) is None:
             plan.patch(call).keyword(call, name, f"{default} * {size}", _NOTE)
     for position, name in kind.steps if plan.options.shard != "none" else ():
-        count = given(call, position, name)
+        count = argument(call, position, name)
         if count is not None and not (isinstance(count, ast.Constant) and count.value == 0):
             _each(plan, count, f"{{}} // {size}", name in _LISTS, _STEPS)
 
@@ -274,7 +266,7 @@ def _is_second_parameter(node: ast.Name, program: Program) -> bool:
     function = next((a for a in program.ancestors(node) if isinstance(a, ast.FunctionDef | ast.Lambda)), None)
     if function is None:
         return False
-    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args) if each.arg != "self"]
+    names = [each for each in positional(function) if each != "self"]
     return node.id in names[1:]
 
 

@@ -7,6 +7,7 @@ import re
 
 from distml.rewrites.horovod.aspects import outputs
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.unit import Unit
 
@@ -78,9 +79,9 @@ def wait(plan: Plan) -> None:
     for unit in plan.units():
         _prepared(plan, unit)
         calls = [node for node in ast.walk(unit.tree) if isinstance(node, ast.Call)]
-        written = {path: call for call in calls if _method(call) in _WRITES for path in _paths(call)}
+        written = {path: call for call in calls if called(call) in _WRITES for path in _paths(call)}
         for call in calls:
-            for path in _paths(call) if _method(call) in _READS else ():
+            for path in _paths(call) if called(call) in _READS else ():
                 if (
                     path in written
                     and written[path].lineno < call.lineno
@@ -108,10 +109,6 @@ def _by_all(call: ast.Call, written: ast.Call, program: Program) -> bool:
     statement = program.statement(call)
     simple = isinstance(statement, ast.Assign | ast.Expr | ast.AnnAssign | ast.Return)
     return simple and program.function(call) is program.function(written)
-
-
-def _method(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _paths(call: ast.Call) -> list[str]:

@@ -11,9 +11,10 @@ import re
 from distml.rewrites.horovod.flows import estimator_inputs, session_config, session_hooks, session_optimizers
 from distml.rewrites.horovod.flows.estimator_premade import premade
 from distml.rewrites.horovod.flows.session_config import module_of
-from distml.rewrites.horovod.flows.session_graph import Graph, argument
+from distml.rewrites.horovod.flows.session_graph import Graph
 from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.plan import Loop, Note, Plan, Refuse
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Foreign
 

@@ -13,8 +13,8 @@ from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.flows.session_config import module_of
 from distml.rewrites.horovod.flows.session_frames import inside
-from distml.rewrites.horovod.flows.session_graph import argument
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Callable, Foreign
 

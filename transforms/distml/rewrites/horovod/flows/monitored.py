@@ -16,8 +16,9 @@ from distml.rewrites.horovod.flows import (
     session_outputs,
     session_refusals,
 )
-from distml.rewrites.horovod.flows.session_graph import MONITORED, SUPERVISED, Graph, Run, argument
+from distml.rewrites.horovod.flows.session_graph import MONITORED, SUPERVISED, Graph, Run
 from distml.rewrites.horovod.plan import Loop, Note, Plan
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Foreign
 

@@ -17,9 +17,10 @@ from distml.rewrites.horovod.flows import (
     session_refusals,
 )
 from distml.rewrites.horovod.flows.session_feeds import entries
-from distml.rewrites.horovod.flows.session_frames import frames, loops
+from distml.rewrites.horovod.flows.session_frames import frames
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, monitored
 from distml.rewrites.horovod.plan import Loop, Plan
+from distml.training.around import loops_around
 from distml.training.program import Program
 
 
@@ -58,7 +59,11 @@ def _loops(graph: Graph) -> dict[ast.stmt, list[Run]]:
     found: dict[ast.stmt, list[Run]] = {}
     for run in graph.runs():
         if not monitored(run.session, graph.program):
-            chain = [loop for frame in frames(run.call, [], graph.program) for loop in loops(frame.node, graph.program)]
+            chain = [
+                loop
+                for frame in frames(run.call, [], graph.program)
+                for loop in loops_around(frame.node, graph.program)
+            ]
             place = chain[-1] if chain else graph.program.statement(run.call)
             found.setdefault(place, []).append(run)
     return found

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.flows.session_frames import Frame, loops, owner_of
-from distml.rewrites.horovod.flows.session_graph import Run, argument
+from distml.rewrites.horovod.flows.session_frames import Frame
+from distml.rewrites.horovod.flows.session_graph import Run
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import loops_around, owner_of, whole_branch
+from distml.training.callsites import argument
 from distml.training.program import Program
 
 _SEND = Note(
@@ -41,14 +43,14 @@ def send(plan: Plan, run: Run, chain: list[Frame]) -> None:
         before = [s for s in starts if owner_of(s, program) is frame.owner and s.lineno <= statement.lineno]
         if before:
             session = _text(run) if number == 0 else _receiver(before[-1], program)
-            last = _settled(before[-1], program)
+            last = whole_branch(program.statement(before[-1]), program)
             if _nothing_between(last, statement, program):
                 _put(plan, last, _receiver(before[-1], program), after=True)
             else:
                 _put(plan, statement, session, after=False)
             return
     for start in starts:
-        _put(plan, _settled(start, program), _receiver(start, program), after=True)
+        _put(plan, whole_branch(program.statement(start), program), _receiver(start, program), after=True)
     if not starts:
         _put(plan, _outermost(chain[-1], [], program), _text(run), after=False)
 
@@ -81,7 +83,7 @@ def _outermost(frame: Frame, starts: list[ast.Call], program: Program) -> ast.st
     """The outermost loop around a frame's node that neither initializes nor makes the session, else its statement."""
     found = program.statement(frame.node)
     inner = set(starts)
-    for loop in loops(frame.node, program):
+    for loop in loops_around(frame.node, program):
         if any(each in inner or _makes_session(each, program) for each in ast.walk(loop)):
             break
         found = loop
@@ -92,17 +94,6 @@ def _makes_session(node: ast.AST, program: Program) -> bool:
     return isinstance(node, ast.Call) and bool(
         program.names(node.func) & {"tensorflow.Session", "tensorflow.InteractiveSession"}
     )
-
-
-def _settled(start: ast.Call, program: Program) -> ast.stmt:
-    """The statement behind which an initializer has run, whatever branch was taken."""
-    found = program.statement(start)
-    for above in program.ancestors(found):
-        if isinstance(above, ast.If | ast.Try):
-            found = above
-        elif isinstance(above, ast.stmt):
-            break
-    return found
 
 
 def _nothing_between(first: ast.stmt, last: ast.stmt, program: Program) -> bool:

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.flows.session_graph import argument
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Foreign
 

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.flows import session_pipelines as pipelines
 from distml.rewrites.horovod.flows.session_draws import Draw, draws
 from distml.rewrites.horovod.flows.session_feeds import Feed, averaged, entries, sliceable, summed_up, taken_from
-from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, loops, reached, targets
+from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_steps import divide, few
 from distml.rewrites.horovod.flows.session_turns import take_turns, take_while
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import Looping, loops_around
 from distml.training.program import Program
 
 _SEED = re.compile(r"(numpy\.)?random\.(seed|RandomState|Random|default_rng)")
@@ -47,15 +48,13 @@ def distribute(plan: Plan, graph: Graph, runs: list[Run]) -> bool:
     return any([bool(dealt), *[_draw(plan, graph, run) for run in runs if run not in dealt]])
 
 
-def _scopes(
-    graph: Graph, run: Run
-) -> Iterator[tuple[ast.For | ast.While | ast.FunctionDef, Reach, list[ast.For | ast.While]]]:
+def _scopes(graph: Graph, run: Run) -> Iterator[tuple[Looping | ast.FunctionDef, Reach, list[Looping]]]:
     """The loops around a step and the functions called in them, innermost first, with what is fed and the loops around."""
     program = graph.program
     chain = frames(run.call, [each.value for each in entries(run, graph)], program)
     for number, frame in enumerate(chain):
-        inner = list(loops(frame.node, program))
-        outer = [loop for later in chain[number + 1 :] for loop in loops(later.node, program)]
+        inner = list(loops_around(frame.node, program))
+        outer = [loop for later in chain[number + 1 :] for loop in loops_around(later.node, program)]
         for place, loop in enumerate(inner):
             yield loop, reached(frame.feeds, loop), [*inner[place:], *outer]
         if isinstance(frame.owner, ast.FunctionDef) and outer:
@@ -122,12 +121,12 @@ def seeded(program: Program) -> bool:
     return any(_SEED.fullmatch(name) for call in program.calls if call.args for name in program.names(call.func))
 
 
-def _moves(loop: ast.For | ast.While) -> set[str]:
+def _moves(loop: Looping) -> set[str]:
     """The variables that a loop counts up."""
     return {name for n in inside(loop) if isinstance(n, ast.AugAssign) for name in targets(n.target)}
 
 
-def _counted(plan: Plan, around: list[ast.For | ast.While], run: Run) -> None:
+def _counted(plan: Plan, around: list[Looping], run: Run) -> None:
     """Divide the turns of the loop that makes the steps: the innermost that is not part of a step itself."""
     found = list(around)
     while len(found) > 1 and few(found[0], plan.program):
@@ -143,7 +142,7 @@ def _counted(plan: Plan, around: list[ast.For | ast.While], run: Run) -> None:
         )
 
 
-def _ends_with_data(loop: ast.For | ast.While, program: Program) -> bool:
+def _ends_with_data(loop: Looping, program: Program) -> bool:
     """Whether a loop ends when its data set does, or when its session says so."""
     text = ast.unparse(loop)
     return (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.flows.session_frames import LOOPS, Reach, frames, inside, loops, reached, targets
+from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.around import LOOPS, Looping, loops_around
 from distml.training.program import Program
 
 _AVERAGE = Note(
@@ -24,7 +25,7 @@ def average(plan: Plan, graph: Graph, runs: list[Run], closed: bool = False) -> 
     calls = {run.call: run for run in graph.runs()}
     for run in runs:
         for frame in frames(run.call, [], graph.program):
-            for loop in loops(frame.node, graph.program):
+            for loop in loops_around(frame.node, graph.program):
                 for test in _endings(loop, graph.program):
                     reach = reached([test], loop)
                     deciding = [calls[n] for part in reach.parts for n in ast.walk(part) if n in calls]
@@ -32,7 +33,7 @@ def average(plan: Plan, graph: Graph, runs: list[Run], closed: bool = False) -> 
                         _averaged(plan, each, loop, reach, test, closed)
 
 
-def _averaged(plan: Plan, run: Run, loop: ast.For | ast.While, reach: Reach, test: ast.expr, closed: bool) -> None:
+def _averaged(plan: Plan, run: Run, loop: Looping, reach: Reach, test: ast.expr, closed: bool) -> None:
     """Fetch the averages of the values that a test is computed from."""
     chosen = [] if closed else _chosen(plan.program.statement(run.call), run, reach)
     if not chosen or not any(node is run.call for node in inside(loop)):
@@ -70,7 +71,7 @@ def _chosen(statement: ast.stmt, run: Run, reach: Reach) -> list[ast.Name | ast.
     )
 
 
-def _endings(loop: ast.For | ast.While, program: Program) -> list[ast.expr]:
+def _endings(loop: Looping, program: Program) -> list[ast.expr]:
     """The conditions on which a loop is left."""
     found = [loop.test] if isinstance(loop, ast.While) else []
     for node in inside(loop):

@@ -7,7 +7,8 @@ import re
 from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached
-from distml.rewrites.horovod.flows.session_graph import Graph, argument
+from distml.rewrites.horovod.flows.session_graph import Graph
+from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.values import Callable, Foreign, Instance
 
@@ -66,7 +67,7 @@ def _draw(call: ast.Call, program: Program) -> Draw | None:
         return Draw(call, any(found)) if found else None
     if names and all(_PURE.fullmatch(name) and "()" not in name for name in names):
         return None
-    text = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    text = called(call)
     arrays = any(isinstance(v, Foreign) and v.name.startswith("numpy.") for v in program.of(call.func))
     return Draw(call, True) if _NAMED.search(text) and not arrays else None
 

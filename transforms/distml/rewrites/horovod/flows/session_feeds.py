@@ -6,9 +6,11 @@ import ast
 import re
 from dataclasses import dataclass
 
-from distml.rewrites.horovod.flows.session_frames import owner_of, targets
-from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument
+from distml.rewrites.horovod.flows.session_frames import targets
+from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_optimizers import optimizers
+from distml.training.around import owner_of
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Box, Constant, Foreign
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from distml.training.around import SCOPES, loops_around, owner_of
+from distml.training.callsites import positional
 from distml.training.program import Program
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _ADDS = frozenset({"append", "extend", "add", "update", "insert"})
 _DEEPEST = 6
 
@@ -33,7 +33,7 @@ def frames(node: ast.expr, feeds: Iterable[ast.expr], program: Program) -> list[
         callers = [call for call in callers if not _evaluates(owner_of(call, program))] or callers
         if not callers:
             break
-        caller = next((call for call in callers if any(loops(call, program))), callers[0])
+        caller = next((call for call in callers if any(loops_around(call, program))), callers[0])
         if any(caller is each.node for each in found):
             break
         given = _given(function, caller, program)
@@ -50,30 +50,14 @@ def _evaluates(owner: ast.AST) -> bool:
     )
 
 
-def owner_of(node: ast.AST, program: Program) -> ast.AST:
-    """The function a node stands in, or the module."""
-    return program.function(node) or program.unit(node).tree
-
-
 def _given(function: ast.FunctionDef, call: ast.Call, program: Program) -> dict[str, ast.expr]:
     """What a call gives to each parameter, as far as it is written out."""
-    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    names = positional(function)
     if names and isinstance(call.func, ast.Attribute) and isinstance(program.parent(function), ast.ClassDef):
         names = names[1:]
     given = dict(zip(names, call.args, strict=False))
     given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     return given
-
-
-def loops(node: ast.AST, program: Program) -> Iterator[ast.For | ast.While]:
-    """The loops around a node in its own function, innermost first."""
-    below: ast.AST = node
-    for above in program.ancestors(node):
-        if isinstance(above, _SCOPES):
-            return
-        if isinstance(above, ast.For | ast.While) and below not in above.orelse:
-            yield above
-        below = above
 
 
 @dataclass(frozen=True)
@@ -150,5 +134,5 @@ def inside(node: ast.AST) -> Iterator[ast.AST]:
     while waiting:
         current = waiting.pop(0)
         yield current
-        if not isinstance(current, _SCOPES):
+        if not isinstance(current, SCOPES):
             waiting += ast.iter_child_nodes(current)

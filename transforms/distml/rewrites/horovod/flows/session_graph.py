@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Box, Class, Foreign
 
@@ -166,16 +167,6 @@ def _is_run(node: ast.AST) -> bool:
 
 def _called(call: ast.Call, name: str) -> bool:
     return isinstance(call.func, ast.Attribute | ast.Name) and ast.unparse(call.func).rpartition(".")[2] == name
-
-
-def argument(call: ast.Call, number: int, name: str) -> ast.expr | None:
-    """The argument of a call that is given by position or name; None where it is not, or comes by `*` or `**`."""
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    if number < len(call.args) and not any(isinstance(each, ast.Starred) for each in call.args[: number + 1]):
-        return call.args[number]
-    return None
 
 
 def monitored(node: ast.expr | None, program: Program) -> bool:

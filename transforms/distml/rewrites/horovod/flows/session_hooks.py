@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.flows.session_graph import argument
 from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
 from distml.training.values import Box
 
 _SEND = Note(

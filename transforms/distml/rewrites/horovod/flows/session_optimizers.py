@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.flows.session_graph import Graph, argument, is_optimizer, makes_optimizer
+from distml.rewrites.horovod.flows.session_graph import Graph, is_optimizer, makes_optimizer
 from distml.rewrites.horovod.flows.session_steps import FEWER, already_divided
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.callsites import argument
 from distml.training.program import Program
 
 _DEFAULTS = {"AdamOptimizer": "0.001", "AdadeltaOptimizer": "0.001"}

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.aspects.outputs import guard, kind_of
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.flows.session_broadcast import restores
-from distml.rewrites.horovod.flows.session_frames import LOOPS, owner_of
-from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument
+from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import LOOPS, owner_of, whole_branch
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Foreign
 
@@ -150,7 +151,7 @@ def _waits(plan: Plan, runs: list[Run]) -> None:
     saved = any(_saves(call, program) for call in program.calls)
     for call in program.calls:
         if saved and restores(call, program) and call.args and not any(_before(call, run, program) for run in runs):
-            statement = _unconditional(program.statement(call), program)
+            statement = whole_branch(program.statement(call), program)
             code = f"{plan.world(call).module}.broadcast_object(None, session={ast.unparse(call.args[0])})"
             plan.patch(call).before(statement, code, _WAIT)
 
@@ -160,13 +161,3 @@ def _before(call: ast.Call, run: Run, program: Program) -> bool:
     same = owner_of(call, program) is owner_of(run.call, program)
     inside = any(isinstance(above, LOOPS) for above in program.ancestors(call))
     return inside or (call.lineno < run.call.lineno if same else bool(program.function(call)))
-
-
-def _unconditional(statement: ast.stmt, program: Program) -> ast.stmt:
-    found = statement
-    for above in program.ancestors(statement):
-        if isinstance(above, ast.If | ast.Try):
-            found = above
-        elif isinstance(above, ast.stmt):
-            break
-    return found

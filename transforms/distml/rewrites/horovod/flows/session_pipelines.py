@@ -6,8 +6,9 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects import tf_data
-from distml.rewrites.horovod.flows.session_graph import Graph, Run, argument
+from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Foreign
 

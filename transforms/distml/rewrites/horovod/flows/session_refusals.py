@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.aspects import environments
-from distml.rewrites.horovod.flows.session_frames import LOOPS
 from distml.rewrites.horovod.flows.session_graph import Graph, unknown_updates
 from distml.rewrites.horovod.plan import Refuse
+from distml.training.around import LOOPS
 from distml.training.program import Program
 from distml.training.values import Foreign
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.aspects.setup import anchor_of
-from distml.rewrites.horovod.flows.session_frames import LOOPS, inside, reads, targets
+from distml.rewrites.horovod.flows.session_frames import inside, reads, targets
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import LOOPS, Looping
 from distml.training.program import Program
 
 FEWER = Note(
@@ -18,18 +19,17 @@ _FEW = 10
 """A literal number of turns up to this is part of a step: the turns of a critic for each of its generator."""
 
 
-def divide(plan: Plan, loop: ast.For | ast.While) -> bool:
+def divide(plan: Plan, loop: Looping) -> bool:
     """Divide the number of turns of a loop; False where nobody can see it."""
-    if isinstance(loop, ast.For):
-        stop = stop_of(loop, plan.program)
-        if stop is None:
-            return False
+    if isinstance(loop, ast.While):
+        bounds = list(_bounds(loop, plan.program))
+        for bound in bounds:
+            divide_number(plan, bound)
+        return bool(bounds)
+    if isinstance(loop, ast.For) and (stop := stop_of(loop, plan.program)) is not None:
         divide_stop(plan, loop, stop)
         return True
-    bounds = list(_bounds(loop, plan.program))
-    for bound in bounds:
-        divide_number(plan, bound)
-    return bool(bounds)
+    return False
 
 
 def range_of(loop: ast.For, program: Program) -> ast.Call | None:
@@ -54,7 +54,7 @@ def stop_of(loop: ast.For, program: Program) -> ast.expr | None:
     return call.args[0] if len(call.args) == 1 else call.args[1] if len(call.args) in (2, 3) else None
 
 
-def few(loop: ast.For | ast.While, program: Program) -> bool:
+def few(loop: Looping, program: Program) -> bool:
     """Whether a loop makes a fixed small number of turns, inside one step of another loop."""
     stop = stop_of(loop, program) if isinstance(loop, ast.For) else None
     if isinstance(stop, ast.Constant):

@@ -12,6 +12,7 @@ from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached,
 from distml.rewrites.horovod.flows.session_graph import Run
 from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, stop_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.around import Looping
 from distml.training.program import Program
 
 _TURNS = Note(
@@ -128,7 +129,7 @@ def _renumber(plan: Plan, loop: ast.For, stop: ast.expr, own: str, start: ast.ex
     plan.patch(loop).begin(loop, f"{own} = {number}", _TURNS)
 
 
-def _uses(name: str, reach: Reach, loop: ast.For | ast.While) -> list[ast.Name]:
+def _uses(name: str, reach: Reach, loop: Looping) -> list[ast.Name]:
     """Where what is fed reads the number of the turn, inside the loop."""
     within = set(inside(loop))
     found = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.aspects.rates import given
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
 from distml.training.program import Program
 
 SHARD = Note(
@@ -107,7 +107,7 @@ def _batches(program: Program, near: ast.AST) -> tuple[bool, bool]:
             fixed = fixed or keyword.arg in ("batch_input_shape", "batch_shape")
             stateful = stateful or (keyword.arg == "stateful" and not _is_false(keyword.value))
         if "keras.Input" in program.names(call.func):
-            fixed = fixed or given(call, -1, "batch_size") is not None
+            fixed = fixed or argument(call, -1, "batch_size") is not None
     return fixed or stateful, stateful
 
 

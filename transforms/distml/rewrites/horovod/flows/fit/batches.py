@@ -15,6 +15,7 @@ from distml.rewrites.horovod.flows.fit.data import DEAL, STEPS
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import Looping, loops_around, owner_of
 from distml.training.program import Program
 from distml.training.values import Callable, Constant, Instance
 
@@ -29,7 +30,6 @@ _ALIKE = Note(
 )
 _SHAPES = frozenset({"input_shape", "input_dim", "batch_input_shape", "inputs", "input_length"})
 _SHAPED = re.compile(r"keras\.(\w+\.)*(Input|InputLayer)|keras\.applications\..*|keras\.models\.load_model|.*\.build")
-Loop = ast.For | ast.While | ast.AsyncFor
 
 
 def train(plan: Plan, module: str) -> None:
@@ -38,7 +38,7 @@ def train(plan: Plan, module: str) -> None:
     groups: dict[ast.AST, list[Given]] = {}
     for call in calls(program, "train_on_batch"):
         if program.unit(call).source.location in plan.editable:
-            around = [*_loops(call, program), program.function(call) or program.unit(call).tree]
+            around = [*loops_around(call, program), owner_of(call, program)]
             groups.setdefault(around[-2] if len(around) > 1 else around[-1], []).append(Given(call, program))
     for group in groups.values():
         for arguments in group:
@@ -78,11 +78,11 @@ def _shaped(node: ast.AST, program: Program) -> bool:
 def _decide_alike(plan: Plan, module: str, arguments: Given) -> None:
     """Average the loss of a batch where a loop may end by it, so that it ends on all ranks alike."""
     used = not isinstance(plan.program.parent(arguments.call), ast.Expr)
-    if used and any(_may_end(loop) for loop in _loops(arguments.call, plan.program)):
+    if used and any(_may_end(loop) for loop in loops_around(arguments.call, plan.program)):
         plan.patch(arguments.call).wrap(arguments.call, f"{module}.allreduce({{}})", _ALIKE)
 
 
-def _may_end(loop: Loop) -> bool:
+def _may_end(loop: Looping) -> bool:
     """Whether a loop ends early: by `break` or `return` under a condition."""
     return any(
         isinstance(end, ast.Break | ast.Return)
@@ -93,7 +93,7 @@ def _may_end(loop: Loop) -> bool:
 
 
 def _after_first(plan: Plan, module: str, arguments: Given) -> None:
-    loops = _loops(arguments.call, plan.program)
+    loops = list(loops_around(arguments.call, plan.program))
     statement = plan.program.statement(arguments.call)
     if not loops:
         plan.warn(
@@ -110,20 +110,9 @@ def _after_first(plan: Plan, module: str, arguments: Given) -> None:
     patch.after(statement, f"{name}.on_batch_end(0)", _START)
 
 
-def _loops(node: ast.AST, program: Program) -> list[Loop]:
-    """The loops around a node in its function, innermost first."""
-    found: list[Loop] = []
-    for above in program.ancestors(node):
-        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            break
-        if isinstance(above, Loop):
-            found.append(above)
-    return found
-
-
 def _divide(plan: Plan, group: list[Given]) -> None:
     program = plan.program
-    loops = [_loops(each.call, program) for each in group]
+    loops = [list(loops_around(each.call, program)) for each in group]
     shared = [loop for loop in loops[0] if all(loop in other for other in loops)]
     if not shared:
         plan.warn(
@@ -147,7 +136,7 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     seeds.differ(plan, _anchor(outer, program))
 
 
-def _anchor(loop: Loop, program: Program) -> ast.Call:
+def _anchor(loop: Looping, program: Program) -> ast.Call:
     """A call whose statement is the loop, for changes that go in front of it."""
     head = loop.iter if isinstance(loop, ast.For | ast.AsyncFor) else loop.test
     call = next((each for each in ast.walk(head) if isinstance(each, ast.Call)), None)
@@ -163,7 +152,7 @@ def _unknown(plan: Plan, arguments: Given) -> None:
     )
 
 
-def _arrays(plan: Plan, inputs: list[ast.expr], outer: Loop) -> set[str]:
+def _arrays(plan: Plan, inputs: list[ast.expr], outer: Looping) -> set[str]:
     """Divide the arrays that batches are cut from, right behind where they get their values."""
     program = plan.program
     found: set[str] = set()
@@ -206,7 +195,7 @@ def _is_cut(part: ast.Subscript, program: Program) -> bool:
     return not literals and not isinstance(index, ast.Constant | ast.UnaryOp)
 
 
-def _part(plan: Plan, base: ast.Name | ast.Attribute, text: str, made: list[Origin], outer: Loop) -> bool:
+def _part(plan: Plan, base: ast.Name | ast.Attribute, text: str, made: list[Origin], outer: Looping) -> bool:
     world = plan.world(base)
     every = f"[{world.rank} : len({text}) // {world.size} * {world.size} : {world.size}]"
     code = f"{text} = {text}{every}"
@@ -227,7 +216,7 @@ def _part(plan: Plan, base: ast.Name | ast.Attribute, text: str, made: list[Orig
     return True
 
 
-def _given_batches(plan: Plan, loops: list[list[Loop]]) -> bool | None:
+def _given_batches(plan: Plan, loops: list[list[Looping]]) -> bool | None:
     """Whether a loop around the batches goes over a pipeline, which is divided then; None over something nobody knows."""
     for loop in {each for around in loops for each in around}:
         if not isinstance(loop, ast.For) or _is_range(loop, plan.program):
@@ -255,7 +244,7 @@ def _generated(plan: Plan, node: ast.expr) -> bool:
     return False
 
 
-def _dealt(plan: Plan, inputs: list[ast.expr], outer: Loop) -> bool:
+def _dealt(plan: Plan, inputs: list[ast.expr], outer: Looping) -> bool:
     """Deal out the batches that are taken from an iterator by `next`, where the iterator is made."""
     program, done = plan.program, False
     for source in _computed_from(inputs, program):
@@ -290,7 +279,7 @@ def _is_range(loop: ast.For, program: Program) -> bool:
     return any(_counts(each, program) for each in inner)
 
 
-def _turns(plan: Plan, loop: Loop, divided: set[str]) -> None:
+def _turns(plan: Plan, loop: Looping, divided: set[str]) -> None:
     """Divide the number of turns of a loop that draws its batches, unless it is counted by what is divided."""
     program = plan.program
     count = None

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.outputs import kind_of, private
-from distml.rewrites.horovod.aspects.rates import given, scale_results
+from distml.rewrites.horovod.aspects.rates import scale_results
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
 from distml.rewrites.horovod.flows.fit.models import Given, literal
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
@@ -154,7 +155,7 @@ def _of_library(plan: Plan, value: Foreign, node: ast.expr) -> None:
 
 def _less_often(plan: Plan, call: ast.Call) -> None:
     """A checkpoint after so many batches comes after as much data as before."""
-    every = given(call, -1, "save_freq", "update_freq")
+    every = argument(call, -1, "save_freq", "update_freq")
     if every is None or plan.options.shard == "none" or any(isinstance(v, str) for v in literal(every, plan.program)):
         return
     plan.patch(every).wrap(every, f"max(1, {{}} // {plan.world(every).size})", _BATCHES)
@@ -178,7 +179,7 @@ def _unknown(plan: Plan, node: ast.expr) -> None:
 
 
 def _backup(plan: Plan, call: ast.Call) -> None:
-    folder = given(call, 0, "backup_dir")
+    folder = argument(call, 0, "backup_dir")
     if folder is not None:
         plan.patch(folder).wrap(folder, f'{{}} + f"/{{{plan.world(call).rank}}}"', _FOLDER)
 
@@ -187,7 +188,7 @@ def _scheduler(plan: Plan, call: ast.Call) -> None:
     """What a scheduler is told to set is scaled where it is computed."""
     if plan.options.scale_lr == "none":
         return
-    schedule = given(call, 0, "schedule")
+    schedule = argument(call, 0, "schedule")
     functions = [each for each in plan.program.of(schedule) if isinstance(each, Callable)]
     for value in plan.program.of(schedule):
         if isinstance(value, Instance):
@@ -214,14 +215,14 @@ def _lambdas(plan: Plan, call: ast.Call) -> None:
 
 
 def _floor(plan: Plan, call: ast.Call) -> None:
-    rate = given(call, 7, "min_lr")
+    rate = argument(call, 7, "min_lr")
     zero = isinstance(rate, ast.Constant) and rate.value == 0
     if rate is not None and not zero and plan.options.scale_lr != "none":
         plan.patch(rate).wrap(rate, "{} * " + plan.world(rate).size, _FLOOR)
 
 
 def _quiet(plan: Plan, call: ast.Call) -> None:
-    verbose = given(call, -1, "verbose")
+    verbose = argument(call, -1, "verbose")
     if verbose is not None and not (isinstance(verbose, ast.Constant) and not verbose.value):
         plan.patch(verbose).wrap(verbose, f"{{}} if {plan.world(verbose).first} else 0", _QUIET)
 

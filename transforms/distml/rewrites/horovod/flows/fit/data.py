@@ -6,13 +6,13 @@ import ast
 
 from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.pipelines import paths
-from distml.rewrites.horovod.aspects.rates import given
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import SHARD, divide
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Box, Foreign
 
@@ -130,12 +130,12 @@ def _flows(plan: Plan, x: ast.expr) -> bool:
     done = False
     for value in plan.program.of(x):
         if isinstance(value, Foreign) and isinstance(call := value.node, ast.Call):
-            arrays = given(call, 0, "x")
+            arrays = argument(call, 0, "x")
             if plan.options.shard != "auto" or arrays is None or call in plan.divided:
                 done = done or call in plan.divided
                 continue
             plan.divided.add(call)
-            divide(plan, call, arrays, given(call, 1, "y"), given(call, -1, "sample_weight"))
+            divide(plan, call, arrays, argument(call, 1, "y"), argument(call, -1, "sample_weight"))
             seeds.agree(plan, call, [arrays])
             done = True
     return done

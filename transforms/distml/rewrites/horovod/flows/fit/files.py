@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.outputs import private
-from distml.rewrites.horovod.aspects.rates import given
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal
 from distml.rewrites.horovod.flows.fit.optimizers import CLASSES
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Foreign
 
@@ -110,7 +110,7 @@ def load_saved(plan: Plan, module: str) -> None:
 
 def _named(plan: Plan, call: ast.Call, made: list[str]) -> None:
     items = ", ".join(f'"{name}": {spell(plan, call, f"keras.optimizers.{name}")}' for name in made)
-    own = given(call, 1, "custom_objects")
+    own = argument(call, 1, "custom_objects")
     if own is not None:
         plan.patch(own).wrap(own, f"{{**({ast.unparse(own)}), {items}}}", _LOAD)
     else:
@@ -119,10 +119,10 @@ def _named(plan: Plan, call: ast.Call, made: list[str]) -> None:
 
 def _readable(call: ast.Call, program: Program) -> bool:
     """Whether a call loads a format, or without what, Keras needs no help to find the optimizer."""
-    compiled = given(call, 2, "compile")
+    compiled = argument(call, 2, "compile")
     if isinstance(compiled, ast.Constant) and compiled.value is False:
         return True
-    path = given(call, 0, "filepath")
+    path = argument(call, 0, "filepath")
     ends = [str(each) for each in literal(path, program)]
     return bool(ends) and all(not each.endswith(".keras") for each in ends)
 

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.origins import origins
-from distml.rewrites.horovod.aspects.rates import given, is_schedule, not_found, scale_optimizer, scaled_default
+from distml.rewrites.horovod.aspects.rates import is_schedule, not_found, scale_optimizer, scaled_default
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal, objects, own_method
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Class, Constant, Foreign, Instance
 
@@ -160,7 +161,7 @@ class _Placing:
 
     def _made(self, call: ast.Call) -> None:
         names = self._program.names(call)
-        inner = given(call, 0, "inner_optimizer", "optimizer", "opt")
+        inner = argument(call, 0, "inner_optimizer", "optimizer", "opt")
         if any(_LOSS_SCALE.fullmatch(name) for name in names) and inner is not None:
             self.place(inner)
             return
@@ -169,7 +170,7 @@ class _Placing:
         else:
             scale_optimizer(self._plan, call)
         if self._averaging:
-            rate = given(call, 0, "learning_rate", "lr")
+            rate = argument(call, 0, "learning_rate", "lr")
             if rate is not None:
                 _loadable(self._plan, rate)
             self._plan.patch(call).wrap(call, f"{self._module}.DistributedOptimizer({{}})", _NOTE)

@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from distml.rewrites.horovod.aspects.rates import given
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Foreign
 
@@ -110,6 +110,6 @@ def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
         patch.before(statement, "\n".join(dict.fromkeys(code)), _APART)
     for value in program.of(x) if x is not None else ():
         if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
-            own = given(value.node, -1, "seed")
+            own = argument(value.node, -1, "seed")
             if own is not None and not (isinstance(own, ast.Constant) and own.value is None):
                 plan.patch(own).wrap(own, "{} + " + plan.world(own).rank, _APART)

@@ -19,9 +19,10 @@ from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refus
 from distml.rewrites.horovod.flows.pytorch.seeds import Seeds
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.statistics import Statistics
-from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.flows.pytorch.tensors import Tensors
 from distml.rewrites.horovod.plan import Loop, Plan
+from distml.training.around import LOOPS
 from distml.training.program import Program
 
 

@@ -9,9 +9,11 @@ import ast
 import re
 
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
-from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.flows.pytorch.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import LOOPS
+from distml.training.callsites import called
 
 _AGREED = Note(
     "decided by rank 0 for all",
@@ -40,7 +42,7 @@ class Decisions:
         """What changes weights, or what they will be set to, or the rate."""
         found: list[ast.AST] = []
         for call in self.program.calls:
-            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            name = called(call)
             scheduled = name == "step" and any("lr_scheduler" in n for n in self.program.names(call.func))
             if (
                 name == "load_state_dict"

@@ -11,8 +11,10 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
-from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Step, Study, branches, siblings
+from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Step, Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import block_of
+from distml.training.callsites import called
 from distml.training.values import Foreign, Module
 
 _WRAPPED = Note(
@@ -48,7 +50,7 @@ class Gradients:
         self.reading = study.reach(readers)
 
     def _reads(self, call: ast.Call) -> bool:
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        name = called(call)
         return name in _READS
 
     def average(self, wrapped: bool) -> None:
@@ -101,9 +103,9 @@ class Gradients:
         loop = self.study.loop(step.call)
         if branches(program, first, loop) != branches(program, last, loop) or not isinstance(last, ast.Expr):
             return False
-        block = siblings(program, first)
+        block = block_of(first, program)
         if last not in block:
-            block, first = siblings(program, last), self._above(first, last)
+            block, first = block_of(last, program), self._above(first, last)
         if first not in block or block.index(first) > block.index(last):
             return False
         between = block[block.index(first) + 1 : block.index(last)]
@@ -115,7 +117,7 @@ class Gradients:
 
     def _above(self, statement: ast.stmt, other: ast.stmt) -> ast.stmt:
         """The statement around `statement` that stands in the block of `other`."""
-        block = siblings(self.program, other)
+        block = block_of(other, self.program)
         above = [each for each in self.program.ancestors(statement) if each in block]
         return above[0] if above and isinstance(above[0], ast.stmt) else statement
 
@@ -188,7 +190,7 @@ class Gradients:
     def _place(self, step: Step) -> ast.stmt:
         """The statement in front of which gradients must be averaged: the step, or what reads gradients for it."""
         statement = self.program.statement(step.call)
-        block = siblings(self.program, statement)
+        block = block_of(statement, self.program)
         place = statement
         producing = self.study.reach(self.study.backwards)
         for earlier in reversed(block[: block.index(statement)]):

@@ -12,6 +12,7 @@ import re
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
 from distml.training.values import Box, Class, Foreign, Instance
 
 _SHARDED = Note(
@@ -120,21 +121,21 @@ class Loaders:
 
     def _sampled(self, maker: ast.Call) -> bool:
         """Give a loader a distributed sampler; False where that cannot be said there."""
-        data = _argument(maker, "dataset", 0)
+        data = argument(maker, 0, "dataset")
         if self.program.unit(maker).source.location not in self.plan.editable:
             return False
-        if data is None or self._iterable(data) or _argument(maker, "batch_sampler", 4) is not None:
+        if data is None or self._iterable(data) or argument(maker, 4, "batch_sampler") is not None:
             return False
         if not any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker)):
             return False
         unknown = [k.value for k in maker.keywords if k.arg is None and not self._known(k.value)]
         if unknown or any(isinstance(each, ast.Starred) for each in maker.args):
             return False
-        sampler = _argument(maker, "sampler", 3)
+        sampler = argument(maker, 3, "sampler")
         if sampler is not None and not (isinstance(sampler, ast.Constant) and sampler.value is None):
             return self._replaced(maker, data, sampler)
         spread = next((k.value for k in maker.keywords if k.arg is None and self._has(k.value, "shuffle")), None)
-        shuffle = _argument(maker, "shuffle", 2)
+        shuffle = argument(maker, 2, "shuffle")
         if spread is not None:
             return self._spread(maker, data, spread)
         order = ast.unparse(shuffle) if shuffle is not None else "False"
@@ -196,7 +197,7 @@ class Loaders:
         names = self.program.names(call.func)
         patch = self.plan.patch(maker)
         first = call.args[0] if call.args else None
-        if names & _WEIGHTED or (names & _RANDOM and _argument(call, "replacement", 1) is not None):
+        if names & _WEIGHTED or (names & _RANDOM and argument(call, 1, "replacement") is not None):
             return self._independent(call, 1 if names & _WEIGHTED else 2)
         if first is None or len(call.args) + len(call.keywords) > 1:
             return False
@@ -218,7 +219,7 @@ class Loaders:
             return False
         world = self.plan.world(call)
         patch = self.plan.patch(call)
-        count = _argument(call, "num_samples", position)
+        count = argument(call, position, "num_samples")
         if count is not None:
             patch.wrap(count, f"{{}} // {world.size}", _SHARDED)
         seed = f"torch.Generator().manual_seed(torch.initial_seed() + {world.rank})"
@@ -395,10 +396,10 @@ class Loaders:
     def _conditional(self, node: ast.DictComp, value: str) -> None:
         """In `{x: DataLoader(...) for x in [...]}` one of the loaders gets a sampler."""
         maker = next((each for each in ast.walk(node.value) if isinstance(each, ast.Call)), None)
-        data = _argument(maker, "dataset", 0) if maker else None
+        data = argument(maker, 0, "dataset") if maker else None
         if maker is None or data is None or not isinstance(node.key, ast.Name):
             return
-        shuffle = _argument(maker, "shuffle", 2)
+        shuffle = argument(maker, 2, "shuffle")
         key = node.key.id
         patch = self.plan.patch(maker)
         order = ast.unparse(shuffle) if shuffle is not None else "False"
@@ -411,12 +412,3 @@ class Loaders:
                 patch.wrap(shuffle, whole, _SHARDED)
             else:
                 patch.keyword(maker, "shuffle", whole, _SHARDED)
-
-
-def _argument(call: ast.Call, keyword: str, position: int) -> ast.expr | None:
-    named = next((k.value for k in call.keywords if k.arg == keyword), None)
-    if named is not None:
-        return named
-    if len(call.args) > position and not any(isinstance(each, ast.Starred) for each in call.args[: position + 1]):
-        return call.args[position]
-    return None

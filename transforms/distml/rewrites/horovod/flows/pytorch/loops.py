@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.training.callsites import called
 from distml.training.values import Box, Callable, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
@@ -87,13 +88,13 @@ class Loops:
 
     def leaves(self, node: ast.expr, depth: int = 4) -> Iterator[ast.expr]:
         """The iterables inside `enumerate`, progress bars and their like."""
-        if isinstance(node, ast.Call) and _called(node) in _WRAPPERS and node.args:
-            several = node.args if _called(node) in ("zip", "chain") else node.args[:1]
+        if isinstance(node, ast.Call) and called(node) in _WRAPPERS and node.args:
+            several = node.args if called(node) in ("zip", "chain") else node.args[:1]
             for each in several:
                 yield from self.leaves(each, depth)
             return
         if isinstance(node, ast.Name) and depth:
-            made = [each for each in self.assigned(node) if isinstance(each, ast.Call) and _called(each) in _WRAPPERS]
+            made = [each for each in self.assigned(node) if isinstance(each, ast.Call) and called(each) in _WRAPPERS]
             if made:
                 for call in made:
                     yield from self.leaves(call, depth - 1)
@@ -129,9 +130,9 @@ class Loops:
 
     def is_data(self, leaf: ast.expr) -> bool:
         """Whether going through `leaf` may give samples: it is no range, no list of settings, models or optimizers."""
-        if isinstance(leaf, ast.Call) and _called(leaf) in ("range", "trange", "count", "arange", "keys", "linspace"):
+        if isinstance(leaf, ast.Call) and called(leaf) in ("range", "trange", "count", "arange", "keys", "linspace"):
             return False
-        if isinstance(leaf, ast.Call) and _called(leaf) in ("parameters", "named_parameters", "modules", "children"):
+        if isinstance(leaf, ast.Call) and called(leaf) in ("parameters", "named_parameters", "modules", "children"):
             return False
         if isinstance(leaf, ast.Constant) or (isinstance(leaf, ast.Attribute) and leaf.attr == "param_groups"):
             return False
@@ -156,7 +157,7 @@ class Loops:
 
     def _counts(self, node: ast.expr) -> bool:
         return all(
-            isinstance(each, ast.Call) and _called(each) in ("range", "trange", "count") for each in self.leaves(node)
+            isinstance(each, ast.Call) and called(each) in ("range", "trange", "count") for each in self.leaves(node)
         )
 
     def _parameter(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
@@ -180,10 +181,6 @@ class Loops:
                 if all(self.epoch(each) == each.id for each in given if isinstance(each, ast.Name)):
                     return name
         return None
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _tool(value: Value) -> bool:

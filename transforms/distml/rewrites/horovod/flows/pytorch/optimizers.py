@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
-from distml.rewrites.horovod.flows.pytorch.study import Reach, Study, siblings
+from distml.rewrites.horovod.flows.pytorch.study import Reach, Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import block_of, owner_of
+from distml.training.callsites import argument
 from distml.training.values import Box, Foreign
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
@@ -75,13 +77,13 @@ class Optimizers:
             for name in self.program.names(call.func):
                 if name.startswith("torch.optim.lr_scheduler."):
                     for keyword, position in _ABSOLUTE.get(name.rpartition(".")[2], {}).items():
-                        self._times(_argument(call, keyword, position))
+                        self._times(argument(call, position, keyword))
 
     def _scale_maker(self, maker: ast.Call) -> None:
         groups = [rate for each in maker.args[:1] for rate in self._rates_in(each)]
         for each in groups:
             self._times(each)
-        rate = _argument(maker, "lr", 1)
+        rate = argument(maker, 1, "lr")
         if rate is not None:
             self._times(rate)
             return
@@ -129,7 +131,7 @@ class Optimizers:
             yield node
             if isinstance(node, ast.Name):
                 names.add(node.id)
-        scope: ast.AST = self.program.function(value) or self.program.unit(value).tree
+        scope: ast.AST = owner_of(value, self.program)
         for node in ast.walk(scope):
             if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id in names for t in node.targets):
                 yield from ast.walk(node.value)
@@ -239,7 +241,7 @@ class Optimizers:
 
     def _loop_variable(self, name: ast.Name) -> bool:
         """Whether a loop in the same function sets a name: behind the loop it is only the last of several."""
-        scope: ast.AST = self.program.function(name) or self.program.unit(name).tree
+        scope: ast.AST = owner_of(name, self.program)
         targets = [each.target for each in ast.walk(scope) if isinstance(each, ast.For)]
         return any(isinstance(n, ast.Name) and n.id == name.id for target in targets for n in ast.walk(target))
 
@@ -272,7 +274,7 @@ class Optimizers:
             if root not in names:
                 return None
             at = names.index(root) - (1 if method else 0)
-            found = _argument(call, root, at)
+            found = argument(call, at, root)
         if not isinstance(found, ast.Name | ast.Attribute):
             return None
         whole = f"{ast.unparse(found)}{dot}{rest}"
@@ -296,7 +298,7 @@ def _after(study: Study, reach: Reach, statement: ast.stmt) -> ast.stmt | None:
     current: ast.AST | None = statement
     while isinstance(current, ast.stmt | ast.ExceptHandler):
         if isinstance(current, ast.stmt):
-            block = siblings(study.program, current)
+            block = block_of(current, study.program)
             for later in block[block.index(current) + 1 :]:
                 if reach.holds(later):
                     return _begun(reach, later)
@@ -323,13 +325,3 @@ def _is_rate(node: ast.AST) -> bool:
 
 def _is_module(name: str) -> bool:
     return name.startswith(("torch.nn.", "torchvision.models.", "torch.jit.")) and name.endswith("()")
-
-
-def _argument(call: ast.Call, keyword: str, position: int) -> ast.expr | None:
-    """The argument with a name, or at a place."""
-    named = next((k.value for k in call.keywords if k.arg == keyword), None)
-    if named is not None:
-        return named
-    if len(call.args) > position >= 0 and not any(isinstance(each, ast.Starred) for each in call.args[: position + 1]):
-        return call.args[position]
-    return None

@@ -17,6 +17,7 @@ from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.flows.pytorch.wrapped import BEFORE, Wrapped
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import called
 from distml.training.values import Callable, Class, Foreign, Instance
 
 _SAME = frozenset("train eval parameters zero_grad training".split())
@@ -167,7 +168,7 @@ class Parallel:
             return False
         call = self.program.parent(above) if isinstance(above, ast.keyword) else above
         if isinstance(call, ast.Call):
-            if self.program.names(call.func) & _INNER or _name(call) in _DESCRIBES:
+            if self.program.names(call.func) & _INNER or called(call) in _DESCRIBES:
                 return True
             return False if self.study.run_by(call) else None
         if isinstance(above, ast.Return) or (
@@ -187,7 +188,3 @@ class Parallel:
 def place_of(places: list[Place]) -> Place | None:
     """The only place where training begins."""
     return places[0] if len(set(places)) == 1 else None
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

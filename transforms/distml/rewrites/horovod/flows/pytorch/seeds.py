@@ -8,8 +8,9 @@ import re
 from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
-from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import LOOPS
 from distml.training.values import Class, Foreign
 
 _DRAWS = re.compile(

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from distml.training.around import Looping, loops_around
 from distml.training.program import Program
 from distml.training.values import Callable, Class, Foreign, Instance, Value
 
 LIBRARY = re.compile(r"torch\.optim\.(?!lr_scheduler|swa_utils)(\w+\.)*\w+\(\)")
 _BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 _SCALERS = re.compile(r"torch\.(cuda\.)?amp\.(grad_scaler\.)?GradScaler\(\)")
-Looping = ast.For | ast.AsyncFor | ast.While
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,12 +185,7 @@ class Study:
 
     def loop(self, node: ast.AST) -> Looping | None:
         """The innermost loop around a node in its function."""
-        for above in self.program.ancestors(node):
-            if isinstance(above, LOOPS):
-                return above
-            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                return None
-        return None
+        return next(loops_around(node, self.program), None)
 
     def repeated(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a node may run more than once."""
@@ -211,16 +205,6 @@ class Study:
         if function in seen or len(calls) > 1:
             return True
         return any(self.repeated(call, seen | {function}) for call in calls)
-
-
-def siblings(program: Program, statement: ast.stmt) -> list[ast.stmt]:
-    """The block a statement stands in."""
-    above = program.parent(statement)
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(above, name, None)
-        if isinstance(block, list) and statement in block:
-            return block
-    return [statement]
 
 
 def branches(program: Program, node: ast.AST, until: ast.AST | None) -> list[ast.AST]:

@@ -7,8 +7,9 @@ import re
 
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.seeds import drawn
-from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study, siblings
+from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import LOOPS, block_of
 
 _PART = Note(
     "every rank takes its part of the data",
@@ -49,7 +50,7 @@ class Tensors:
 
     def _together(self, wanted: list[tuple[ast.stmt, str, int]]) -> list[tuple[ast.stmt, str, int]]:
         """What is computed from each other is divided at once, behind the last: labels of samples only once."""
-        block = siblings(self.program, wanted[0][0])
+        block = block_of(wanted[0][0], self.program)
         if len(wanted) == 1 or any(statement not in block for statement, _, _ in wanted):
             return wanted
         sources = [self.program.sources(_value(statement)) for statement, _, _ in wanted]
@@ -133,7 +134,7 @@ class Tensors:
             places = [self.program.statement(each) for each in same]
         if not places or any(isinstance(each, (*LOOPS, ast.With, ast.AugAssign)) for each in places):
             return None
-        block = siblings(self.program, places[0])
+        block = block_of(places[0], self.program)
         if any(each not in block for each in places) or self.study.loop(places[0]) is not None:
             return None
         return max(places, key=block.index), ast.unparse(node)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.flows.pytorch.study import LOOPS, Study
+from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.training.around import LOOPS
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BEFORE, AFTER = frozenset({"before"}), frozenset({"after"})

@@ -9,6 +9,8 @@ from distml.rewrites.horovod.aspects import rates, reloads
 from distml.rewrites.horovod.flows.tape import broadcast, data, decisions, gradients, optimizers
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
+from distml.training.around import owner_of
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Class
 
@@ -22,7 +24,7 @@ class TapeFlow:
 
     def plan(self, loop: Loop, plan: Plan) -> None:
         """Average the gradients, divide the data, scale the rates, and make weights equal."""
-        group = _groups(plan.program)[_place(loop.node, plan.program)]
+        group = _groups(plan.program)[owner_of(loop.node, plan.program)]
         _refuse(group, plan)
         gradients.average(plan, group)
         if of_fit(group[0].call, plan.program):
@@ -68,8 +70,8 @@ def _same_data(whole: list[Update], plan: Plan) -> None:
 def _is_one(update: Update, program: Program) -> bool:
     """Whether an update changes a single variable."""
     if update.kind == "minimize":
-        given = rates.given(update.call, 1, "var_list")
-        return isinstance(given, ast.List | ast.Tuple) and len(given.elts) == 1
+        variables = argument(update.call, 1, "var_list")
+        return isinstance(variables, ast.List | ast.Tuple) and len(variables.elts) == 1
     asked = [gradients.sources_of(each) for each in update.gradients]
     lists = [each for each in asked if isinstance(each, ast.List | ast.Tuple)]
     if len(lists) == len(asked):
@@ -80,12 +82,8 @@ def _is_one(update: Update, program: Program) -> bool:
 def _groups(program: Program) -> dict[ast.AST, list[Update]]:
     groups: dict[ast.AST, list[Update]] = defaultdict(list)
     for update in sorted(updates(program), key=lambda each: each.call.lineno):
-        groups[_place(update.call, program)].append(update)
+        groups[owner_of(update.call, program)].append(update)
     return groups
-
-
-def _place(node: ast.AST, program: Program) -> ast.AST:
-    return program.function(node) or program.unit(node).tree
 
 
 def _loop(group: list[Update], program: Program) -> Loop:

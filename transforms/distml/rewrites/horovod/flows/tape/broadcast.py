@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.tape.gradients import sources_of
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import loops_around
 from distml.training.program import Program
 from distml.training.values import Callable, Class, Foreign, Instance
 
@@ -68,7 +69,7 @@ def _group(plan: Plan, group: list[Update], given: list[list[str]], flags: dict[
             asked = "variables" if update.kind == "apply" else "variables()"
             lists[f"{ast.unparse(update.optimizer)}.{asked}"] = None
     lines = [f"{module}.broadcast_variables({each}, root_rank=0)" for each in lists]
-    loops = _loops(program, last)
+    loops = list(loops_around(last, program))
     if lines in given and program.function(last) is None:
         return
     if isinstance(program.parent(last), ast.Module):
@@ -134,17 +135,6 @@ def _in_step(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
     gap = "\n\n" if isinstance(plan.program.parent(owner), ast.Module) else "\n"
     patch.before(owner, f"{flag} = {variable}(False, trainable=False){gap}", _FLAG)
     _put(plan, statement, [f"if not {flag}:", *(f"    {line}" for line in lines), f"    {flag}.assign(True)"])
-
-
-def _loops(program: Program, statement: ast.stmt) -> list[ast.stmt]:
-    """The loops around a statement in its own function, innermost first."""
-    found: list[ast.stmt] = []
-    for above in program.ancestors(statement):
-        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            break
-        if isinstance(above, ast.For | ast.While | ast.AsyncFor):
-            found.append(above)
-    return found
 
 
 def _in_lambda(program: Program, statement: ast.stmt) -> bool:

@@ -18,6 +18,7 @@ from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, Way, ways
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.values import Callable
 
@@ -215,7 +216,7 @@ def _next(call: ast.Call) -> ast.expr | None:
 
 def _is_batch(call: ast.Call, program: Program) -> bool:
     """Whether a call gives a batch: a function of the program, or a method, of such a name."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = called(call)
     if not _BATCH.fullmatch(name) or _NO_BATCH.fullmatch(name):
         return False
     if any(isinstance(value, Callable) for value in program.of(call.func)):

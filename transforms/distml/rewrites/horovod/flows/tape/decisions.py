@@ -12,6 +12,7 @@ from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import called
 from distml.training.program import Program
 
 _NOTE = Note(
@@ -65,7 +66,7 @@ def _leaves(test: ast.If, loop: ast.AST, program: Program) -> bool:
             return _belongs(node, test, program)
         if isinstance(node, ast.Return):
             return program.function(node) is program.function(loop)
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _ENDS:
+        if isinstance(node, ast.Call) and called(node) in _ENDS:
             return True
         if isinstance(node, ast.Assign) and any(_is_rate(target) for target in node.targets):
             return True

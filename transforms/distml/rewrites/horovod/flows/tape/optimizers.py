@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.aspects import rates
 from distml.rewrites.horovod.plan import Plan
+from distml.training.callsites import argument
 from distml.training.values import Foreign, Instance
 
 _MADE = re.compile(
@@ -28,7 +28,7 @@ def makers(plan: Plan, optimizer: ast.expr, around: frozenset[ast.AST] = frozens
             continue
         if value.node in around:
             continue
-        inner = rates.given(value.node, 0, "inner_optimizer", "optimizer")
+        inner = argument(value.node, 0, "inner_optimizer", "optimizer")
         if match[3] in _AROUND and inner is not None:
             found |= dict.fromkeys(makers(plan, inner, around | {value.node}))
         else:

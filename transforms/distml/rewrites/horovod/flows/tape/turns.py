@@ -10,10 +10,11 @@ from typing import TypeGuard
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.pipelines import paths
+from distml.training.around import turns_around
+from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.values import Box, Constant, Foreign, Instance
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _AROUND = frozenset("tqdm trange enumerate iter list tuple track progress_bar reversed tqdm_notebook".split())
 _DEEPEST = 6
 _MOST = 12
@@ -62,7 +63,7 @@ class Turn:
     def target(self) -> str:
         """The variable that counts, if it is one name."""
         target = getattr(self.node, "target", None)
-        if isinstance(target, ast.Tuple) and isinstance(self.over, ast.Call) and _called(self.over) == "enumerate":
+        if isinstance(target, ast.Tuple) and isinstance(self.over, ast.Call) and called(self.over) == "enumerate":
             target = target.elts[0]
         return target.id if isinstance(target, ast.Name) else ""
 
@@ -91,7 +92,7 @@ class Turn:
 
 def within(node: ast.expr) -> ast.expr:
     """What calls such as `enumerate(x)` and `tqdm(x)` go through."""
-    while isinstance(node, ast.Call) and _called(node) in _AROUND and node.args and _called(node) != "trange":
+    while isinstance(node, ast.Call) and called(node) in _AROUND and node.args and called(node) != "trange":
         node = node.args[0]
     return node
 
@@ -100,11 +101,7 @@ def _counts(node: ast.expr) -> TypeGuard[ast.Call]:
     if not isinstance(node, ast.Call):
         return False
     text = ast.unparse(node.func)
-    return _called(node) == "trange" or text in ("range", "xrange", "tf.range", "tensorflow.range", "np.arange")
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return called(node) == "trange" or text in ("range", "xrange", "tf.range", "tensorflow.range", "np.arange")
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,16 +137,4 @@ def _ways(
 
 def own_turns(node: ast.AST, program: Program) -> Iterator[Turn]:
     """The loops around a node in its own function, innermost first."""
-    inner: ast.AST = node
-    for above in program.ancestors(node):
-        if isinstance(above, _SCOPES):
-            return
-        if isinstance(above, ast.For | ast.AsyncFor) and inner is not above.iter:
-            yield Turn(above, above.iter, program)
-        elif isinstance(above, ast.While):
-            yield Turn(above, None, program)
-        elif isinstance(above, ast.ListComp | ast.GeneratorExp | ast.SetComp):
-            for generator in above.generators:
-                if inner is above.elt:
-                    yield Turn(generator, generator.iter, program)
-        inner = above
+    return (Turn(each, getattr(each, "iter", None), program) for each in turns_around(node, program))

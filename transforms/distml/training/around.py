@@ -1,0 +1,61 @@
+"""What stands around a node: the function or module, the loops whose turns run it, its block, the branches it is in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from distml.training.program import Program
+
+Looping = ast.For | ast.AsyncFor | ast.While
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+def owner_of(node: ast.AST, program: Program) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Module:
+    """The function a node stands in, or the module."""
+    return program.function(node) or program.unit(node).tree
+
+
+def turns_around(node: ast.AST, program: Program) -> Iterator[Looping | ast.comprehension]:
+    """The loops and parts of comprehensions that run a node in each of their turns, in its own function, innermost first.
+
+    What a loop goes through and its `else` are run once.
+    """
+    below: ast.AST = node
+    for above in program.ancestors(node):
+        if isinstance(above, SCOPES):
+            return
+        if isinstance(above, LOOPS) and below is not getattr(above, "iter", None) and below not in above.orelse:
+            yield above
+        elif isinstance(above, _COMPREHENSIONS) and below is above.elt:
+            yield from above.generators
+        below = above
+
+
+def loops_around(node: ast.AST, program: Program) -> Iterator[Looping]:
+    """The loops that run a node in each of their turns, in its own function, innermost first."""
+    return (each for each in turns_around(node, program) if isinstance(each, LOOPS))
+
+
+def block_of(statement: ast.stmt, program: Program) -> list[ast.stmt]:
+    """The block a statement stands in."""
+    above = program.parent(statement)
+    for name in _BLOCKS:
+        block = getattr(above, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return [statement]
+
+
+def whole_branch(statement: ast.stmt, program: Program) -> ast.stmt:
+    """The statement behind which another has run, whatever branch was taken: the outermost `if` or `try` around it."""
+    found = statement
+    for above in program.ancestors(statement):
+        if isinstance(above, ast.If | ast.Try):
+            found = above
+        elif isinstance(above, ast.stmt):
+            break
+    return found
