@@ -33,6 +33,19 @@ def test_commands_of_the_action(commands: str, folder: Path) -> None:
     assert "SHP101" in (folder / "distml.sarif").read_text()
 
 
+@pytest.mark.requires("distml.interp.check")
+def test_commands_that_fix(folder: Path) -> None:
+    train = folder / "train.py"
+    train.write_text("import torch  # distml: ignore[SHP101]\n\nx = torch.zeros(6 / 2)\n")
+    (commands,) = blocks("usage.md", "sh")
+    show, write = commands.splitlines()
+    done = shell(show, folder)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "+x = torch.zeros(6 // 2)\n" in done.stdout
+    assert shell(write, folder).returncode == 0
+    assert train.read_text() == "import torch\n\nx = torch.zeros(6 // 2)\n"
+
+
 def test_the_table_of_inputs_is_that_of_the_action() -> None:
     described = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
     page = (ROOT / "docs" / "action.md").read_text("utf-8")

@@ -11,6 +11,7 @@ import pytest
 from distml.diagnostics.registry import UnknownRuleError, all_rules, find, rule
 from distml.diagnostics.rule import SECTIONS, Rule
 from distml.engine.config import Config
+from distml.engine.fixes import mended
 from distml.engine.run import run
 from distml.report.pages import index, page
 from distml.rewrites.horovod.options import Options
@@ -21,6 +22,7 @@ from distml.training.program import Program
 DOCS = Path(__file__).parents[2] / "docs" / "rules"
 RULES = all_rules()
 WITHOUT_EXAMPLE = {"SRC102", "SRC103", "SRC104", "SRC105", "SRC106", "SRC107", "SRC201"}
+FIXED = {"CHO206", "CHO303", "SHP603", "SRC301"}  # their findings carry a fix where there is one answer
 WITHOUT_PROGRAM = {"HVD201", "HVD202", "HVD207", "HVD212", "HVD213"}  # what to do instead is no program
 REWRITES = [each for each in RULES if each.code.startswith("HVD") and each.code not in {"HVD207", "HVD212"}]
 EXAMPLES = [each for each in RULES if each.code not in WITHOUT_EXAMPLE and not each.code.startswith("HVD")]
@@ -80,6 +82,20 @@ def test_the_example_produces_the_finding(each: Rule, folder: Path) -> None:
 def test_the_remedy_produces_none(each: Rule, folder: Path) -> None:
     (folder / "remedy.py").write_text(each.program("Instead"))
     assert run(["remedy.py"], Config(jobs=0)).diagnostics == ()
+
+
+@pytest.mark.requires("distml.interp.check")
+@pytest.mark.parametrize("each", EXAMPLES, ids=by_code)
+def test_the_fix_of_the_example_is_the_remedy(each: Rule, folder: Path) -> None:
+    (folder / "example.py").write_text(each.program("Example"))
+    report = run(["example.py"], Config(jobs=0))
+    made = mended(report.diagnostics, {"example.py": each.program("Example")})
+    assert made.get("example.py") == (each.program("Instead") if each.code in FIXED else None)
+
+
+def test_the_page_on_usage_names_what_is_fixed() -> None:
+    rows = re.findall(r"^\| ([A-Z]{3}\d{3}) \|", (DOCS.parent / "usage.md").read_text("utf-8"), re.MULTILINE)
+    assert set(rows) == FIXED
 
 
 def remarks(program: str) -> set[str]:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Span
-from distml.engine.fixes import mended
+from distml.engine.fixes import fitting, mended
 
 
 def finding(*edits: tuple[str, int, int, int, int, str]) -> Diagnostic:
@@ -31,6 +31,19 @@ def test_what_overlaps_an_earlier_fix_is_left_out_whole() -> None:
     assert mended([first, second], {"a.py": "abcd", "b.py": "b"}) == {"a.py": "Xcd"}
 
 
+def test_one_fix_of_several_findings_is_made_once() -> None:
+    shared = finding(("a.py", 1, 1, 1, 2, ""))
+    assert fitting([shared, shared], {"a.py": "ab"}) == [shared, shared]
+    assert mended([shared, shared], {"a.py": "ab"}) == {"a.py": "b"}
+    insertion = finding(("a.py", 1, 1, 1, 1, "x"))
+    assert mended([insertion, insertion], {"a.py": "ab"}) == {"a.py": "xab"}
+
+
+def test_neighbors_are_both_replaced() -> None:
+    lines = [finding(("a.py", 2, 1, 3, 1, "")), finding(("a.py", 1, 1, 2, 1, ""))]
+    assert mended(lines, {"a.py": "a\nb\nc\n"}) == {"a.py": "c\n"}
+
+
 def test_a_file_that_may_not_be_changed_keeps_the_others_as_they_are() -> None:
     assert mended([finding(("a.py", 1, 1, 1, 2, "X"), ("b.py", 1, 1, 1, 2, "Y"))], {"a.py": "a"}) == {}
 
@@ -50,12 +63,18 @@ def test_as_replacing_one_after_the_other(wanted: list[tuple[int, int, str]]) ->
         if any("\r\n" in text[at - 1 : at + 1] for at in (start, end) if at):
             continue  # no place stands between CR and LF
         findings.append(finding(("a.py", *place(text, start), *place(text, end), replacement)))
-        if all(end < other or stop < start for other, stop, _ in taken):
+        if all(apart((start, end), each[:2]) for each in taken):
             taken.append((start, end, replacement))
     expected = text
     for start, end, replacement in sorted(taken, reverse=True):
         expected = expected[:start] + replacement + expected[end:]
     assert mended(findings, {"a.py": text}).get("a.py", text) == expected
+
+
+def apart(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Two stretches without a common place, of which an empty one does not touch the other."""
+    first, second = sorted((one, other))
+    return first[1] < second[0] or (first[1] == second[0] and first[0] < first[1] and second[0] < second[1])
 
 
 def place(text: str, offset: int) -> tuple[int, int]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from contextlib import suppress
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from distml.diagnostics.model import Diagnostic, Span
+from distml.engine.fixes import mended
 from distml.source.file import SourceFile
 from distml.source.suppressions import apply, ignores_file
 
@@ -69,3 +75,69 @@ def test_a_whole_file() -> None:
     assert not ignored("x = '# distml: ignore-file'\n")
     assert not ignored("# distml: ignore-files\n")
     assert ignored("# distml: ignore-file\nx = (\n"), "also where the file does not parse"
+
+
+def fixed(text: str, *found: tuple[str, int, int]) -> str | None:
+    """The text with the fixes of the comments that hid nothing; None where there are none."""
+    source = SourceFile("a.py", "/a.py", text.encode(), module="a", is_package=False)
+    findings = [Diagnostic(code, "", Span("a.py", line, 1, end, 2)) for code, line, end in found]
+    return mended(apply(source, findings).unused, {"a.py": text}).get("a.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("x  # distml: ignore[SHP102]\ny\n", "x\ny\n"),
+        ("x\t # distml: ignore", "x"),
+        ("é  #distml:ignore[SHP102,SHP103]\r\ny", "é\r\ny"),
+        ("x\n    # distml: ignore[SHP102]\ny\n", "x\ny\n"),
+        ("x\n# distml: ignore[SHP102]", "x\n"),
+        ("# distml: ignore[SHP102]\n# distml: ignore[SHP103]\ny\n", "y\n"),
+        ("x  # noqa: E501  # distml: ignore[SHP102]\n", "x  # noqa: E501\n"),
+        ("x  # why # distml: ignore[SHP102]  # pylint: disable=x\n", "x  # why # pylint: disable=x\n"),
+        ("x  # distml: ignore[SHP102] - see issue 3\n", "x  # see issue 3\n"),
+        ("x  # distml: ignore[SHP102, HVD106]\n", "x  # distml: ignore[HVD106]\n"),
+        ("x  # distml: ignore[HVD106,  SHP102 , CHO501]  # y\n", "x  # distml: ignore[HVD106, CHO501]  # y\n"),
+        ("f(  # distml: ignore[SHP102]\n)\n", "f(\n)\n"),
+    ],
+)
+def test_what_hides_nothing_is_taken_out(text: str, wanted: str) -> None:
+    assert fixed(text) == wanted
+
+
+def test_codes_that_hide_something_stay() -> None:
+    text = "x @ y  # distml: ignore[SHP102, SHP101, nonsense]\n"
+    assert fixed(text, ("SHP101", 1, 1)) == "x @ y  # distml: ignore[SHP101]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x @ y  # distml: ignore[SHP110]\n", [("SHP101", 1, 1)]),
+        ("import torch\nx  # distml: ignore\n", []),
+        ("from distml.choreo import At\nx  # distml: ignore[]\n", []),
+    ],
+)
+def test_comments_that_may_be_meant_otherwise_are_left_to_people(text: str, found: list[tuple[str, int, int]]) -> None:
+    assert ("SRC301", text.count("\n")) in left(text, *found)
+    assert fixed(text, *found) is None
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["x = 1", "  # distml: ignore[SHP101]", "# distml: ignore[SHP102, SHP103]", "  # noqa", "'#'", "\n"]
+    ),
+    max_size=14,
+)
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(PIECES)
+def test_fixing_leaves_the_code_and_nothing_to_fix(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    with suppress(SyntaxError):
+        tree = ast.dump(ast.parse(text))
+        for _ in range(4):
+            text = text if (after := fixed(text)) is None else after
+        assert ast.dump(ast.parse(text)) == tree
+        assert left(text) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.choreo.facts import Facts, Invocation, Transfer, names
+from distml.choreo.facts import Facts, Invocation, Mend, Transfer, names
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.read import is_static, last, parts_of
 
@@ -96,7 +96,9 @@ class Calls:
             message = f"the channel is between {first} and {second}, the value is at {names(value.roles)}"
             self.facts.say("CHO302", node, message)
         elif (value.place or frozenset()) >= {first, second}:
-            self.facts.say("CHO303", node, f"{first} and {second} both hold this value already")
+            between_all = set(self.scope.everyone) == {first, second}  # else it may have been meant for a third party
+            mend = Mend("use the value as it is", node, node.args[0]) if between_all else None
+            self.facts.say("CHO303", node, f"{first} and {second} both hold this value already", mend=mend)
         else:
             return first if first in (value.place or known) else second
         return None

@@ -6,6 +6,7 @@ import ast
 from typing import NamedTuple
 
 from distml.choreo.facts import Facts, Problem
+from distml.choreo.mending import mended
 from distml.choreo.merge import waits_for_label
 from distml.choreo.model import Definition, Function, Module
 from distml.choreo.parties import Parties
@@ -153,4 +154,5 @@ def _diagnostic(source: SourceFile, problem: Problem) -> Diagnostic:
     if isinstance(node, ast.stmt) and hasattr(node, "body"):
         first = source.lines[span.line - 1]
         span = span._replace(end_line=span.line, end_column=len(first.rstrip()) + 1)
-    return Diagnostic(problem.code, problem.message, span, related, problem.hint)
+    fix = problem.mend and mended(source, problem.mend)
+    return Diagnostic(problem.code, problem.message, span, related, problem.hint, fix)

@@ -38,6 +38,14 @@ class Placed(NamedTuple):
     value: ast.expr
 
 
+class Mend(NamedTuple):
+    """What certainly mends a problem: `node` goes away, or `by`, which is a part of it, takes its place."""
+
+    description: str
+    node: ast.AST
+    by: ast.expr | None = None
+
+
 class Problem(NamedTuple):
     """A finding before it has its place in a file."""
 
@@ -46,6 +54,7 @@ class Problem(NamedTuple):
     message: str
     hint: str | None = None
     related: tuple[tuple[str, ast.AST], ...] = ()
+    mend: Mend | None = None
 
 
 @dataclass(eq=False)
@@ -63,10 +72,11 @@ class Facts:
         message: str,
         hint: str | None = None,
         related: tuple[tuple[str, ast.AST], ...] = (),
+        mend: Mend | None = None,
     ) -> None:
         """Note a problem, once for each place and code."""
         if not any(each.code == code and each.node is node for each in self.problems):
-            self.problems.append(Problem(code, node, message, hint, related))
+            self.problems.append(Problem(code, node, message, hint, related, mend))
 
 
 def names(roles: object) -> str:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 
 from distml.choreo.expressions import Expressions, Scope
-from distml.choreo.facts import Facts, Invocation, Transfer, names
+from distml.choreo.facts import Facts, Invocation, Mend, Transfer, names
 from distml.choreo.local import changed_by
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.parties import Parties
@@ -52,7 +52,9 @@ class _Statements:
         for each in function.parameters:
             self.scope.types[each.name] = each.type
         self.scope.declared = dict(self.scope.types)
-        self.told: list[set[str]] = []
+        self.told: list[
+            dict[str, str]
+        ] = []  # who knows which branch was taken: by holding the condition ("") or a label
 
     def selects(self) -> None:
         """Report selects inside of other expressions: what a party is told is no value."""
@@ -104,9 +106,15 @@ class _Statements:
 
     def _tell(self, node: ast.stmt, fact: Transfer) -> None:
         if self.told:
-            if fact.receiver in self.told[-1]:
-                self.facts.say("CHO206", node, f"{fact.receiver} knows already which branch was taken")
-            self.told[-1].add(fact.receiver)
+            told, label = self.told[-1], ast.dump(fact.value)
+            if fact.receiver in told:
+                # Another label may be the right one, and a third party the one that was to be told.
+                superfluous = told[fact.receiver] in ("", label) and told.keys() | {fact.sender} >= {
+                    *self.function.roles
+                }
+                mend = Mend("remove the select", node) if superfluous else None
+                self.facts.say("CHO206", node, f"{fact.receiver} knows already which branch was taken", mend=mend)
+            told.setdefault(fact.receiver, label)
 
     def _whole(self, node: ast.AST, target: ast.expr, value: Located) -> None:
         """An update must happen wherever the thing is, or what parties agree on comes apart."""
@@ -248,7 +256,7 @@ class _Statements:
         before, ends = self.scope, []
         for body in bodies:
             self.scope = before.copy()
-            self.told.append(set(guard.roles or ()))
+            self.told.append(dict.fromkeys(guard.roles or (), ""))
             if self.block(body):
                 ends.append(self.scope)
             self.told.pop()
@@ -256,7 +264,8 @@ class _Statements:
         if ends:
             self._join(ends)
         if self.told and len(ends) < len(bodies):
-            self.told[-1] &= guard.place or frozenset()  # what follows is a branch of its own
+            # What follows is a branch of its own.
+            self.told[-1] = {role: how for role, how in self.told[-1].items() if role in (guard.place or ())}
         return bool(ends)
 
     def _join(self, ends: list[Scope]) -> None:

@@ -32,7 +32,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 although there are findings")
     parser.add_argument("--stdin-filename", metavar="PATH", help="check standard input as if it were this file")
     parser.add_argument("--verbose", action="store_true", help="say where tracking of shapes was lost, and why")
-    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    again.add_argument("--fix", action="store_true", help="write the fixes that findings carry; report what remains")
+    again.add_argument("--diff", action="store_true", help="print a patch with these fixes instead; change nothing")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="color the report")
 
 
@@ -40,8 +43,8 @@ def run(options: Namespace) -> int:
     """Check; 0, 1 or 2."""
     config = configuration(options)
     if options.stdin_filename is not None:
-        if options.paths not in ([], ["-"]) or options.watch:
-            raise ConfigError("--stdin-filename takes no PATH and no --watch")
+        if options.paths not in ([], ["-"]) or options.watch or options.fix or options.diff:
+            raise ConfigError("--stdin-filename takes no PATH, no --watch, --fix or --diff")
         path = os.path.normpath(options.stdin_filename)
         overlay = {os.path.realpath(path): sys.stdin.buffer.read()}
         return show(run_checks([path], config, overlay=overlay), options)
@@ -53,6 +56,10 @@ def run(options: Namespace) -> int:
         from distml.cli.watch import watch
 
         return watch(paths, config, options)
+    if options.fix or options.diff:
+        from distml.cli.fix import diff, fix
+
+        return (fix if options.fix else diff)(paths, config, options)
     return check(paths, config, options)
 
 
@@ -70,13 +77,17 @@ def configuration(options: Namespace) -> Config:
 
 def check(paths: list[str], config: Config, options: Namespace) -> int:
     """One run over `paths`, reported; the exit code."""
+    return show(look(paths, config, options), options)
+
+
+def look(paths: list[str], config: Config, options: Namespace) -> Report:
+    """One run over `paths`."""
     progress = _progress()
     try:
-        report = run_checks(paths, config, cache=_cache(config, options), progress=progress)
+        return run_checks(paths, config, cache=_cache(config, options), progress=progress)
     finally:
         if progress is not None:
             progress.clear()
-    return show(report, options)
 
 
 def show(report: Report, options: Namespace) -> int:
@@ -87,6 +98,11 @@ def show(report: Report, options: Namespace) -> int:
     context = Context(color=_color(options.color), verbose=options.verbose, overlay=report.overlay)
     for line in form(options.format)(report, context):
         sys.stdout.write(line + "\n")
+    return code(report, options)
+
+
+def code(report: Report, options: Namespace) -> int:
+    """The exit code for a report."""
     if report.failed:
         return 2
     return int(bool(report.diagnostics) and not options.exit_zero)

@@ -163,18 +163,12 @@ def _patch(findings: tuple[Diagnostic, ...], contents: dict[str, bytes]) -> byte
     """The fixes that findings carry, as a patch of the checked files; empty where there are none."""
     if not any(finding.fix for finding in findings):
         return b""
-    from distml.engine.fixes import mended
-    from distml.rewrites.model import Rewritten
-    from distml.rewrites.writing import unified
-    from distml.source.reading import declared_encoding, decode
+    from distml.autofix.mending import rewritten
+    from distml.rewrites.writing import text_of, unified
+    from distml.source.reading import declared_encoding
 
-    texts = {path: decode(data, path) for path, data in contents.items()}
-    pieces = []
-    for path, text in mended(findings, texts).items():
-        mark = codecs.BOM_UTF8 if contents[path].startswith(codecs.BOM_UTF8) else b""
-        change = unified(path, Rewritten(mark.decode() + texts[path], mark.decode() + text))
-        pieces.append(change.encode(declared_encoding(contents[path])))
-    return b"".join(pieces)
+    changes = rewritten(findings, {path: text_of(data, path) for path, data in contents.items()})
+    return b"".join(unified(path, each).encode(declared_encoding(contents[path])) for path, each in changes.items())
 
 
 def _config(options: Namespace) -> Config:

@@ -1,7 +1,7 @@
 """The text of files with the fixes that findings carry.
 
 A fix is made whole or not at all: one whose edits overlap those of an earlier finding, or reach a file that may not be
-changed, is left out. After the next check it may fit.
+changed, is left out. After the next check it may fit. One fix that several findings carry is made once, for all of them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def _chosen(
             edit.span.path in texts and edit.span.end_line <= len(starts[edit.span.path]) for edit in edits
         ):
             wanted = [(edit.span.path, _change(edit, starts[edit.span.path])) for edit in edits]
-            if all(_fits(change, changes[path]) for path, change in wanted):
+            if all(change.start < change.end and change in changes[path] for path, change in wanted):
+                chosen.append(finding)
+            elif all(_fits(change, changes[path]) for path, change in wanted):
                 chosen.append(finding)
                 for path, change in wanted:
                     changes[path].append(change)
@@ -65,8 +67,13 @@ def _change(edit: Edit, starts: list[int]) -> Change:
 
 
 def _fits(change: Change, made: list[Change]) -> bool:
-    """Whether a change touches none of those made: what ends where another begins would depend on their order."""
-    return all(change.end < other.start or other.end < change.start for other in made)
+    """Whether a change overlaps none of those made."""
+    return all(_apart(change, other) for other in made)
+
+
+def _apart(one: Change, other: Change) -> bool:
+    between = int(one.start == one.end or other.start == other.end)  # beside an insertion the order would count
+    return one.end + between <= other.start or other.end + between <= one.start
 
 
 def _applied(text: str, changes: list[Change]) -> str:

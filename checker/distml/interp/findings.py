@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.diagnostics.model import Diagnostic, Related, Span
 from distml.interp.lessons import retold
+from distml.interp.mending import whole_division
 
 if TYPE_CHECKING:
     from distml.interp.machine import Frame, Machine
@@ -49,7 +50,8 @@ def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:
         return
     related = [_related(note) for note in error.notes[:4]]
     related += _callers(vm, frame)
-    vm.findings[key] = Diagnostic(error.code, error.message, span, tuple(related), error.hint)
+    fix = whole_division(vm, node) if error.code == "SHP603" and frame is vm.frame else None
+    vm.findings[key] = Diagnostic(error.code, error.message, span, tuple(related), error.hint, fix)
 
 
 def _is_warning(code: str) -> bool:

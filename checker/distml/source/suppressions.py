@@ -11,30 +11,42 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from distml.diagnostics.model import Diagnostic, Span
+from distml.diagnostics.model import Diagnostic, Fix, Span
 from distml.source.file import SourceFile
 from distml.source.reading import split_lines
+from distml.source.uncommenting import without
 
 _COMMENT = re.compile(r"#\s*distml:\s*(?P<verb>ignore-file|ignore)(?![\w-])\s*(?:\[(?P<codes>[^\]]*)\])?")
 _CODE = re.compile(r"[A-Z]{3}\d{3}")
 UNUSED = "SRC301"
-ELSEWHERE = ("HVD",)
-"""Families that are found by another command than `check`, which cannot say whether a comment for them is needed."""
+ELSEWHERE = ("HVD", "CHO5")
+"""What `check` does not look for, or only where mypy is installed: whether a comment for it is needed is not known."""
+_LOOKED_FOR = re.compile(r"\b(?:tensorflow|keras|torch|lightning|fastai|accelerate|transformers|distml\.choreo)\b")
+"""Words without which a file has no finding of those."""
 
 
 class Suppression:
-    """One comment: where it stands, the lines it speaks for, and the codes it names (none: all)."""
+    """One comment: where it stands and how it reads, the line it speaks for, and the codes it names (none: all)."""
 
-    def __init__(self, span: Span, line: int, codes: tuple[str, ...]) -> None:
+    def __init__(self, span: Span, match: re.Match[str], line: int, codes: tuple[str, ...]) -> None:
         self.span = span
+        self.match = match
         self.line = line
         self.codes = codes
         self.used: set[str] = set()
 
+    def meets(self, finding: Diagnostic) -> bool:
+        """Whether `finding` is on the line that the comment speaks for."""
+        return finding.span.line <= self.line <= max(finding.span.end_line, finding.span.line)
+
     def covers(self, finding: Diagnostic) -> bool:
         """Whether the comment hides `finding`."""
-        on_line = finding.span.line <= self.line <= max(finding.span.end_line, finding.span.line)
-        return on_line and (not self.codes or finding.code in self.codes)
+        return self.meets(finding) and (not self.codes or finding.code in self.codes)
+
+    @property
+    def idle(self) -> list[str]:
+        """The codes that hid nothing, of those that a check looks for."""
+        return [code for code in self.codes if code not in self.used and not code.startswith(ELSEWHERE)]
 
 
 class Applied(NamedTuple):
@@ -62,7 +74,7 @@ def apply(source: SourceFile, findings: Iterable[Diagnostic]) -> Applied:
     if not suppressions:
         return Applied(tuple(findings))
     kept = tuple(finding for finding in findings if not _suppressed(finding, suppressions))
-    unused = tuple(finding for each in suppressions for finding in _unused(each))
+    unused = tuple(finding for each in suppressions for finding in _unused(each, _fix(each, source, kept)))
     return Applied(kept, unused, tuple(each.span.line for each in suppressions if each.used))
 
 
@@ -73,13 +85,22 @@ def _suppressed(finding: Diagnostic, suppressions: list[Suppression]) -> bool:
     return bool(covering)
 
 
-def _unused(suppression: Suppression) -> Iterator[Diagnostic]:
+def _unused(suppression: Suppression, fix: Fix | None) -> Iterator[Diagnostic]:
+    def says(message: str) -> Diagnostic:
+        return Diagnostic(UNUSED, f"{message}: the comment suppresses nothing", suppression.span, fix=fix)
+
     if not suppression.codes and not suppression.used:
-        yield Diagnostic(UNUSED, "nothing is found on this line: the comment suppresses nothing", suppression.span)
-    for code in suppression.codes:
-        if code not in suppression.used and not code.startswith(ELSEWHERE):
-            known = "is not found on this line" if _CODE.fullmatch(code) else "is not a code"
-            yield Diagnostic(UNUSED, f"{code} {known}: the comment suppresses nothing", suppression.span)
+        yield says("nothing is found on this line")
+    for code in suppression.idle:
+        yield says(f"{code} is not found on this line" if _CODE.fullmatch(code) else f"{code} is not a code")
+
+
+def _fix(suppression: Suppression, source: SourceFile, kept: tuple[Diagnostic, ...]) -> Fix | None:
+    """Without what hid nothing; none where the comment may be meant for what is found there, or by another command."""
+    if any(map(suppression.meets, kept)) or not (suppression.codes or not _LOOKED_FOR.search(source.text)):
+        return None
+    left = [code for code in suppression.codes if code not in suppression.idle]
+    return without(split_lines(source.text), suppression.span, suppression.match, left)
 
 
 def _suppressions(source: SourceFile) -> list[Suppression]:
@@ -91,7 +112,7 @@ def _suppressions(source: SourceFile) -> list[Suppression]:
             span = Span(source.path, line, start + 1, line, column + match.end() + 1)
             codes = tuple(code for part in (match["codes"] or "").split(",") if (code := part.strip()))
             alone = not lines[line - 1][:column].strip()
-            found.append(Suppression(span, _next_code(lines, line) if alone else line, codes))
+            found.append(Suppression(span, match, _next_code(lines, line) if alone else line, codes))
     return found
 
 

@@ -26,7 +26,7 @@ def read_file(path: str, limit: int = DEFAULT_MAX_FILE_SIZE) -> str:
 
     Raises `UnreadableError` where it is not text, or has more than `limit` bytes.
     """
-    return _text(read_bytes(path, path, limit), path)
+    return text_of(read_bytes(path, path, limit), path)
 
 
 def unified(path: str, rewritten: Rewritten) -> str:
@@ -48,7 +48,7 @@ def write_file(path: str, rewritten: Rewritten, inside: str | None = None) -> No
     if inside is not None and not Path(target).is_relative_to(os.path.realpath(inside)):
         raise WriteError(f"{path}: it is a link to {target}, outside of {inside}")
     data = read_bytes(target, path, max(DEFAULT_MAX_FILE_SIZE, 4 * len(rewritten.before)))
-    if _text(data, path) != rewritten.before:
+    if text_of(data, path) != rewritten.before:
         raise WriteError(f"{path}: it was changed by something else in the meantime")
     try:
         _replace(target, _encoded(rewritten.source, declared_encoding(data), path))
@@ -64,7 +64,8 @@ def _encoded(text: str, encoding: str, path: str) -> bytes:
         raise WriteError(f"{path}: {letters!r} cannot be written in {encoding}") from error
 
 
-def _text(data: bytes, shown: str) -> str:
+def text_of(data: bytes, shown: str) -> str:
+    """The text of a file's bytes, with its byte order mark. Raises `UnreadableError` where they are no text."""
     return (BOM if data.startswith(BOM.encode()) else "") + decode(data, shown)
 
 

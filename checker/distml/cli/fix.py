@@ -1,0 +1,101 @@
+"""`distml check --fix`: write the fixes that findings carry and report what remains; `--diff` only shows them.
+
+A file is written in one step, and only while it is what was checked.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
+
+from distml.cli.check import code, look, show
+from distml.engine.config import Config
+from distml.engine.discovery import discover
+
+if TYPE_CHECKING:
+    from distml.engine.results import Report
+    from distml.rewrites.model import Rewritten
+
+ROUNDS = 10  # a fix that touches another one waits for the next
+
+
+def fix(paths: list[str], config: Config, options: Namespace) -> int:
+    """Check and write fixes until there are none, then report; the exit code."""
+    out = sys.stdout if options.format in ("text", "concise") else sys.stderr
+    for _ in range(ROUNDS):
+        report, changes = _changes(paths, config, options)
+        written = [path for path, each in changes.items() if _written(path, each, out)]
+        if not written:
+            return show(report, options)
+    return show(look(paths, config, options), options)
+
+
+def diff(paths: list[str], config: Config, options: Namespace) -> int:
+    """Print what fixing would change, as a patch; the exit code for the findings there are."""
+    from distml.rewrites.writing import unified
+
+    report, changes = _changes(paths, config, options)
+    for path, each in changes.items():
+        _refused(path, each)
+        sys.stdout.write(unified(path, each))
+    return code(report, options)
+
+
+def _changes(paths: list[str], config: Config, options: Namespace) -> tuple[Report, dict[str, Rewritten]]:
+    """A report, and the files below `paths` with the fixes of its findings; those that changed meanwhile are left out."""
+    from distml.autofix.mending import rewritten
+    from distml.source.file import content_hash
+    from distml.source.reading import UnreadableError
+
+    before = {}
+    for path in discover(paths, config).files:
+        with suppress(UnreadableError):  # the report says so
+            before[path] = content_hash(_read(path, config))
+    report = look(paths, config, options)
+    texts = {}
+    for path in {edit.span.path for each in report.diagnostics if each.fix for edit in each.fix.edits} & before.keys():
+        with suppress(UnreadableError):
+            data = _read(path, config)
+            if content_hash(data) == before[path]:
+                texts[path] = _text(data, path)
+    return report, dict(sorted(rewritten(report.diagnostics, texts).items()))
+
+
+def _read(path: str, config: Config) -> bytes:
+    from distml.source.reading import read_bytes
+
+    return read_bytes(path, path, config.max_file_size)
+
+
+def _text(data: bytes, path: str) -> str:
+    from distml.rewrites.writing import text_of
+
+    return text_of(data, path)
+
+
+def _written(path: str, change: Rewritten, out: TextIO) -> bool:
+    """Write a file and say what was fixed in it; whether that was done."""
+    from distml.report.context import safe
+    from distml.rewrites.writing import WriteError, write_file
+    from distml.source.reading import UnreadableError
+
+    _refused(path, change)
+    if not change.edits:
+        return False
+    try:
+        write_file(path, change)
+    except (WriteError, UnreadableError) as error:
+        print(f"distml: not fixed: {safe(str(error))}", file=sys.stderr)  # noqa: T201
+        return False
+    for line in dict.fromkeys(f"{each.line}: fixed [{each.rule}]: {each.what}" for each in change.edits):
+        print(f"{safe(path)}:{line}", file=out)
+    return True
+
+
+def _refused(path: str, change: Rewritten) -> None:
+    from distml.report.context import safe
+
+    for each in change.refusals:
+        print(f"distml: not fixed: {safe(path)}: {safe(each.reason)}", file=sys.stderr)  # noqa: T201

@@ -1,0 +1,84 @@
+"""Which comments that hid nothing in a run may be removed (SRC301).
+
+A mistake in a function may show only where another file calls it. So a comment is removed only where every file of the
+project that may import its file took part in the run, and no check was cut off. Elsewhere it is reported without a fix.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from distml.diagnostics.model import Diagnostic
+from distml.engine.config import Config
+from distml.engine.discovery import discover
+from distml.source.imports import imports
+
+_WORD = re.compile(r"\w+")
+
+
+def settled(findings: Iterable[Diagnostic], code: str, run: Iterable[str], config: Config) -> list[Diagnostic]:
+    """The findings; those of `code` without a fix where a file that was not in the `run` may import theirs."""
+    seen = {os.path.realpath(path) for path in run}
+    names = cache(lambda top: _names_imported(top, config))
+    importer = cache(lambda path: _importer(path, seen, names(_project(path, config))))
+
+    def judged(finding: Diagnostic) -> Diagnostic:
+        if finding.code != code or finding.fix is None:
+            return finding
+        other = importer(finding.span.path)
+        return finding if other is None else _unfixed(finding, f"{other} imports this file")
+
+    return [judged(finding) for finding in findings]
+
+
+def unsettled(findings: Iterable[Diagnostic], code: str) -> list[Diagnostic]:
+    """The findings, those of `code` without fixes."""
+    return [finding._replace(fix=None) if finding.code == code else finding for finding in findings]
+
+
+def _unfixed(finding: Diagnostic, why: str) -> Diagnostic:
+    return finding._replace(fix=None, hint=f"{why} and was not checked: check both before removing the comment")
+
+
+def _importer(path: str, seen: set[str], names: Mapping[str, frozenset[str]]) -> str | None:
+    """A file that is not among those `seen` and may import `path`, itself or through others, by the names they import."""
+    reached, waiting = {os.path.realpath(path)}, [path]
+    while waiting:
+        name = _module(waiting.pop())
+        for other in (other for other, words in names.items() if name in words):
+            real = os.path.realpath(other)
+            if real not in seen:
+                return other
+            if real not in reached:
+                reached.add(real)
+                waiting.append(other)
+    return None
+
+
+def _project(path: str, config: Config) -> str:
+    """The folder of the project that `path` belongs to: that of the configuration, else its own."""
+    top = os.path.relpath(os.path.abspath(config.folder))
+    return (os.path.dirname(path) or os.curdir) if os.path.relpath(path, top).startswith(os.pardir) else top
+
+
+def _names_imported(top: str, config: Config) -> dict[str, frozenset[str]]:
+    """The files below a folder, each with the names in its imports."""
+    found: dict[str, frozenset[str]] = {}
+    for other in discover([top], config).files:
+        try:
+            with open(other, "rb") as file:
+                text = file.read(config.max_file_size).decode("utf-8", "replace")
+        except OSError:
+            continue
+        words = (word for each in imports(text) for part in (each.module, *each.names) for word in _WORD.findall(part))
+        found[other] = frozenset(words)
+    return found
+
+
+def _module(path: str) -> str:
+    """The last name under which a file is imported: its own, or its folder's for a package."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) if stem == "__init__" else stem
