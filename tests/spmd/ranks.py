@@ -22,6 +22,7 @@ from typing import Any
 RANK, WORLD = int(sys.argv[1]), int(sys.argv[2])
 LONG = timedelta(seconds=60)
 """No program may wait that long; hanging is seen from outside, long before."""
+KEPT: list[Any] = []
 
 
 def main() -> None:
@@ -95,6 +96,8 @@ def _patch(store: Path) -> None:
     def init_process_group(backend: str | None = None, *unused: Any, **given: Any) -> None:
         rank, world = int(given.get("rank", RANK)), int(given.get("world_size", WORLD))
         original("gloo", store=dist.FileStore(str(store), world), rank=rank, world_size=world, timeout=LONG)
+        # Its destructor waits for a thread that may wait for the interpreter's lock, if a wrapped model outlives the group.
+        KEPT.append(dist.group.WORLD)
 
     def spawn(fn: Any, args: tuple[Any, ...] = (), *unused: Any, **given: Any) -> None:
         fn(RANK, *args)

@@ -1,4 +1,4 @@
-"""Each rank throws its own dice to see whether to synchronize.
+"""Each rank throws its own dice to see whether to synchronize buffers after a step.
 
 Fails: hang.
 """
@@ -9,18 +9,19 @@ import torch
 import torch.distributed as dist
 
 
-def synchronize(weights):
-    dist.all_reduce(weights)  # error: SPM?
-    weights /= dist.get_world_size()
+def sync_buffers(buffers):
+    dist.broadcast(buffers, src=0)  # error: SPM?
 
 
 def main():
     dist.init_process_group("gloo")
-    weights = torch.full((3,), float(dist.get_rank()))
-    for _ in range(100):
-        weights += 0.1
+    weights, buffers = torch.zeros(3), torch.full((2,), float(dist.get_rank()))
+    for step in range(100):
+        gradient = torch.ones(3) / (step + 1)
+        dist.all_reduce(gradient)  # error: SPM?
+        weights -= gradient
         if random.random() < 0.5:
-            synchronize(weights)  # error: SPM?
+            sync_buffers(buffers)  # error: SPM?
     dist.barrier()
     dist.destroy_process_group()
 

@@ -6,18 +6,19 @@ import torch
 import torch.distributed as dist
 
 
-def synchronize(weights):
-    dist.all_reduce(weights)
-    weights /= dist.get_world_size()
+def sync_buffers(buffers):
+    dist.broadcast(buffers, src=0)
 
 
 def main():
     dist.init_process_group("gloo")
-    weights = torch.full((3,), float(dist.get_rank()))
+    weights, buffers = torch.zeros(3), torch.full((2,), float(dist.get_rank()))
     for step in range(100):
-        weights += 0.1
+        gradient = torch.ones(3) / (step + 1)
+        dist.all_reduce(gradient)
+        weights -= gradient
         if random.Random(step).random() < 0.5:
-            synchronize(weights)
+            sync_buffers(buffers)
     dist.barrier()
     dist.destroy_process_group()
 

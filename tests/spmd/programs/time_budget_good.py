@@ -11,11 +11,11 @@ def train_step(rank):
     return torch.ones(4)
 
 
-def main(budget=0.1):
+def main(budget=0.4):
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     if rank == 1:
-        time.sleep(0.05)
+        time.sleep(0.3)
     start, steps, done = time.monotonic(), 0, False
     while not done:
         gradient = train_step(rank)

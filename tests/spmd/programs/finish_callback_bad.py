@@ -1,0 +1,38 @@
+"""Rank 0 gets another function to finish with, and that one waits for all.
+
+Fails: hang.
+"""
+
+from functools import partial
+
+import torch
+import torch.distributed as dist
+
+
+def finish(message, wait):
+    print(message)
+    if wait:
+        dist.barrier()  # error: SPM?
+
+
+def train(steps, on_end):
+    total = torch.zeros(1)
+    for step in range(steps):
+        total += step
+    on_end()  # error: SPM?
+    return total
+
+
+def main():
+    dist.init_process_group("gloo")
+    if dist.get_rank() == 0:
+        on_end = partial(finish, "main is done", wait=True)
+    else:
+        on_end = partial(finish, "worker is done", wait=False)
+    total = train(3, on_end)
+    dist.all_reduce(total)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""Each rank works until its own queue is empty, and reduces after each item.
+
+Fails: hang.
+"""
+
+from collections import deque
+
+import torch
+import torch.distributed as dist
+
+
+def anybody(flag):
+    vote = torch.tensor([int(bool(flag))])
+    dist.all_reduce(vote, op=dist.ReduceOp.MAX)
+    return bool(vote.item())
+
+
+def main():
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    queue = deque(range(2 + 3 * rank))
+    progress = 0
+    while queue:
+        item = queue.popleft()
+        total = torch.tensor([item])
+        dist.all_reduce(total)  # error: SPM
+        progress += int(total)
+    print(progress)
+    dist.barrier()  # error: SPM?
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
