@@ -121,6 +121,22 @@ def test_scripts_that_would_change_one_file_are_one_program(folder: Path) -> Non
     assert "hvd.size()" in (folder / "parts.py").read_text()
 
 
+def test_modules_that_a_package_hands_on_belong_to_the_script(folder: Path) -> None:
+    (folder / "parts").mkdir()
+    (folder / "parts" / "__init__.py").write_text("from .trainer import run\n")
+    (folder / "parts" / "trainer.py").write_text(
+        "import torch\n\n\ndef run(data, model):\n    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "    for x in data:\n        model(x).mean().backward()\n        optimizer.step()\n"
+    )
+    (folder / "main.py").write_text(
+        "import torch\nfrom torch.utils.data import DataLoader\nfrom parts import run\n"
+        "run(DataLoader(torch.ones(8, 4), 2), torch.nn.Linear(4, 1))\n"
+    )
+    assert main(["horovod", "--write", "."]) == 0
+    assert "DistributedSampler" in (folder / "main.py").read_text()
+    assert "zip(" not in (folder / "parts" / "trainer.py").read_text()
+
+
 def test_a_file_that_is_not_given_is_not_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parts = "import torch\n\ndef make(model):\n    return torch.optim.SGD(model.parameters(), lr=0.1)\n"
     (folder / "parts.py").write_text(parts)

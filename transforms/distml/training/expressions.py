@@ -58,7 +58,7 @@ class Expressions(Calls):
         starred = frozenset(value for module in unit.starred for value in self.member(module, name))
         if any(not isinstance(value, Foreign) for value in starred) or name not in _BUILTINS:
             return starred
-        return starred | {Foreign(f"builtins.{name}")}
+        return frozenset({Foreign(f"builtins.{name}")})
 
     def _attribute(self, node: ast.Attribute, unit: Unit) -> Values:
         return self.attribute(self.evaluate(node.value, unit), node.attr)

@@ -112,7 +112,7 @@ def _components(sources: dict[str, SourceFile], project: Project) -> Iterator[li
         return location
 
     for location, source in sources.items():
-        for used in _used(source, project):
+        for used in _used(source, project, sources):
             if used in sources:
                 group[find(location)] = find(used)
     members: dict[str, list[SourceFile]] = {}
@@ -121,16 +121,19 @@ def _components(sources: dict[str, SourceFile], project: Project) -> Iterator[li
     yield from members.values()
 
 
-def _used(source: SourceFile, project: Project) -> Iterator[str]:
-    """The files of the project that a file imports."""
-    for statement in imports(source.text):
-        module = project.resolve(source, statement.module, statement.level)
-        if module is None:
-            continue
-        for name in (None, *statement.names):
-            target = module if name is None else project.submodule(module, name)
-            if target is not None:
+def _used(source: SourceFile, project: Project, known: Mapping[str, SourceFile]) -> Iterator[str]:
+    """The files of the project that a file imports, also through packages that are not `known` and only hand names on."""
+    waiting, seen = [source], {source.location}
+    while waiting:
+        user = waiting.pop()
+        for statement in imports(user.text):
+            module = project.resolve(user, statement.module, statement.level)
+            inner = [project.submodule(module, name) for name in statement.names] if module is not None else []
+            for target in (each for each in (module, *inner) if each is not None and each.location not in seen):
+                seen.add(target.location)
                 yield target.location
+                if target.location not in known and target.is_package:
+                    waiting.append(target)
 
 
 @dataclass
@@ -165,7 +168,13 @@ class _Planner:
 
     def _entries(self, files: list[SourceFile]) -> list[SourceFile]:
         """The files that no other imports."""
-        used = {location for each in files for location in _used(each, self.project) if location != each.location}
+        known = {each.location: each for each in files}
+        used = {
+            location
+            for each in files
+            for location in _used(each, self.project, known)
+            if location != each.location
+        }
         return [each for each in files if each.location not in used]
 
     def _plan(self, roots: list[SourceFile]) -> list[Outcome]:
