@@ -116,7 +116,7 @@ class Tensors:
         return any(_ORDERS.match(name) for name in self.program.names(base))
 
     def _defined(self, node: ast.expr) -> tuple[ast.stmt, str] | None:
-        """The last statement that sets a variable or attribute, where all that do stand in one block."""
+        """The last statement that sets a variable or attribute, where all that do stand in one block, or in branches there."""
         if isinstance(node, ast.Name):
             unit = self.program.unit(node)
             owner = unit.lexical.owner(node.id, unit.lexical.scope(node))
@@ -134,10 +134,20 @@ class Tensors:
             places = [self.program.statement(each) for each in same]
         if not places or any(isinstance(each, (*LOOPS, ast.With, ast.AugAssign)) for each in places):
             return None
-        block = block_of(places[0], self.program)
-        if any(each not in block for each in places) or self.study.loop(places[0]) is not None:
+        block = block_of(min(places, key=lambda each: each.col_offset), self.program)
+        within = [self._within(each, block) for each in places]
+        if self.study.loop(places[0]) is not None or not all(within):
             return None
-        return max(places, key=block.index), ast.unparse(node)
+        return max((each for each in within if each), key=block.index), ast.unparse(node)
+
+    def _within(self, statement: ast.stmt, block: list[ast.stmt]) -> ast.stmt | None:
+        """The statement of a block that a statement is or stands in, under nothing but conditions."""
+        while statement not in block:
+            above = self.program.parent(statement)
+            if not isinstance(above, ast.If):
+                return None
+            statement = above
+        return statement
 
     def _settings(self, owner: ast.AST, name: str) -> list[ast.stmt]:
         unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else None

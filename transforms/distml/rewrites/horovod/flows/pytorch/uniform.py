@@ -16,6 +16,7 @@ _CALLS = frozenset(
     "len all any int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple dict".split()
 )
 _SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.is_tensor", "math.ceil", "math.floor"})
+_SAME |= {f"os.path.{each}" for each in ("join", "splitext", "split", "basename", "dirname", "abspath")}
 _METHODS = frozenset(
     "size dim startswith endswith lower upper strip keys get split format named_parameters modules".split()
 )
@@ -123,11 +124,12 @@ class Uniform:
     def _bound(self, node: ast.Name, depth: int) -> bool:
         """Whether what a name is bound to here is the same on every rank."""
         above = self.program.parent(node)
-        if isinstance(above, ast.Tuple) and isinstance(self.program.parent(above), ast.For):
-            loop = self.program.parent(above)
-            assert isinstance(loop, ast.For)
-            counts = "builtins.enumerate" in self.program.names(getattr(loop.iter, "func", None))
-            return counts and above.elts[0] is node
+        around = self.program.parent(above) if isinstance(above, ast.Tuple) else None
+        if isinstance(above, ast.Tuple) and isinstance(around, ast.For) and isinstance(around.iter, ast.Call):
+            counts = "builtins.enumerate" in self.program.names(around.iter.func)
+            return counts and (above.elts[0] is node or self._turns(around.iter.args[0], depth))
+        if isinstance(around, ast.Assign):
+            return self.holds(around.value, depth) and self._steady(around.value)
         if isinstance(above, ast.For) and above.target is node:
             return self._turns(above.iter, depth)
         if isinstance(above, ast.Assign) and node in above.targets:
