@@ -1,4 +1,4 @@
-"""The Action's parts that talk to GitHub or make a patch, without its process: a fixer and a fake stand in."""
+"""The Action's parts that talk to GitHub or make a patch, without its process: a fake stands in for GitHub."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import pytest
 from delivery.fake_github import serve
 from delivery.repositories import git
 from delivery.runner import commands, outputs
-from delivery.workshop import BASE, Workshop, mend
+from delivery.workshop import BASE, Workshop
 
 pytestmark = pytest.mark.requires("git", "github_action_toolkit")
-BROKEN = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)  # BAD\n"
+BROKEN = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)\n"
+MENDABLE = "import torch\n\nsize = torch.zeros(8 / 2)\n"
 WARNED = "import torch\n\nloss = torch.nn.functional.mse_loss(torch.zeros(8, 1), torch.zeros(8))\n"
 ODD = 'a"b\n--- evil\tü.py'
 
@@ -88,17 +89,16 @@ def test_wrong_inputs(
 def test_a_patch_of_safe_fixes(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distml.action import run
 
-    committed(checkout, **{"a.py": BROKEN, ODD: BROKEN})
+    committed(checkout, **{"a.py": MENDABLE, ODD: BROKEN + MENDABLE})
     monkeypatch.setenv("INPUT_FIX", "true")
-    monkeypatch.setattr(run, "fix_findings", mend)
     assert run.main() == 1
     patch = outputs(checkout.parent / "GITHUB_OUTPUT")["patch"]
     assert Path(patch).parents[1] == checkout.parent
     assert git(checkout, "diff") == "", "the checkout is as it was"
     subprocess.run(["git", "apply", patch], cwd=checkout, check=True)
-    assert "GOOD" in (checkout / "a.py").read_text()
-    assert "GOOD" in (checkout / ODD).read_text()
-    assert "+x = torch.zeros(2, 3) @ torch.zeros(4, 5)  # GOOD" in (checkout.parent / "GITHUB_STEP_SUMMARY").read_text()
+    assert (checkout / "a.py").read_text() == MENDABLE.replace("/", "//")
+    assert (checkout / ODD).read_text() == BROKEN + MENDABLE.replace("/", "//")
+    assert "+size = torch.zeros(8 // 2)" in (checkout.parent / "GITHUB_STEP_SUMMARY").read_text()
 
 
 def test_no_patch_without_a_commit(

@@ -42,7 +42,7 @@ SECRET = "ghs_secretsecret"
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     made = Workshop(tmp_path)
-    made.commit(BASE, {"train.py": TRAINING})
+    made.commit(BASE, {"train.py": TRAINING, "a.py": "x = 1\n"})
     git(made.clone, "pull", "-q")
     monkeypatch.chdir(made.clone)
     for name in ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_REPOSITORY", "GITHUB_API_URL"):
@@ -92,6 +92,23 @@ def test_one_step(shop: Workshop, capfd: pytest.CaptureFixture[str], monkeypatch
     with serve(lambda method, path, body, _headers: shop.forge.handle(method, path, body)) as address:
         assert main(["autofix", "--repo", "o/r", "--api-url", address]) == 0
     assert capfd.readouterr().out == "nothing: nothing to fix\n"
+
+
+def test_fixes_of_findings(shop: Workshop, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    net = (
+        "import torch\n\n\ndef make(width):\n    return torch.zeros(width / 2)\n\n\nmake(8)  # distml: ignore[SHP101]\n"
+    )
+    shop.commit(BASE, {"net.py": net, "use.py": "import net\n"})
+    git(shop.clone, "pull", "-q")
+    assert main(["autofix", "--repo", "o/r", "--dry-run", "net.py"]) == 0
+    assert "- line 8: remove the comment" not in capfd.readouterr().out, "another file, left out, imports this one"
+    monkeypatch.setenv("GH_TOKEN", SECRET)
+    with serve(lambda method, path, body, _headers: shop.forge.handle(method, path, body)) as address:
+        assert main(["autofix", "--repo", "o/r", "--api-url", address]) == 0
+    assert shop.files(BRANCH)["net.py"] == net.replace("/", "//").partition("  #")[0] + "\n"
+    (pull,) = shop.forge.open
+    assert "divide with //" in pull["body"]
+    assert "remove the comment" in pull["body"]
 
 
 def test_a_loop_that_is_hidden_is_left_alone(shop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ from distml.github.rest import Api, ApiError
 
 from delivery.fake_github import Forge, serve
 from delivery.openapi import cut_down
-from delivery.workshop import BASE, BRANCH, Workshop
+from delivery.workshop import BAD, BASE, BRANCH, Workshop
 
 pytestmark = pytest.mark.requires("git", "node", "prism")
 Answered = tuple[int, Any] | None
@@ -143,9 +143,9 @@ def test_a_whole_life(contract: Contract) -> None:
     shop = contract.shop
     assert contract.run().result == "created"
     assert contract.run().result == "unchanged"
-    shop.commit(BASE, {"b.py": 'y = "BAD"\n'})
+    shop.commit(BASE, {"b.py": f"y = 1{BAD}\n"})
     assert contract.run().result == "updated"
-    shop.commit(BASE, {"a.py": 'x = "GOOD"\n', "b.py": 'y = "GOOD"\n'})
+    shop.commit(BASE, {"a.py": "x = 1\n", "b.py": "y = 1\n"})
     assert contract.run().result == "closed"
     assert contract.run().result == "nothing"
     assert [pull["state"] for pull in shop.forge.pulls] == ["closed"]
@@ -198,12 +198,12 @@ def test_faults_when_it_is_opened(contract: Contract, fault: Step) -> None:
 )
 def test_faults_when_it_is_updated(contract: Contract, method: str, fault: Step) -> None:
     assert contract.run().result == "created"
-    contract.shop.commit(BASE, {"b.py": 'y = "BAD"\n'})
+    contract.shop.commit(BASE, {"b.py": f"y = 1{BAD}\n"})
     contract.faults += [(method, fault), (method, fault)]
     assert contract.run().result == "updated"
     assert contract.faults == []
     assert len(contract.shop.forge.pulls) == 1
-    assert "make b.py good" in contract.shop.forge.pulls[0]["body"]
+    assert "`b.py`" in contract.shop.forge.pulls[0]["body"]
 
 
 def test_the_branch_moves_while_it_is_opened(contract: Contract) -> None:

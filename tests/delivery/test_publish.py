@@ -14,7 +14,7 @@ from distml.autofix.proposal import Change, Proposal, ProposalError, Reason
 from distml.github.rest import Answer, ApiError
 
 from delivery.repositories import git
-from delivery.workshop import BASE, BRANCH, Workshop
+from delivery.workshop import BAD, BASE, BRANCH, Workshop
 
 pytestmark = pytest.mark.requires("git")
 
@@ -29,9 +29,9 @@ def test_a_pull_request_is_opened(shop: Workshop) -> None:
     assert (outcome.result, outcome.number) == ("created", 1)
     (pull,) = shop.forge.open
     assert (pull["head"], pull["base"], pull["draft"], pull["labels"]) == (BRANCH, BASE, True, ["distml"])
-    assert "line 1: make a.py good (`SHP101`)<br>it was bad" in pull["body"]
+    assert "line 1: remove the comment (`SRC301`)<br>SHP101 is not found on this line" in pull["body"]
     files = shop.files(BRANCH)
-    assert files == {"a.py": 'x = "GOOD"\n', "b.py": 'y = "FINE"\n', "notes.txt": "BAD\n"}
+    assert files == {"a.py": "x = 1\n", "b.py": "y = 1\n", "notes.txt": f"x = 1{BAD}\n"}
     assert git(shop.bare, "log", "-1", "--format=%ce %P", BRANCH) == f"{EMAIL} {shop.tip(BASE)}"
 
 
@@ -46,10 +46,10 @@ def test_running_again_changes_nothing(shop: Workshop) -> None:
 
 def test_the_open_one_is_updated_in_place(shop: Workshop) -> None:
     shop.run()
-    shop.commit(BASE, {"b.py": 'y = "BAD"\n'})
+    shop.commit(BASE, {"b.py": f"y = 1{BAD}\n"})
     assert shop.run().result == "updated"
     (pull,) = shop.forge.pulls
-    assert "make b.py good" in pull["body"]
+    assert "`b.py`" in pull["body"]
     assert git(shop.bare, "rev-list", "--count", f"{BASE}..{BRANCH}") == "1"
 
 
@@ -59,27 +59,27 @@ def test_what_people_wrote_around_the_description_stays(shop: Workshop) -> None:
     pull["body"] = f"Please \\1 look.\r\n\r\n{pull['body']}\r\n\r\ncloses #7"
     pull["title"] = "a better title"
     assert shop.run().result == "unchanged"
-    shop.commit(BASE, {"b.py": 'y = "BAD"\n'})
+    shop.commit(BASE, {"b.py": f"y = 1{BAD}\n"})
     shop.run()
     assert pull["body"].startswith("Please \\1 look.")
     assert pull["body"].endswith("closes #7")
-    assert "make b.py good" in pull["body"]
+    assert "`b.py`" in pull["body"]
     assert pull["title"] == "a better title"
 
 
 def test_it_is_closed_when_nothing_is_left(shop: Workshop) -> None:
     shop.run()
-    shop.commit(BASE, {"a.py": 'x = "GOOD"\n'})
+    shop.commit(BASE, {"a.py": "x = 1\n"})
     assert shop.run().result == "closed"
     assert shop.forge.open == []
     assert shop.tip() is None
     assert shop.run().result == "nothing"
-    shop.commit(BASE, {"a.py": 'x = "BAD"\n'})
+    shop.commit(BASE, {"a.py": f"x = 1{BAD}\n"})
     assert shop.run().result == "created", "what we closed ourselves is not what somebody declined"
 
 
 def test_nothing_is_done_without_a_difference(shop: Workshop) -> None:
-    shop.commit(BASE, {"a.py": 'x = "GOOD"\n'})
+    shop.commit(BASE, {"a.py": "x = 1\n"})
     assert shop.run().result == "nothing"
     assert (shop.tip(), shop.forge.pulls) == (None, [])
 
@@ -87,10 +87,10 @@ def test_nothing_is_done_without_a_difference(shop: Workshop) -> None:
 def test_a_person_on_the_branch_is_respected(shop: Workshop) -> None:
     shop.run()
     theirs = shop.commit(BRANCH, {"c.py": "mine\n"})
-    shop.commit(BASE, {"b.py": 'y = "BAD"\n'})
+    shop.commit(BASE, {"b.py": f"y = 1{BAD}\n"})
     outcome = shop.run()
     assert (outcome.result, outcome.number) == ("kept", 1)
-    shop.commit(BASE, {"a.py": 'x = "GOOD"\n', "b.py": 'y = "GOOD"\n'})
+    shop.commit(BASE, {"a.py": "x = 1\n", "b.py": "y = 1\n"})
     assert shop.run().result == "kept"
     assert shop.tip() == theirs
     assert len(shop.forge.open) == 1
@@ -109,14 +109,14 @@ def test_a_closed_one_is_not_opened_again(shop: Workshop) -> None:
     assert shop.run().result == "declined"
     shop.commit(BASE, {"notes.txt": "more\n"})
     assert shop.run().result == "declined", "the same edits, wherever the base is"
-    shop.commit(BASE, {"b.py": 'y = "BAD"\n'})
+    shop.commit(BASE, {"b.py": f"y = 1{BAD}\n"})
     assert shop.run().result == "created"
     assert len(shop.forge.open) == 1
 
 
 def test_the_base_moved_since_the_fixes_were_computed(shop: Workshop) -> None:
     old = shop.proposal()
-    shop.commit(BASE, {"a.py": 'x = "BAD and more"\n'})
+    shop.commit(BASE, {"a.py": f"x = 2{BAD}\n"})
     assert shop.run(old).result == "stale"
     assert (shop.tip(), shop.forge.pulls) == (None, [])
 
@@ -130,7 +130,7 @@ def test_another_file_of_the_base_moved(shop: Workshop) -> None:
 
 def test_a_person_pushes_meanwhile(shop: Workshop) -> None:
     shop.run()
-    shop.commit(BASE, {"b.py": 'y = "BAD"\n'})
+    shop.commit(BASE, {"b.py": f"y = 1{BAD}\n"})
     theirs: list[str] = []
     outcome = shop.run(meanwhile=lambda: theirs.append(shop.commit(BRANCH, {"c.py": "mine\n"})))
     assert outcome.result == "kept"
@@ -139,7 +139,7 @@ def test_a_person_pushes_meanwhile(shop: Workshop) -> None:
 
 def test_a_person_pushes_while_it_is_closed(shop: Workshop) -> None:
     shop.run()
-    shop.commit(BASE, {"a.py": 'x = "GOOD"\n'})
+    shop.commit(BASE, {"a.py": "x = 1\n"})
     theirs: list[str] = []
     outcome = shop.run(meanwhile=lambda: theirs.append(shop.commit(BRANCH, {"c.py": "mine\n"})))
     assert outcome.result == "kept"
@@ -190,7 +190,7 @@ def test_the_answer_to_opening_is_lost(shop: Workshop, answer: Answer | None, ca
 )
 def test_what_may_be_repeated_is(shop: Workshop, method: str, answer: Answer | None, carried_out: bool) -> None:
     shop.run()
-    shop.commit(BASE, {"b.py": 'y = "BAD"\n'})
+    shop.commit(BASE, {"b.py": f"y = 1{BAD}\n"})
     failing(shop, method, [answer, answer], carried_out)
     assert shop.run().result == "updated"
     assert len(shop.forge.pulls) == 1

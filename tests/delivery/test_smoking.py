@@ -27,7 +27,7 @@ TRAINING = (ROOT / "examples" / "training" / "torch_loop.py").read_text("utf-8")
 @pytest.fixture
 def shop(tmp_path: Path) -> Workshop:
     made = Workshop(tmp_path)
-    made.commit(BASE, {"train.py": TRAINING})
+    made.commit(BASE, {"train.py": TRAINING, "a.py": "x = 1\n"})
     git(made.clone, "pull", "-q")
     return made
 

@@ -125,7 +125,7 @@ def script(name: str) -> str:
 @pytest.mark.requires("bash", "git")
 def test_the_fixing_workflows_do_it(tmp_path: Path) -> None:
     shop = Workshop(tmp_path)
-    shop.commit(BASE, {"a file.py": TRAINING})
+    shop.commit(BASE, {"a file.py": TRAINING, "a.py": "x = 1\n"})
     git(shop.clone, "pull", "-q")
     programs = tmp_path / "bin"
     programs.mkdir()

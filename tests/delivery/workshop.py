@@ -1,16 +1,16 @@
-"""A bare repository, a clone of it, a fake GitHub over it, people who push, and a fixer that mends `BAD`."""
+"""A bare repository, a clone of it, a fake GitHub over it, and people who push."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from distml.autofix.branch import Commit, Remote
 from distml.autofix.compute import compute
-from distml.autofix.fixes import Fixed
+from distml.autofix.fixes import fix_findings
 from distml.autofix.git import Git
-from distml.autofix.proposal import Proposal, Reason
+from distml.autofix.proposal import Proposal
 from distml.autofix.publish import Outcome, Wanted, publish
 from distml.github.pulls import Repository
 
@@ -18,19 +18,8 @@ from delivery.fake_github import Direct, Forge
 from delivery.repositories import PERSON, git
 
 BASE, BRANCH = "main", "distml/autofix"
-
-
-def mend(folder: str, files: Sequence[str]) -> Fixed:
-    """The fixer: `BAD` becomes `GOOD`."""
-    reasons = {}
-    for name in files:
-        path = Path(folder, name)
-        text = path.read_text("utf-8")
-        if "BAD" in text:
-            path.write_text(text.replace("BAD", "GOOD"), "utf-8")
-            line = text[: text.index("BAD")].count("\n") + 1
-            reasons[name] = (Reason(line, f"make {name} good", "it was bad", "SHP101"),)
-    return Fixed(reasons)
+BAD = "  # distml: ignore[SHP101]"
+"""What makes a line of Python that `distml autofix` mends."""
 
 
 class RacingRemote(Remote):
@@ -57,7 +46,7 @@ class Workshop:
     def __init__(self, folder: Path) -> None:
         self.bare, self.clone = folder / "remote.git", folder / "clone"
         git(folder, "init", "-q", "--bare", "--template=", "-b", BASE, str(self.bare))
-        self.commit(BASE, {"a.py": 'x = "BAD"\n', "b.py": 'y = "FINE"\n', "notes.txt": "BAD\n"})
+        self.commit(BASE, {"a.py": f"x = 1{BAD}\n", "b.py": "y = 1\n", "notes.txt": f"x = 1{BAD}\n"})
         git(folder, "clone", "-q", "--template=", str(self.bare), str(self.clone))
         self.forge = Forge(self.bare)
         self.api = Direct(self.forge)
@@ -95,7 +84,7 @@ class Workshop:
     def proposal(self) -> Proposal:
         """What there is to mend in the base now."""
         cloned = Git(str(self.clone))
-        return compute(cloned, self.remote().look().base, [mend])
+        return compute(cloned, self.remote().look().base, [fix_findings])
 
     def remote(self) -> RacingRemote:
         return RacingRemote(Git(str(self.clone)), "origin", BASE, BRANCH)
