@@ -10,7 +10,7 @@ import pytest
 
 from distml.source.project import Project
 from distml.training import program as limits
-from distml.training.program import Program
+from distml.training.program import Program, followed
 
 HEAD = "import torch\nimport tensorflow as tf\nfrom tensorflow import keras\n"
 
@@ -205,6 +205,16 @@ def test_growing_containers_and_recursion_come_to_an_end(read) -> None:  # type:
 def test_what_is_too_large_says_so(read, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(limits, "MOST_STEPS", 10)
     assert read("a = 1\n" * 30).too_large
+
+
+def test_models_are_left_out_of_what_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_STEPS", 300)
+    (folder / "models.py").write_text("import torch\n" + "class Net(torch.nn.Module):\n    size = 1\n" * 200)
+    (folder / "main.py").write_text(HEAD + "from models import Net\nopt = torch.optim.SGD(Net().parameters(), 0.1)\n")
+    project = Project(str(folder))
+    program = followed([project.open("main.py")], project)
+    assert not program.too_large
+    assert found(program, "opt") == {"torch.optim.SGD()"}
 
 
 def test_the_program_is_never_run(read) -> None:  # type: ignore[no-untyped-def]

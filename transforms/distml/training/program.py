@@ -31,13 +31,26 @@ MOST_TEXT = 600_000
 _FRAMEWORK = re.compile(
     r"\b(tensorflow|keras|torch|horovod)\b|optimizer|\.step\(|\.backward\(|\byield\b|\bimport \*"
 )
+_TRAINS = re.compile(
+    r"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|tf\.data|\.step\(|\.backward\(|\.fit\(|GradientTape|\.compile\("
+)
+
+
+def followed(roots: Iterable[SourceFile], project: Project) -> Program:
+    """The program of `roots`; where it is too large, modules that only define models are left out, as a library's are."""
+    found = Program(roots := list(roots), project)
+    return Program(roots, project, _TRAINS) if found.too_large else found
 
 
 class Program(Statements):
     """What is known of the modules that `roots` import, themselves included."""
 
-    def __init__(self, roots: Iterable[SourceFile], project: Project) -> None:
-        """Raises `UnreadableError` where one of `roots` does not parse; what they import is left out instead."""
+    def __init__(self, roots: Iterable[SourceFile], project: Project, words: re.Pattern[str] = _FRAMEWORK) -> None:
+        """Modules are followed that hold one of `words`.
+
+        Raises `UnreadableError` where one of `roots` does not parse; what they import is left out instead.
+        """
+        self.words = words
         self.project = project
         self.store = Store()
         self.values: dict[ast.AST, Values] = {}
@@ -83,7 +96,7 @@ class Program(Statements):
         if (
             len(self.units) >= MOST_MODULES
             or self.text > MOST_TEXT
-            or not (source.is_package or _FRAMEWORK.search(source.text))
+            or not (source.is_package or self.words.search(source.text))
         ):
             return False
         try:

@@ -14,7 +14,7 @@ from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark, Start
 from distml.rewrites.model import Rewritten
 from distml.source.project import Project
-from distml.training.program import Program
+from distml.training.program import Program, followed
 
 STARTS: dict[str, tuple[Start, ...]] = {
     "tensorflow": ("tensorflow", "keras", "session"),
@@ -86,7 +86,7 @@ def rewrite_text(path: str, options: Options = Options(), folder: str | None = N
 
     project = Project()
     source = project.open(path)
-    program = Program([source], project)
+    program = followed([source], project)
     within = os.path.join(os.path.realpath(folder), "") if folder else ""
     editable = [each for each in program.units if each == source.location or (within and each.startswith(within))]
     return rewrite(program, options, editable, {location: read_file(location) for location in editable})

@@ -21,7 +21,7 @@ from distml.source.file import SourceFile
 from distml.source.imports import imports
 from distml.source.project import Project
 from distml.source.reading import UnreadableError, read_bytes
-from distml.training.program import Program
+from distml.training.program import followed
 
 TRAINER = re.compile(
     rb"GradientTape|apply_gradients|\.minimize\s*\(|\.fit(_generator)?\s*\(|train_on_batch|\.backward\s*\("
@@ -190,7 +190,7 @@ class _Planner:
         return []
 
     def _outcome(self, roots: list[SourceFile]) -> Outcome:
-        program = Program(roots, self.project)
+        program = followed(roots, self.project)
         mine = {location: unit for location, unit in program.units.items() if location in self.editable}
         texts = {
             location: unit.source.text if location in self.overlay else read_file(location)

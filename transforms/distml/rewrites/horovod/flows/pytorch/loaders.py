@@ -281,7 +281,7 @@ class Loaders:
         if not makers & self.shuffled or not named:
             return
         statement = self._begins(use)
-        if statement is None:
+        if statement is None or self._once(statement):
             return
         sampler = f"{ast.unparse(use.iterable)}.sampler"
         epoch = self.loops.epoch(statement) or f"{sampler}.epoch + 1"
@@ -289,6 +289,12 @@ class Loaders:
         if use.makers - self.shuffled:
             code = f'if hasattr({sampler}, "set_epoch"):\n    {code}'
         self.plan.patch(statement).before(statement, code, _EPOCH)
+
+    def _once(self, statement: ast.stmt) -> bool:
+        """Whether the program goes through the data only once: there is no other epoch."""
+        function = self.program.function(statement)
+        called = function is None or self.study.callers.get(function)
+        return bool(called) and not self.study.repeated(statement)
 
     def _begins(self, use: Use) -> ast.stmt | None:
         """The statement at which a pass through the data begins, where the iterable is already there."""

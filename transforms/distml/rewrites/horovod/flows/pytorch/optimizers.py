@@ -249,7 +249,7 @@ class Optimizers:
         """Where training begins after a call: in its function, or in those that call it."""
         statement = self.program.statement(node)
         later = training_after(self.study, statement)
-        if later is not None:
+        if later is not None and not any(self.program.statement(step.call) is later for step in self.study.steps):
             return Place(later, False, models)
         own = Place(statement, not isinstance(statement, ast.Return), models)
         function = self.program.function(node)
