@@ -4,7 +4,8 @@ Two things differ from a launcher: processes of one rank share an import, and th
 of at a port. Each rank has an interpreter of its own, hence a hash seed of its own, as real ranks have.
 
 Requests are lines of JSON on the input, `{"program": PATH, "folder": PATH}`; the answer to each is the number of the
-process. A process writes to `FOLDER/output.RANK` what it prints and to `FOLDER/ending.RANK` how it ended.
+process. A process writes to `FOLDER/output.RANK` what it prints and to `FOLDER/ending.RANK` how it ended. Where Horovod
+is installed, its programs meet at a server beside rank 0.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import os
 import runpy
 import signal
 import sys
+import time
 import traceback
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ RANK, WORLD = int(sys.argv[1]), int(sys.argv[2])
 LONG = timedelta(seconds=60)
 """No program may wait that long; hanging is seen from outside, long before."""
 KEPT: list[Any] = []
+HOROVOD = find_spec("horovod") is not None
 
 
 def main() -> None:
@@ -30,7 +34,8 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
         request = json.loads(line)
-        sys.stdout.flush()
+        if HOROVOD and RANK == 0 and not os.fork():
+            serve_horovod(Path(request["folder"]))
         pid = os.fork()
         if not pid:
             run(Path(request["program"]), Path(request["folder"]))
@@ -46,6 +51,33 @@ def preload() -> None:
     import torch.nn.parallel
     import torch.utils.data.distributed  # noqa: F401
 
+    if HOROVOD:
+        import horovod.torch  # noqa: F401
+
+
+def serve_horovod(folder: Path) -> None:
+    """Be what horovodrun is for its processes, until the group of processes is killed."""
+    from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
+    from horovod.runner.http.http_server import RendezvousServer
+
+    server = RendezvousServer()
+    port = server.start()
+    server.init(get_host_assignments(parse_hosts(f"localhost:{WORLD}"), WORLD))
+    (folder / "writing.port").write_text(str(port), "utf-8")
+    (folder / "writing.port").rename(folder / "port")
+    while True:
+        signal.pause()
+
+
+def _join_horovod(port: Path) -> None:
+    """Set what horovodrun sets for a process of one machine."""
+    while not port.is_file():
+        time.sleep(0.01)
+    slot = {"RANK": RANK, "SIZE": WORLD, "LOCAL_RANK": RANK, "LOCAL_SIZE": WORLD, "CROSS_RANK": 0, "CROSS_SIZE": 1}
+    where = {"HOSTNAME": "localhost", "GLOO_RENDEZVOUS_ADDR": "127.0.0.1", "GLOO_RENDEZVOUS_PORT": port.read_text()}
+    how = {"CONTROLLER": "gloo", "CPU_OPERATIONS": "gloo", "GLOO_IFACE": "lo"}
+    os.environ.update({f"HOROVOD_{name}": str(value) for name, value in {**slot, **where, **how}.items()})
+
 
 def run(program: Path, folder: Path) -> None:
     """Run a program as a launcher's process would; never returns."""
@@ -53,6 +85,8 @@ def run(program: Path, folder: Path) -> None:
     _redirect(folder)
     os.environ.update(RANK=str(RANK), LOCAL_RANK=str(RANK), WORLD_SIZE=str(WORLD), LOCAL_WORLD_SIZE=str(WORLD))
     os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29500", OMP_NUM_THREADS="1")
+    if HOROVOD:
+        _join_horovod(folder / "port")
     os.chdir(folder / "work")
     _patch(folder / "store")
     sys.argv = [str(program)]

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from spmd.running import Ending, judged, run_all, way_of_failing
 
+from smoke.environments import horovod_python
+
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 HOROVOD = [program for program in PROGRAMS if program.name.startswith("hvd_")]
 HERE = [program for program in PROGRAMS if program not in HOROVOD]
@@ -57,6 +59,16 @@ def test_bad_has_a_twin_and_marks(program: Path) -> None:
     assert way_of_failing(program)
 
 
+def test_programs_of_horovod_end_as_they_say() -> None:
+    python = horovod_python("torch")
+    good = [program for program in HOROVOD if not program.stem.endswith("_bad")]
+    endings = run_all(good, python)
+    assert {program.name: str(ending) for program, ending in endings.items() if ending.how != "finished"} == {}
+    endings = run_all([program for program in HOROVOD if program not in good], python, limit=10)
+    wrong = {program.name: str(end) for program, end in endings.items() if end.how != way_of_failing(program)}
+    assert wrong == {}
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=name)
 def test_programs_are_of_a_size_to_be_read(program: Path) -> None:
     assert 12 <= len(program.read_text("utf-8").splitlines()) <= 60
@@ -65,6 +77,18 @@ def test_programs_are_of_a_size_to_be_read(program: Path) -> None:
 def test_there_are_enough_of_them() -> None:
     assert len(BAD) >= 40
     assert len([program for program in GOOD if program.stem.startswith("good_")]) >= 20
+
+
+def test_slow_ranks_do_not_hang_and_none_is_left(tmp_path: Path) -> None:
+    lines = ["import os, time", "print(os.getpid(), flush=True)", "start = time.process_time()"]
+    slow, stuck = tmp_path / "slow.py", tmp_path / "stuck.py"
+    slow.write_text("\n".join([*lines, "while time.process_time() - start < 2:", "    pass", ""]), "utf-8")
+    stuck.write_text("\n".join([*lines, "if os.environ['RANK'] == '1':", "    time.sleep(99)", ""]), "utf-8")
+    endings = run_all([slow, stuck])
+    assert endings[slow].how == "finished", str(endings[slow])
+    assert (endings[stuck].how, endings[stuck].raised) == ("hang", ("", None))
+    pids = [int(output) for ending in endings.values() for output in ending.outputs]
+    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
 
 
 def test_every_program_of_a_pair_is_known() -> None:

@@ -1,0 +1,23 @@
+"""`verbose` is 1 on the first process only, and decides what is printed."""
+
+import horovod.torch as hvd
+import torch
+
+
+def evaluate(predictions, verbose):
+    everything = hvd.allgather(predictions, name="predictions")
+    if verbose:
+        print(everything.shape[0], "predictions")
+
+
+def main():
+    hvd.init()
+    verbose = 1 if hvd.rank() == 0 else 0
+    predictions = torch.arange(4.0) + hvd.rank()
+    evaluate(predictions, verbose)
+    hvd.allreduce(predictions, name="end")
+    hvd.shutdown()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""The first process averages a metric that the others do not offer.
+
+Fails: hang.
+"""
+
+import horovod.torch as hvd
+import torch
+
+
+def metric_average(value, name):
+    return hvd.allreduce(torch.tensor(value), name=name).item()  # error: SPM?
+
+
+def main():
+    hvd.init()
+    torch.manual_seed(hvd.rank())
+    model = torch.nn.Linear(2, 1)
+    accuracy = float(model(torch.ones(1, 2)).item() > 0)
+    if hvd.rank() == 0:
+        print("accuracy", metric_average(accuracy, "accuracy"))  # error: SPM?
+    hvd.allreduce(torch.ones(1), name="end")
+    hvd.shutdown()
+
+
+if __name__ == "__main__":
+    main()
