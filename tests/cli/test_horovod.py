@@ -137,6 +137,22 @@ def test_modules_that_a_package_hands_on_belong_to_the_script(folder: Path) -> N
     assert "zip(" not in (folder / "parts" / "trainer.py").read_text()
 
 
+def test_scripts_that_name_no_framework_are_known_by_what_they_import(folder: Path) -> None:
+    (folder / "model.py").write_text(
+        "from keras.layers import *\nfrom keras.models import *\n\n\ndef made():\n"
+        "    model = Sequential([Dense(1)])\n    model.compile('sgd', 'mse')\n    return model\n"
+    )
+    (folder / "data.py").write_text("def batches():\n    while True:\n        yield load()\n")
+    (folder / "main.py").write_text(
+        "from model import *\nfrom data import *\n\nmade().fit(batches(), steps_per_epoch=100)\n"
+    )
+    (folder / "other.py").write_text("from sklearn.svm import SVC\n\nSVC().fit(x, y)\n")
+    before = (folder / "other.py").read_text()
+    assert main(["horovod", "--write", "."]) == 0
+    assert "islice(batches(), hvd.rank(), None, hvd.size())" in (folder / "main.py").read_text()
+    assert (folder / "other.py").read_text() == before
+
+
 def test_a_file_that_is_not_given_is_not_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parts = "import torch\n\ndef make(model):\n    return torch.optim.SGD(model.parameters(), lr=0.1)\n"
     (folder / "parts.py").write_text(parts)

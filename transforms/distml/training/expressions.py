@@ -56,6 +56,8 @@ class Expressions(Calls):
         if owner is not None:
             return self.store.read("name", owner, name)
         starred = frozenset(value for module in unit.starred for value in self.member(module, name))
+        if any(isinstance(value, Callable | Class) for value in starred):  # a library would only have it perhaps
+            return frozenset(value for value in starred if not isinstance(value, Foreign))
         if any(not isinstance(value, Foreign) for value in starred) or name not in _BUILTINS:
             return starred
         return frozenset({Foreign(f"builtins.{name}")})

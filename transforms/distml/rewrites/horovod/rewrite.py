@@ -88,5 +88,6 @@ def rewrite_text(path: str, options: Options = Options(), folder: str | None = N
     source = project.open(path)
     program = followed([source], project)
     within = os.path.join(os.path.realpath(folder), "") if folder else ""
-    editable = [each for each in program.units if each == source.location or (within and each.startswith(within))]
+    inside = [each for each in program.units if each == source.location or (within and each.startswith(within))]
+    editable = [each for each in inside if os.path.isfile(each)]  # a folder without `__init__.py` is a module too
     return rewrite(program, options, editable, {location: read_file(location) for location in editable})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from distml.diagnostics.model import Diagnostic, Span
@@ -81,11 +81,13 @@ def survey(
     found = Survey(files=len(paths))
     sources: dict[str, SourceFile] = {}
     trainers: set[str] = set()
+    unnamed: list[str] = []
     for path in paths:
         try:
             place = os.path.realpath(os.path.join(project.folder, path))
             data = overlay[place] if place in overlay else read_bytes(place, path)
             if not belongs(data):
+                unnamed += [path] if TRAINER.search(data) is not None else []
                 continue
             source = project.open(path)
             if trains(data):
@@ -94,12 +96,25 @@ def survey(
             sources[source.location] = source
         except UnreadableError as error:
             found.problems.append(error.diagnostic)
+    for source in list(_through_others(unnamed, project, sources)):
+        sources[source.location] = source
+        trainers.add(source.location)
     found.skipped = len(paths) - len(sources) - len(found.problems)
     editable = frozenset(os.path.realpath(os.path.join(project.folder, path)) for path in paths)
     planner = _Planner(options, project, editable, overlay, texts, limited, found)
     for files in _components(sources, project):
         planner.component(files, [each for each in files if each.location in trainers])
     return found
+
+
+def _through_others(paths: Iterable[str], project: Project, known: Mapping[str, SourceFile]) -> Iterator[SourceFile]:
+    """Of the files that may train but name no framework, those that import a file that does."""
+    for path in paths:
+        with suppress(UnreadableError):
+            source = project.open(path)
+            if any(used in known for used in _used(source, project, known)):
+                _ = source.tree
+                yield source
 
 
 def _components(sources: dict[str, SourceFile], project: Project) -> Iterator[list[SourceFile]]:
@@ -170,10 +185,7 @@ class _Planner:
         """The files that no other imports."""
         known = {each.location: each for each in files}
         used = {
-            location
-            for each in files
-            for location in _used(each, self.project, known)
-            if location != each.location
+            location for each in files for location in _used(each, self.project, known) if location != each.location
         }
         return [each for each in files if each.location not in used]
 
