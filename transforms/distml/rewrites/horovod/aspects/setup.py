@@ -158,7 +158,8 @@ def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
     begun = seen = False
     for statement in unit.tree.body:
         imports = [each for each in ast.walk(statement) if isinstance(each, ast.Import | ast.ImportFrom)]
-        top = isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If) and imports
+        works = isinstance(statement, ast.If) and not _prepares(statement)
+        top = isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If) and imports and not works
         begun = begun or not (top or _prepares(statement))
         ours = any(_imports(each, framework) for each in imports)
         if top and (not begun or (ours and not seen)):
