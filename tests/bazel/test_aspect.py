@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from bazel.conftest import ASPECT, Workspace, ran
 
-pytestmark = pytest.mark.requires("bazel")
+pytestmark = pytest.mark.requires("bazel", "git")
 
 NET = """\
 import torch.nn as nn
@@ -43,7 +44,7 @@ PROGRAM = {
 
 
 def test_findings_fail_the_build_and_reports_stay(workspace: Workspace) -> None:
-    workspace.write(**{**PROGRAM, "app__app": BAD})
+    workspace.write(**{**PROGRAM, "app__app": BAD, "app__apart": "import torch\n\nx = torch.zeros(8 / 2)\n"})
     done = workspace.build("--output_groups=+distml_report,+distml_sarif", "--keep_going", "//...")
     assert done.returncode == 1
     assert "lib/net.py:9:16: error[SHP401]" in done.stderr
@@ -52,7 +53,12 @@ def test_findings_fail_the_build_and_reports_stay(workspace: Workspace) -> None:
     assert "app.py:5:20" in workspace.output("app/app.distml.txt")
     assert '"ruleId": "SHP401"' in workspace.output("app/app.distml.sarif")
     assert workspace.output("app/app.distml.patch") == ""
-    assert workspace.findings("lib/lib") == workspace.findings("app/apart") == []
+    assert workspace.findings("lib/lib") == []
+    assert [(each["code"], bool(each["fix"])) for each in workspace.findings("app/apart")] == [("SHP603", True)]
+    patch = workspace.output("app/apart.distml.patch")
+    subprocess.run(["git", "apply", "-"], input=patch, cwd=workspace.folder, text=True, check=True)
+    assert (workspace.folder / "app" / "apart.py").read_text() == "import torch\n\nx = torch.zeros(8 // 2)\n"
+    assert workspace.build("//app:apart").returncode == 0
 
 
 def test_edits_rerun_what_read_the_file(workspace: Workspace) -> None:
