@@ -4,12 +4,13 @@ Two things differ from a launcher: processes of one rank share an import, and th
 of at a port. Each rank has an interpreter of its own, hence a hash seed of its own, as real ranks have.
 
 Requests are lines of JSON on the input, `{"program": PATH, "folder": PATH}`; the answer to each is the number of the
-process. A process writes to `FOLDER/output.RANK` what it prints and to `FOLDER/ending.RANK` how it ended. Where Horovod
-is installed, its programs meet at a server beside rank 0.
+process. A process writes to `FOLDER/output.RANK` what it prints and to `FOLDER/ending.RANK` how it ended, and asked by a
+signal to `FOLDER/stack.RANK` where it is. Where Horovod is installed, its programs meet at a server beside rank 0.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import runpy
@@ -83,6 +84,7 @@ def run(program: Path, folder: Path) -> None:
     """Run a program as a launcher's process would; never returns."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _redirect(folder)
+    faulthandler.register(signal.SIGUSR1, (folder / f"stack.{RANK}").open("w"))
     os.environ.update(RANK=str(RANK), LOCAL_RANK=str(RANK), WORLD_SIZE=str(WORLD), LOCAL_WORLD_SIZE=str(WORLD))
     os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29500", OMP_NUM_THREADS="1")
     if HOROVOD:

@@ -26,7 +26,7 @@ from pathlib import Path
 from distml.smoke.processes import wanted_seconds, working
 
 WORLD = 2
-AT_ONCE = 6
+AT_ONCE = 10
 SILENCE = 0.6
 """Seconds without work after which ranks are looked at more closely."""
 IDLE_SHARE = 0.2
@@ -37,11 +37,15 @@ LOST = re.compile(r"(?i)connection (closed|reset) by peer|broken pipe|after one 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a program ended, what raised on each rank ("" where nothing did, None where it was still there), and outputs."""
+    """How a program ended, what raised on each rank ("" where nothing did, None where it was still there), and outputs.
+
+    The lines are those of the program where a rank was when it was given up or raised, calls that led there included.
+    """
 
     how: str
     raised: tuple[str | None, ...]
     outputs: tuple[str, ...]
+    lines: frozenset[int]
     seconds: float
 
     def __str__(self) -> str:
@@ -69,7 +73,7 @@ def run_all(programs: Sequence[Path], python: str = sys.executable, limit: float
             (own / "work").mkdir(parents=True)
             with lock:
                 pids = [_start(server, program, own) for server in servers]
-            return _watch(pids, own, limit)
+            return _watch(pids, program, own, limit)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return dict(zip(programs, pool.map(one, enumerate(programs))))
@@ -107,7 +111,7 @@ def _start(server: subprocess.Popen[str], program: Path, folder: Path) -> int:
     return int(server.stdout.readline())
 
 
-def _watch(pids: Sequence[int], folder: Path, limit: float) -> Ending:
+def _watch(pids: Sequence[int], program: Path, folder: Path, limit: float) -> Ending:
     """Wait until every rank has ended, or none does anything; then end those that are left."""
     began = since = time.monotonic()
     used = wanted_seconds(pids)
@@ -122,12 +126,20 @@ def _watch(pids: Sequence[int], folder: Path, limit: float) -> Ending:
                 break
             since, used = time.monotonic(), wanted_seconds(left)
     stuck = [_alive(pid) for pid in pids]
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
+    for number in (signal.SIGUSR1, signal.SIGKILL):
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
+        time.sleep(0.1 if left else 0)
     raised = tuple(None if alive else _ending(folder, rank) for rank, alive in enumerate(stuck))
     outputs = tuple(_read(folder / f"output.{rank}") for rank in range(len(pids)))
-    return Ending(judged(raised), raised, outputs, time.monotonic() - began)
+    return Ending(judged(raised), raised, outputs, _lines(program, folder), time.monotonic() - began)
+
+
+def _lines(program: Path, folder: Path) -> frozenset[int]:
+    """The lines of the program in what its ranks wrote of their stacks."""
+    written = "".join(_read(folder / f"{name}.{rank}") for name in ("stack", "errors") for rank in range(WORLD))
+    return frozenset(int(line) for line in re.findall(rf'"{re.escape(str(program))}", line (\d+)', written))
 
 
 def _ending(folder: Path, rank: int) -> str:
@@ -153,6 +165,13 @@ def way_of_failing(program: Path) -> str:
     found = re.search(r"^Fails: (hang|error|wrong values)\.$", docstring, re.MULTILINE)
     assert found, f"{program.name} does not say how it fails"
     return found[1]
+
+
+def marks(program: Path) -> tuple[set[int], set[int]]:
+    """The lines of a program where a finding must be, and those where one may be."""
+    lines = list(enumerate(program.read_text("utf-8").splitlines(), 1))
+    must = {number for number, line in lines if line.endswith("  # error: SPM")}
+    return must, {number for number, line in lines if line.endswith("  # error: SPM?")}
 
 
 if __name__ == "__main__":
