@@ -72,6 +72,14 @@ class SourceFile:
             self.path, node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end)
         )
 
+    def segment(self, node: ast.expr | ast.stmt) -> str:
+        """The text of a node as it is written."""
+        place = self.span(node)
+        lines = self.lines[place.line - 1 : place.end_line]
+        lines[-1] = lines[-1][: place.end_column - 1]
+        lines[0] = lines[0][place.column - 1 :]
+        return "\n".join(lines)
+
     def _column(self, line: int, offset: int) -> int:
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         if not text.isascii():

@@ -12,11 +12,13 @@ import ast
 import re
 from collections import abc, defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from distml.diagnostics.model import Span
 from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.source.reading import UnreadableError
+from distml.training.remembered import Keeper, remembered
 from distml.training.statements import Statements, library
 from distml.training.store import Store
 from distml.training.unit import Unit
@@ -28,9 +30,7 @@ MOST_STEPS = 300_000
 """Expressions evaluated for one program, all passes together: a few seconds."""
 MOST_TEXT = 600_000
 """Characters of the modules of one program."""
-_FRAMEWORK = re.compile(
-    r"\b(tensorflow|keras|torch|horovod)\b|optimizer|\.step\(|\.backward\(|\byield\b|\bimport \*"
-)
+_FRAMEWORK = re.compile(r"\b(tensorflow|keras|torch|horovod)\b|optimizer|\.step\(|\.backward\(|\byield\b|\bimport \*")
 _TRAINS = re.compile(
     r"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|tf\.data|\.step\(|\.backward\(|\.fit\(|GradientTape|\.compile\("
 )
@@ -42,7 +42,7 @@ def followed(roots: Iterable[SourceFile], project: Project) -> Program:
     return Program(roots, project, _TRAINS) if found.too_large else found
 
 
-class Program(Statements):
+class Program(Statements, Keeper):
     """What is known of the modules that `roots` import, themselves included."""
 
     def __init__(self, roots: Iterable[SourceFile], project: Project, words: re.Pattern[str] = _FRAMEWORK) -> None:
@@ -50,6 +50,7 @@ class Program(Statements):
 
         Raises `UnreadableError` where one of `roots` does not parse; what they import is left out instead.
         """
+        Keeper.__init__(self)
         self.words = words
         self.project = project
         self.store = Store()
@@ -144,6 +145,7 @@ class Program(Statements):
         """What an expression can stand for; nothing where nobody knows."""
         return self.values.get(node, NOTHING) if node is not None else NOTHING
 
+    @remembered
     def names(self, node: ast.AST | None) -> frozenset[str]:
         """The library paths an expression can stand for, such as `torch.optim.Adam()`.
 
@@ -155,18 +157,30 @@ class Program(Statements):
                 found |= {base.name + "()" for base in self.lineage(value.type) if isinstance(base, Foreign)}
         return frozenset(found)
 
+    def ordered(self, calls: Iterable[ast.Call]) -> list[ast.Call]:
+        """Calls in the order of the files and lines."""
+        files = {unit: number for number, unit in enumerate(self.units.values())}
+        return sorted(calls, key=lambda each: (files[self.unit(each)], each.lineno, each.col_offset))
+
     def calling(self, function: ast.AST) -> list[ast.Call]:
         """The calls that can reach a function of the program."""
         return self._calls.get(function, [])
 
     def calls_of(self, *names: str, method: bool = False) -> Iterator[ast.Call]:
         """The calls of something with one of these paths; with `method`, of any path that ends in `.name`."""
-        wanted = {canonical(name) for name in names}
-        for call in self.calls:
+        wanted = {canonical(name) for name in names} | ({f".{name}" for name in names} if method else set())
+        found = {number for name in wanted for number in self._numbers.get(name, ())}
+        return (self.calls[number] for number in sorted(found))
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        """The numbers of the calls of each path, and of those that end in `.name`."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, call in enumerate(self.calls):
             for name in self.names(call.func):
-                if name in wanted or (method and name.rpartition(".")[2] in wanted):
-                    yield call
-                    break
+                found[name].append(number)
+                found["." + name.rpartition(".")[2]].append(number)
+        return found
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node around a node."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -75,6 +76,8 @@ class Plan:
     worlds: dict[str, World] = field(default_factory=dict)
     divided: set[ast.AST] = field(default_factory=set)
     """The expressions whose data the ranks share already."""
+    done: set[Callable[[Plan], None]] = field(default_factory=set)
+    """The steps that are made once for the program."""
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)
     """The names of modules that imports were added for, by location and module."""
 
@@ -107,6 +110,12 @@ class Plan:
         if unit.source.location not in self.worlds:
             self.worlds[unit.source.location] = set_up(self, unit)
         return self.worlds[unit.source.location]
+
+    def once(self, step: Callable[[Plan], None]) -> None:
+        """Do what concerns the program as a whole with the first loop that asks for it."""
+        if step not in self.done:
+            step(self)
+            self.done.add(step)
 
     @property
     def changed(self) -> dict[str, Patch]:

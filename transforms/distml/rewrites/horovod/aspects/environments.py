@@ -7,6 +7,8 @@ import re
 
 from distml.rewrites.horovod.plan import Refuse
 from distml.training.program import Program
+from distml.training.remembered import remembered
+from distml.training.unit import Unit
 
 _LIBRARIES = frozenset(
     "gym gymnasium pettingzoo dm_control stable_baselines3 vizdoom ale_py retro vrep pybullet_envs gym_unity".split()
@@ -16,15 +18,23 @@ _PLAYS = re.compile(r"(\w+\.)*_?envs?\.step")
 
 def refuse(node: ast.expr, program: Program) -> None:
     """Raises `Refuse` (HVD214) where the file of a training step plays in an environment."""
-    for statement in ast.walk(program.unit(node).tree):
-        plays = isinstance(statement, ast.Call) and bool(_PLAYS.fullmatch(ast.unparse(statement.func)))
-        names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
-        if isinstance(statement, ast.ImportFrom) and not statement.level:
-            names = [statement.module or ""]
+    if _plays(program.unit(node)):
+        raise Refuse(
+            "HVD214",
+            node,
+            "how many steps are taken is up to an environment: ranks whose episodes end earlier leave the others waiting",
+            "let all ranks gather experience first, and take equally many steps on it then",
+        )
+
+
+@remembered
+def _plays(unit: Unit) -> bool:
+    """Whether a file imports environments, or takes steps in one."""
+    for node in ast.walk(unit.tree):
+        plays = isinstance(node, ast.Call) and bool(_PLAYS.fullmatch(ast.unparse(node.func)))
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
         if plays or any(name.partition(".")[0] in _LIBRARIES for name in names):
-            raise Refuse(
-                "HVD214",
-                node,
-                "how many steps are taken is up to an environment: ranks whose episodes end earlier leave the others waiting",
-                "let all ranks gather experience first, and take equally many steps on it then",
-            )
+            return True
+    return False

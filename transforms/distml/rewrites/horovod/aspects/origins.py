@@ -7,10 +7,11 @@ these assignments a use reads. Where control flow leaves several, all are given;
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.unit import Unit
 from distml.training.values import Instance, Module
 
@@ -54,7 +55,7 @@ def parameter(use: ast.Name, program: Program) -> ast.FunctionDef | ast.AsyncFun
 
 def _of_name(use: ast.Name, owner: ast.AST, program: Program) -> list[Origin]:
     unit = program.unit(use)
-    found = [each for each in _assignments(owner, unit) if _names(each.target, use.id)]
+    found = _assignments(owner, unit).get(use.id, [])
     if unit.lexical.scope(use) is not owner:
         found = _before_calls(found, use, owner, program)
         return _last(found, None, program) or _imported(use, owner, unit, program)
@@ -85,10 +86,6 @@ def _before_calls(found: list[Origin], use: ast.Name, owner: ast.AST, program: P
     return before or found
 
 
-def _names(target: ast.expr, name: str) -> bool:
-    return isinstance(target, ast.Name) and target.id == name
-
-
 def _ends(statement: ast.stmt) -> tuple[int, int]:
     return (statement.end_lineno or statement.lineno, statement.end_col_offset or 0)
 
@@ -105,10 +102,14 @@ def _last(found: list[Origin], use: ast.expr | None, program: Program) -> list[O
     return kept
 
 
-def _assignments(owner: ast.AST, unit: Unit) -> list[Origin]:
-    """The assignments of a scope, in the order they are written."""
-    found = [origin for node in _within(owner) for origin in _made(node)]
-    return sorted(found, key=lambda each: _ends(each.statement))
+@remembered
+def _assignments(owner: ast.AST, unit: Unit) -> dict[str, list[Origin]]:
+    """The assignments to each name of a scope, in the order they are written."""
+    found: dict[str, list[Origin]] = {}
+    for origin in sorted((o for node in _within(owner) for o in _made(node)), key=lambda each: _ends(each.statement)):
+        if isinstance(origin.target, ast.Name):
+            found.setdefault(origin.target.id, []).append(origin)
+    return found
 
 
 def _within(owner: ast.AST) -> Iterator[ast.stmt]:
@@ -159,31 +160,45 @@ def _of_attribute(use: ast.Attribute, program: Program) -> list[Origin]:
 def _of_instance(owner: Instance, name: str, program: Program) -> list[Origin]:
     """The assignments to an attribute of an object, in any method of its class."""
     classes = {base.node for base in program.lineage(owner.type) if hasattr(base, "node")}
-    found = []
-    for unit in program.units.values():
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.stmt):
-                found += [each for each in _made(node) if _is_attribute(each.target, name, classes, program)]
+    return [each for each in _attributes(program).get(name, ()) if _is_of(each.target, classes, program)]
+
+
+@remembered
+def _attributes(program: Program) -> dict[str, list[Origin]]:
+    """The assignments to attributes of each name."""
+    found: dict[str, list[Origin]] = {}
+    nodes = (node for unit in program.units.values() for node in ast.walk(unit.tree) if isinstance(node, ast.stmt))
+    for origin in (each for node in nodes for each in _made(node)):
+        if isinstance(origin.target, ast.Attribute):
+            found.setdefault(origin.target.attr, []).append(origin)
     return found
 
 
-def _is_attribute(target: ast.expr, name: str, classes: Iterable[ast.AST | None], program: Program) -> bool:
-    if not isinstance(target, ast.Attribute) or target.attr != name:
-        return False
+def _is_of(target: ast.expr, classes: Container[ast.AST | None], program: Program) -> bool:
+    """Whether an assignment to an attribute is one to objects of these classes."""
+    assert isinstance(target, ast.Attribute)
     return any(isinstance(each, Instance) and each.type.node in classes for each in program.of(target.value))
 
 
 def _top(unit: Unit, name: str, program: Program) -> list[Origin]:
-    return _last([each for each in _assignments(unit.tree, unit) if _names(each.target, name)], None, program)
+    return _last(_assignments(unit.tree, unit).get(name, []), None, program)
 
 
 def _imported(use: ast.Name, owner: ast.AST, unit: Unit, program: Program) -> list[Origin]:
     """What the module of the program that a name is imported from assigns to it."""
-    for node in ast.walk(owner):
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                if (alias.asname or alias.name) == use.id:
-                    modules = program.module_of(unit, node.module or "", node.level)
-                    units = [program.units.get(each.source.location) for each in modules if isinstance(each, Module)]
-                    return [found for other in units if other for found in _top(other, alias.name, program)]
-    return []
+    if use.id not in _imports(owner, unit):
+        return []
+    node, name = _imports(owner, unit)[use.id]
+    modules = program.module_of(unit, node.module or "", node.level)
+    units = [program.units.get(each.source.location) for each in modules if isinstance(each, Module)]
+    return [found for other in units if other for found in _top(other, name, program)]
+
+
+@remembered
+def _imports(owner: ast.AST, unit: Unit) -> dict[str, tuple[ast.ImportFrom, str]]:
+    """The first import of each name in a scope, and what the name is called where it comes from."""
+    found: dict[str, tuple[ast.ImportFrom, str]] = {}
+    for node in (each for each in ast.walk(owner) if isinstance(each, ast.ImportFrom)):
+        for alias in node.names:
+            found.setdefault(alias.asname or alias.name, (node, alias.name))
+    return found

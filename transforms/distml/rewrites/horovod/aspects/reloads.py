@@ -94,13 +94,13 @@ def wait(plan: Plan) -> None:
 
 def _prepared(plan: Plan, unit: Unit) -> None:
     read = {name for call in plan.program.calls for name in plan.program.names(call.func)}
+    training = {each for loop in plan.loops for each in (loop.node, *plan.program.ancestors(loop.node))}
     for node in unit.tree.body:
         written = {
             name for call in ast.walk(node) if isinstance(call, ast.Call) for name in plan.program.names(call.func)
         }
         reads = {reader for name, reader in _PAIRS.items() if name in written}
-        trains = any(loop.node in ast.walk(node) for loop in plan.loops)
-        if reads & read and not trains and not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If):
+        if reads & read and node not in training and not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If):
             plan.patch(node).after(node, f"{plan.world(node).module}.broadcast_object(None)", _NOTE)
 
 

@@ -301,8 +301,8 @@ def _text(node: ast.expr, plan: Plan) -> str:
                 asked = True
                 kept = [each for each in new.keywords if each.arg != name]
                 new.keywords = [*kept, ast.keyword(name, ast.parse(code, mode="eval").body)]
-    text = ast.get_source_segment(source.text, node)
-    return ast.unparse(copy) if asked or text is None or ("\n" in text and not text.endswith(")")) else text
+    text = source.segment(node)
+    return ast.unparse(copy) if asked or ("\n" in text and not text.endswith(")")) else text
 
 
 def _seeded(plan: Plan, call: ast.Call) -> None:

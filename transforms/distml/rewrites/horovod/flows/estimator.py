@@ -11,7 +11,7 @@ import re
 from distml.rewrites.horovod.flows import estimator_inputs, session_config, session_hooks, session_optimizers
 from distml.rewrites.horovod.flows.estimator_premade import premade
 from distml.rewrites.horovod.flows.session_config import module_of
-from distml.rewrites.horovod.flows.session_graph import Graph
+from distml.rewrites.horovod.flows.session_graph import Graph, graph_of
 from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.plan import Loop, Note, Plan, Refuse
 from distml.training.callsites import argument
@@ -29,21 +29,21 @@ class EstimatorFlow:
 
     def find(self, program: Program) -> list[Loop]:
         """One for each such call."""
-        graph = Graph(program)
+        graph = graph_of(program)
         made = tuple(session_optimizers.optimizers(graph))
         return [Loop("HVD105", call, "estimator", "session", made) for call in trainings(program)]
 
     def plan(self, loop: Loop, plan: Plan) -> None:
         """Raises `Refuse` (HVD205) where the optimizer of an estimator is not seen."""
         assert isinstance(loop.node, ast.Call)
-        graph, program = Graph(plan.program), plan.program
+        graph, program = graph_of(plan.program), plan.program
         plan.world(loop.node)
         makers = _makers(loop.node, program)
         _optimizers(plan, graph, makers, loop.node)
         for maker in makers:
             _made(plan, maker)
-        session_hooks.limit(plan)
-        session_hooks.quiet(plan)
+        plan.once(session_hooks.limit)
+        plan.once(session_hooks.quiet)
         if _is_together(loop.node, program):
             for spec in _specs(loop.node, program):
                 _trained(plan, spec, 0, ((1, "max_steps"),), (2, "hooks"))
@@ -74,13 +74,13 @@ def _makers(call: ast.Call, program: Program) -> list[ast.Call]:
         assert isinstance(call.func, ast.Attribute)
         held = program.of(call.func.value)
     found = [v.node for v in held if isinstance(v, Foreign) and ESTIMATOR.fullmatch(v.name)]
-    return [each for each in found if isinstance(each, ast.Call)]
+    return program.ordered(each for each in found if isinstance(each, ast.Call))
 
 
 def _specs(call: ast.Call, program: Program) -> list[ast.Call]:
     held = program.of(argument(call, 1, "train_spec"))
     found = [v.node for v in held if isinstance(v, Foreign) and v.name.endswith("TrainSpec()")]
-    return [each for each in found if isinstance(each, ast.Call)]
+    return program.ordered(each for each in found if isinstance(each, ast.Call))
 
 
 def _optimizers(plan: Plan, graph: Graph, makers: list[ast.Call], training: ast.Call) -> None:
@@ -92,7 +92,7 @@ def _optimizers(plan: Plan, graph: Graph, makers: list[ast.Call], training: ast.
             "nobody can see which optimizer the `model_fn` of this estimator uses",
             "give the file that makes it as well",
         )
-    session_optimizers.distribute(plan, graph)
+    session_optimizers.distribute(plan)
 
 
 def _made(plan: Plan, maker: ast.Call) -> None:

@@ -16,10 +16,11 @@ from distml.rewrites.horovod.flows import (
     session_outputs,
     session_refusals,
 )
-from distml.rewrites.horovod.flows.session_graph import MONITORED, SUPERVISED, Graph, Run
+from distml.rewrites.horovod.flows.session_graph import MONITORED, SUPERVISED, Run, graph_of
 from distml.rewrites.horovod.plan import Loop, Note, Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Foreign
 
 _HOOKS = {"MonitoredTrainingSession": 4, "MonitoredSession": 1, "SingularMonitoredSession": 0}
@@ -41,32 +42,33 @@ class MonitoredFlow:
 
     def find(self, program: Program) -> list[Loop]:
         """One for each session that trains."""
-        graph = Graph(program)
+        graph = graph_of(program)
         made = tuple(session_optimizers.optimizers(graph))
-        return [Loop("HVD104", call, "monitored session loop", "session", made) for call in _sessions(graph)]
+        return [Loop("HVD104", call, "monitored session loop", "session", made) for call in _sessions(program)]
 
     def plan(self, loop: Loop, plan: Plan) -> None:
         """Raises `Refuse` where gradients or the number of steps cannot be followed."""
-        graph = Graph(plan.program)
+        graph = graph_of(plan.program)
         assert isinstance(loop.node, ast.Call)
-        runs = _sessions(graph)[loop.node]
+        runs = _sessions(plan.program)[loop.node]
         session_refusals.refuse(graph, runs[0].call)
         plan.world(loop.node)
-        session_config.configure(plan)
+        plan.once(session_config.configure)
         session_decisions.average(plan, graph, runs, closed=True)
         larger = session_data.distribute(plan, graph, runs)
-        session_optimizers.distribute(plan, graph, larger)
-        session_hooks.limit(plan)
-        session_hooks.quiet(plan)
+        session_optimizers.distribute(plan, larger)
+        plan.once(session_hooks.limit)
+        plan.once(session_hooks.quiet)
         _session(plan, loop.node)
-        session_outputs.on_rank_zero(plan, graph, runs)
+        session_outputs.on_rank_zero(plan, runs)
 
 
-def _sessions(graph: Graph) -> dict[ast.Call, list[Run]]:
+@remembered
+def _sessions(program: Program) -> dict[ast.Call, list[Run]]:
     """The calls that make such sessions, with the steps taken in them."""
     found: dict[ast.Call, list[Run]] = {}
-    for run in graph.runs():
-        for value in graph.program.of(run.session) if run.session is not None else ():
+    for run in graph_of(program).runs:
+        for value in program.of(run.session) if run.session is not None else ():
             if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
                 if MONITORED.fullmatch(value.name) or SUPERVISED.fullmatch(value.name):
                     found.setdefault(value.node, []).append(run)

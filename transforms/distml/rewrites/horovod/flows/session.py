@@ -18,10 +18,11 @@ from distml.rewrites.horovod.flows import (
 )
 from distml.rewrites.horovod.flows.session_feeds import entries
 from distml.rewrites.horovod.flows.session_frames import frames
-from distml.rewrites.horovod.flows.session_graph import Graph, Run, monitored
+from distml.rewrites.horovod.flows.session_graph import Run, graph_of, monitored
 from distml.rewrites.horovod.plan import Loop, Plan
 from distml.training.around import loops_around
 from distml.training.program import Program
+from distml.training.remembered import remembered
 
 
 class SessionFlow:
@@ -29,42 +30,39 @@ class SessionFlow:
 
     def find(self, program: Program) -> list[Loop]:
         """One for each outermost loop that trains."""
-        graph = Graph(program)
+        graph = graph_of(program)
         made = tuple(session_optimizers.optimizers(graph))
-        found = [Loop("HVD103", place, "session loop", "session", made) for place in _loops(graph)]
+        found = [Loop("HVD103", place, "session loop", "session", made) for place in _loops(program)]
         others = [] if found else session_refusals.unfollowed(program)
         return found or [Loop("HVD103", each.remark.node, "session loop", "session") for each in others[:1]]
 
     def plan(self, loop: Loop, plan: Plan) -> None:
         """Raises `Refuse` where gradients or the number of steps cannot be followed."""
-        graph = Graph(plan.program)
+        graph = graph_of(plan.program)
         for refusal in session_refusals.unfollowed(plan.program):
             raise refusal
         assert isinstance(loop.node, ast.stmt)
-        runs = _loops(graph)[loop.node]
+        runs = _loops(plan.program)[loop.node]
         session_refusals.refuse(graph, runs[0].call)
         plan.world(loop.node)
-        session_config.configure(plan)
+        plan.once(session_config.configure)
         session_decisions.average(plan, graph, runs)
         larger = session_data.distribute(plan, graph, runs)
-        session_optimizers.distribute(plan, graph, larger)
+        session_optimizers.distribute(plan, larger)
         for run in runs:
             feeds = [each.value for each in entries(run, graph)]
             session_broadcast.send(plan, run, frames(run.call, feeds, plan.program))
-        session_outputs.on_rank_zero(plan, graph, runs)
+        session_outputs.on_rank_zero(plan, runs)
 
 
-def _loops(graph: Graph) -> dict[ast.stmt, list[Run]]:
+@remembered
+def _loops(program: Program) -> dict[ast.stmt, list[Run]]:
     """The steps of a program by the outermost loop they are made in."""
     found: dict[ast.stmt, list[Run]] = {}
-    for run in graph.runs():
-        if not monitored(run.session, graph.program):
-            chain = [
-                loop
-                for frame in frames(run.call, [], graph.program)
-                for loop in loops_around(frame.node, graph.program)
-            ]
-            place = chain[-1] if chain else graph.program.statement(run.call)
+    for run in graph_of(program).runs:
+        if not monitored(run.session, program):
+            chain = [loop for frame in frames(run.call, [], program) for loop in loops_around(frame.node, program)]
+            place = chain[-1] if chain else program.statement(run.call)
             found.setdefault(place, []).append(run)
     return found
 

@@ -14,6 +14,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import loops_around, owner_of, whole_branch
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
 
 _SEND = Note(
     "weights of rank 0 sent to all ranks",
@@ -38,9 +39,10 @@ def send(plan: Plan, run: Run, chain: list[Frame]) -> None:
     """Send the weights of rank 0 before `run` is reached for the first time."""
     program = plan.program
     starts = initializers(program)
+    within = _by_owner(program)
     for number, frame in enumerate(chain):
         statement = _outermost(frame, starts, program)
-        before = [s for s in starts if owner_of(s, program) is frame.owner and s.lineno <= statement.lineno]
+        before = [each for each in within.get(frame.owner, ()) if each.lineno <= statement.lineno]
         if before:
             session = _text(run) if number == 0 else _receiver(before[-1], program)
             last = whole_branch(program.statement(before[-1]), program)
@@ -55,9 +57,19 @@ def send(plan: Plan, run: Run, chain: list[Frame]) -> None:
         _put(plan, _outermost(chain[-1], [], program), _text(run), after=False)
 
 
+@remembered
 def initializers(program: Program) -> list[ast.Call]:
     """The calls that run an initializer or restore a checkpoint, in the order of the files."""
     return [call for call in program.calls if _initializes(call, program) or restores(call, program)]
+
+
+@remembered
+def _by_owner(program: Program) -> dict[ast.AST, list[ast.Call]]:
+    """These calls by the function they stand in, or the module."""
+    found: dict[ast.AST, list[ast.Call]] = {}
+    for call in initializers(program):
+        found.setdefault(owner_of(call, program), []).append(call)
+    return found
 
 
 def restores(call: ast.Call, program: Program) -> bool:

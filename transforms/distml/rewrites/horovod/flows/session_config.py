@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Foreign
 
 _NOTE = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")
@@ -42,6 +43,7 @@ def configure(plan: Plan) -> None:
             place(plan, call, "config", POSITIONS.get(names[0].rpartition(".")[2], 99), module_of(call, plan.program))
 
 
+@remembered
 def module_of(call: ast.expr, program: Program) -> str:
     """How the file of a call spells the module with the names of TensorFlow 1."""
     for node in ast.walk(call.func) if isinstance(call, ast.Call) else ():
@@ -58,6 +60,7 @@ def _spelled(node: ast.Name | ast.Attribute, program: Program) -> str:
     return f"{text}.compat.v1" if "tensorflow" in program.names(node) and modern(program) else text
 
 
+@remembered
 def modern(program: Program) -> bool:
     """Whether `tensorflow` is that of TensorFlow 2: the program uses none of the names that only the first has."""
     return not any(_FIRST.match(name) for call in program.calls for name in _plain(call, program))

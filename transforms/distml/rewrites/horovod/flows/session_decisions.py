@@ -22,7 +22,7 @@ def average(plan: Plan, graph: Graph, runs: list[Run], closed: bool = False) -> 
 
     Raises `Refuse` (HVD206) where that cannot be done.
     """
-    calls = {run.call: run for run in graph.runs()}
+    calls = {run.call: run for run in graph.runs}
     for run in runs:
         for frame in frames(run.call, [], graph.program):
             for loop in loops_around(frame.node, graph.program):

@@ -12,6 +12,7 @@ from distml.rewrites.horovod.flows.session_optimizers import optimizers
 from distml.training.around import owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Box, Constant, Foreign
 
 _NUMBER = re.compile(r"loss|cost|acc|err|mse|step|summar|merge", re.IGNORECASE)
@@ -73,6 +74,7 @@ def _displays(feeds: ast.expr, owner: ast.AST) -> list[ast.Dict]:
     ]
 
 
+@remembered
 def _rates(graph: Graph) -> set[ast.AST]:
     """The placeholders that rates come from."""
     found: set[ast.AST] = set()

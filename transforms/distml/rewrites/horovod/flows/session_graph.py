@@ -6,9 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import Keeper, remembered
 from distml.training.values import Box, Class, Foreign
 
 OPTIMIZER = re.compile(r"tensorflow\.(train|contrib(\.\w+)+)\.\w*Optimizer\(\)")
@@ -81,10 +83,11 @@ def _unknown(node: ast.expr, program: Program) -> bool:
     )
 
 
-class Graph:
+class Graph(Keeper):
     """The operations of a program that train."""
 
     def __init__(self, program: Program) -> None:
+        super().__init__()
         self.program = program
         self.updates = updates(program)
         self._trains: dict[ast.AST, bool] = {}
@@ -139,6 +142,7 @@ class Graph:
                         return True
         return False
 
+    @cached_property
     def runs(self) -> list[Run]:
         """The calls that take training steps, in the order of the files."""
         if not self.updates:
@@ -159,6 +163,12 @@ class Graph:
     def _is_operation(self, node: ast.expr) -> bool:
         names = self.program.names(node)
         return not any(SESSION.fullmatch(n) or MONITORED.fullmatch(n) or SUPERVISED.fullmatch(n) for n in names)
+
+
+@remembered
+def graph_of(program: Program) -> Graph:
+    """The operations of a program."""
+    return Graph(program)
 
 
 def _is_run(node: ast.AST) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.flows.session_graph import Graph, is_optimizer, makes_optimizer
+from distml.rewrites.horovod.flows.session_graph import Graph, graph_of, is_optimizer, makes_optimizer
 from distml.rewrites.horovod.flows.session_steps import FEWER, already_divided
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
 
 _DEFAULTS = {"AdamOptimizer": "0.001", "AdadeltaOptimizer": "0.001"}
 _NAMES = {
@@ -47,28 +48,39 @@ _AVERAGE = Note(
 )
 
 
-def distribute(plan: Plan, graph: Graph, larger: bool = True) -> None:
+def distribute(plan: Plan, larger: bool = True) -> None:
     """Wrap the optimizers that train, and if the batch is `larger` scale their rates and shorten the schedules of these.
 
     Raises `Refuse` (HVD209) where nobody can see where gradients come from.
     """
+    plan.once(_wrapped)
+    if larger:
+        plan.once(_scaled)
+
+
+def _wrapped(plan: Plan) -> None:
+    graph = graph_of(plan.program)
     for call in optimizers(graph):
         wrap(plan, call)
-        if larger:
-            scale(plan, call)
     for update in graph.updates:
         if isinstance(update.func, ast.Attribute) and update.func.attr == "apply_gradients":
             _average(plan, update)
 
 
+def _scaled(plan: Plan) -> None:
+    for call in optimizers(graph_of(plan.program)):
+        scale(plan, call)
+
+
+@remembered
 def optimizers(graph: Graph) -> list[ast.Call]:
     """The calls that make the optimizers whose updates the program makes."""
-    found: dict[ast.Call, None] = {}
+    found: set[ast.Call] = set()
     for update in graph.updates:
         assert isinstance(update.func, ast.Attribute)
         made = [each for each in graph.program.sources(update.func.value) if makes_optimizer(each, graph.program)]
-        found |= dict.fromkeys(each for each in made if isinstance(each, ast.Call) and not _around(each, graph))
-    return list(found)
+        found |= {each for each in made if isinstance(each, ast.Call) and not _around(each, graph)}
+    return graph.program.ordered(found)
 
 
 def _around(call: ast.Call, graph: Graph) -> bool:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.aspects.outputs import guard, kind_of
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.flows.session_broadcast import restores
-from distml.rewrites.horovod.flows.session_graph import Graph, Run
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, owner_of, whole_branch
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Foreign
 
 _SAVED = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
@@ -25,9 +26,14 @@ _WAIT = Note(
 _CHANGES = ("assign", "get_next", "dequeue", "batch", "shuffle_batch", "scatter_update", "iterator")
 
 
-def on_rank_zero(plan: Plan, graph: Graph, runs: list[Run]) -> None:
+def on_rank_zero(plan: Plan, runs: list[Run]) -> None:
     """Put what only reports under rank 0, and let all wait where a written checkpoint is read again."""
-    program = plan.program
+    plan.once(_reports)
+    _waits(plan, runs)
+
+
+def _reports(plan: Plan) -> None:
+    program, graph = plan.program, graph_of(plan.program)
     for call in program.calls:
         if program.unit(call).source.location not in plan.editable:
             continue
@@ -40,7 +46,6 @@ def on_rank_zero(plan: Plan, graph: Graph, runs: list[Run]) -> None:
             _assigned(plan, statement, call)
         if any(name == "tensorflow.summary.FileWriter" for name in program.names(call.func)):
             _writer(plan, call)
-    _waits(plan, runs)
 
 
 def _saves(call: ast.Call, program: Program) -> bool:
@@ -76,6 +81,7 @@ def _harmless(read: ast.AST, graph: Graph) -> bool:
     return not graph.trains(evaluated) and not ("merge_all" in called and averages(graph))
 
 
+@remembered
 def averages(graph: Graph) -> bool:
     """Whether a summary shows gradients, which all ranks have to compute together."""
     program = graph.program
@@ -148,12 +154,18 @@ def _quiet(use: ast.Attribute, plan: Plan) -> bool:
 def _waits(plan: Plan, runs: list[Run]) -> None:
     """Before a checkpoint is restored behind a loop that trains, rank 0 must have written it."""
     program = plan.program
-    saved = any(_saves(call, program) for call in program.calls)
-    for call in program.calls:
-        if saved and restores(call, program) and call.args and not any(_before(call, run, program) for run in runs):
+    for call in _read_again(program):
+        if not any(_before(call, run, program) for run in runs):
             statement = whole_branch(program.statement(call), program)
             code = f"{plan.world(call).module}.broadcast_object(None, session={ast.unparse(call.args[0])})"
             plan.patch(call).before(statement, code, _WAIT)
+
+
+@remembered
+def _read_again(program: Program) -> list[ast.Call]:
+    """The calls that restore a checkpoint, where the program saves any."""
+    saved = any(_saves(call, program) for call in program.calls)
+    return [call for call in program.calls if saved and restores(call, program) and call.args]
 
 
 def _before(call: ast.Call, run: Run, program: Program) -> bool:

@@ -9,12 +9,14 @@ from distml.rewrites.horovod.flows.session_graph import Graph, unknown_updates
 from distml.rewrites.horovod.plan import Refuse
 from distml.training.around import LOOPS
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Foreign
 
 _ASSIGNS = frozenset({"assign", "assign_sub"})
 _TWO = 2
 
 
+@remembered
 def unfollowed(program: Program) -> list[Refuse]:
     """Training by other means than the optimizers of `tf.train`, as far as it is seen to be that."""
     found = [

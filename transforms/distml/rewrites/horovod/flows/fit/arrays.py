@@ -8,6 +8,8 @@ from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
+from distml.training.unit import Unit
 
 SHARD = Note(
     "every rank takes its part of the samples, all of them equally many",
@@ -72,7 +74,7 @@ def _part(plan: Plan, call: ast.Call, statement: ast.stmt, length: str, batch: a
     """The slice of one rank, made in front of the statement."""
     world, patch = plan.world(call), plan.patch(call)
     name = _free(plan, call, statement, "part")
-    fixed, stateful = _batches(plan.program, call)
+    fixed, stateful = _batches(plan.program, plan.program.unit(call))
     if fixed and batch is not None:
         every = f"({ast.unparse(batch)} * {world.size})"
         if stateful:
@@ -96,10 +98,10 @@ def _free(plan: Plan, call: ast.Call, statement: ast.stmt, name: str) -> str:
     return plan.patch(call).free(name) if taken else known
 
 
-def _batches(program: Program, near: ast.AST) -> tuple[bool, bool]:
+@remembered
+def _batches(program: Program, unit: Unit) -> tuple[bool, bool]:
     """Whether models in this file fix the size of their batches, and whether they remember across batches."""
     fixed = stateful = False
-    unit = program.unit(near)
     for call in program.calls:
         if program.unit(call) is not unit:
             continue

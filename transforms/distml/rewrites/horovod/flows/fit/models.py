@@ -12,6 +12,8 @@ from functools import cached_property
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.training.program import Program
+from distml.training.remembered import remembered
+from distml.training.unit import Unit
 from distml.training.values import Box, Callable, Constant, Foreign, Instance, Values
 
 _MODEL = re.compile(
@@ -80,7 +82,12 @@ def _of_model(call: ast.Call, func: ast.Attribute, program: Program) -> bool:
 
 def uses_keras(node: ast.AST, program: Program) -> bool:
     """Whether the file of a node imports Keras or TensorFlow."""
-    for statement in ast.walk(program.unit(node).tree):
+    return _imports_keras(program.unit(node))
+
+
+@remembered
+def _imports_keras(unit: Unit) -> bool:
+    for statement in ast.walk(unit.tree):
         if isinstance(statement, ast.ImportFrom) and not statement.level:
             modules = [statement.module or ""]
         elif isinstance(statement, ast.Import):

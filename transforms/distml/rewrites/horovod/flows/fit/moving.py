@@ -7,6 +7,8 @@ import re
 
 from distml.rewrites.horovod.flows.fit.models import Given
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.remembered import remembered
 
 _NOTE = Note(
     "moving averages of batch normalization averaged over the ranks",
@@ -23,7 +25,13 @@ def average(plan: Plan, module: str, arguments: Given) -> None:
     simple = isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) and statement.value is call
     if not simple or not isinstance(arguments.model, ast.Name | ast.Attribute):
         return
-    if any(_NORMALIZES.fullmatch(name) for each in program.calls for name in program.names(each.func)):
+    if _normalizes(program):
         model = ast.unparse(arguments.model)
         code = f"{model}.set_weights([{module}.allreduce(each) for each in {model}.get_weights()])"
         plan.patch(statement).after(statement, code, _NOTE)
+
+
+@remembered
+def _normalizes(program: Program) -> bool:
+    """Whether any model of a program keeps moving averages."""
+    return any(_NORMALIZES.fullmatch(name) for each in program.calls for name in program.names(each.func))

@@ -11,6 +11,7 @@ from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Foreign
 
 _ALIKE = Note(
@@ -70,13 +71,19 @@ def _says(call: ast.Call, name: str) -> bool:
 
 
 def _draws(program: Program, library: str, sources: set[ast.AST]) -> Iterator[ast.Call]:
-    """The calls outside of generators and classes that draw what is trained on."""
-    for node in program.calls:
-        names = {name for name in program.names(node.func) if _DRAWS.fullmatch(name)}
-        if any(name.startswith(library + ".") for name in names) and not _within(program, node):
-            shuffles = any(name.endswith((".shuffle", ".permutation")) for name in names)
-            if shuffles or node in sources:
-                yield node
+    """Those of the calls that draw by which what is trained on is drawn."""
+    return (call for call, shuffles in _drawing(program, library) if shuffles or call in sources)
+
+
+@remembered
+def _drawing(program: Program, library: str) -> list[tuple[ast.Call, bool]]:
+    """The calls outside of generators and classes that draw, and whether they shuffle."""
+    found = []
+    for call in program.calls:
+        names = {name for name in program.names(call.func) if _DRAWS.fullmatch(name)}
+        if any(name.startswith(library + ".") for name in names) and not _within(program, call):
+            found.append((call, any(name.endswith((".shuffle", ".permutation")) for name in names)))
+    return found
 
 
 def _looped(program: Program, node: ast.AST) -> bool:
@@ -93,8 +100,7 @@ def _within(program: Program, node: ast.AST) -> bool:
 
 
 def _seeded(program: Program, library: str) -> bool:
-    wanted = {_SEED[library], "keras.utils.set_random_seed"}
-    return any(wanted & program.names(call.func) for call in program.calls)
+    return any(program.calls_of(_SEED[library], "keras.utils.set_random_seed"))
 
 
 def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:

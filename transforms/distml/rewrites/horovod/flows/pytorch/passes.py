@@ -14,6 +14,7 @@ from typing import NamedTuple
 from distml.rewrites.horovod.flows.pytorch.statistics import KEEPS
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Class, Foreign
 
 _UNGRADED = frozenset({"torch.no_grad", "torch.inference_mode", "torch.no_grad()", "torch.inference_mode()"})
@@ -190,14 +191,15 @@ def _leaves_out(program: Program, owner: ast.ClassDef) -> bool:
         for target in node.targets
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     }
-    read = {
-        node.attr
-        for unit in program.units.values()
-        for node in ast.walk(unit.tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
-    }
     named = {node.value for node in ast.walk(owner) if isinstance(node, ast.Constant)}
-    return bool(made - read - named)
+    return bool(made - _read(program) - named)
+
+
+@remembered
+def _read(program: Program) -> frozenset[str]:
+    """The attributes that are read anywhere."""
+    nodes = (node for unit in program.units.values() for node in ast.walk(unit.tree) if isinstance(node, ast.Attribute))
+    return frozenset(node.attr for node in nodes if isinstance(node.ctx, ast.Load))
 
 
 def _has_weights(name: str) -> bool:

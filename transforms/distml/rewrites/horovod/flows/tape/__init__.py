@@ -12,6 +12,7 @@ from distml.rewrites.horovod.plan import Loop, Plan, Refuse
 from distml.training.around import owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Class
 
 
@@ -35,8 +36,8 @@ class TapeFlow:
         _same_data(whole, plan)
         broadcast.broadcast(plan, group)
         decisions.agree(plan, group)
-        reloads.saved(plan)
-        reloads.wait(plan)
+        plan.once(reloads.saved)
+        plan.once(reloads.wait)
 
 
 def _raise_rates(group: list[Update], plan: Plan) -> None:
@@ -46,7 +47,7 @@ def _raise_rates(group: list[Update], plan: Plan) -> None:
             rates.not_found(plan, update.optimizer)
         for call in made:
             rates.scale_optimizer(plan, call)
-    rates.scale_settings(plan)
+    plan.once(rates.scale_settings)
 
 
 def _same_data(whole: list[Update], plan: Plan) -> None:
@@ -79,6 +80,7 @@ def _is_one(update: Update, program: Program) -> bool:
     return all(gradients.sources_kind(each, program) == "one" for each in update.gradients)
 
 
+@remembered
 def _groups(program: Program) -> dict[ast.AST, list[Update]]:
     groups: dict[ast.AST, list[Update]] = defaultdict(list)
     for update in sorted(updates(program), key=lambda each: each.call.lineno):

@@ -18,6 +18,7 @@ from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import loops_around
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Callable, Class, Foreign, Instance
 
 _NOTE = Note(
@@ -147,13 +148,17 @@ def is_traced(program: Program, function: ast.AST | None, seen: frozenset[ast.AS
         return False
     if any(_traces(program, each) for each in function.decorator_list):
         return True
-    for call in program.calls:
-        if _traces(program, call.func) and any(
-            isinstance(value, Callable) and value.node is function for arg in call.args for value in program.of(arg)
-        ):
-            return True
+    if function in _handed_over(program):
+        return True
     callers = {program.function(call) for call in program.calling(function)}
     return any(is_traced(program, each, seen | {function}) for each in callers)
+
+
+@remembered
+def _handed_over(program: Program) -> set[ast.AST]:
+    """The functions that are given to `tf.function`."""
+    given = (arg for call in program.calls if _traces(program, call.func) for arg in call.args)
+    return {value.node for arg in given for value in program.of(arg) if isinstance(value, Callable)}
 
 
 def _traces(program: Program, node: ast.expr) -> bool:

@@ -71,17 +71,17 @@ def divide(plan: Plan, group: list[Update]) -> list[Update]:
 
 def _noise(plan: Plan, way: Way) -> None:
     """Say that noise drawn in a step is the same on all ranks, if a seed makes it so."""
-    seeds = [call for call in plan.program.calls if plan.program.names(call.func) & _SEEDS]
-    if not seeds or not way.turns:
+    seeding = next(plan.program.calls_of(*_SEEDS), None)
+    if seeding is None or not way.turns:
         return
     for node in _region(way.turns[0], way):
         names = plan.program.names(node.func) if isinstance(node, ast.Call) else frozenset()
         if any(_RANDOM.fullmatch(name) for name in names):
             plan.warn(
                 "HVD305",
-                seeds[0],
+                seeding,
                 "with this seed all ranks draw the same noise in their steps",
-                f"add the rank (`{plan.world(seeds[0]).rank}`) to the seed, if nothing else has to be alike on all ranks",
+                f"add the rank (`{plan.world(seeding).rank}`) to the seed, if nothing else has to be alike on all ranks",
             )
             return
 
@@ -252,7 +252,7 @@ def _keeps(node: ast.AST) -> bool:
 
 
 def _seeded(program: Program) -> bool:
-    return any(program.names(call.func) & _SEEDS for call in program.calls)
+    return any(program.calls_of(*_SEEDS))
 
 
 def _nth(plan: Plan, call: ast.Call) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Callable, Foreign, Instance
 
 _TAPE = "tensorflow.GradientTape()"
@@ -40,6 +41,7 @@ class Update:
         return self.call.func.value
 
 
+@remembered
 def updates(program: Program) -> list[Update]:
     """The updates of a program, in no order; those of TensorFlow 1's graphs are not among them."""
     if not any(_is_tape(call, program) or _minimizes(call, program) for call in program.calls):
