@@ -10,6 +10,7 @@ import ast
 
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.rewrites.patch import Patch
+from distml.training.remembered import remembered
 from distml.training.unit import Unit
 
 _ORDER: tuple[Start, ...] = ("torch", "tensorflow", "keras", "session")
@@ -152,6 +153,7 @@ def tensorflow_in(unit: Unit, later: bool = False) -> str:
     return ""
 
 
+@remembered
 def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
     """The statement the start-up goes behind: the last import before the program begins, or the first of the framework."""
     last: ast.stmt | None = None
@@ -178,8 +180,13 @@ def started(plan: Plan, node: ast.AST) -> bool:
     anchor = anchor_of(unit, "torch" if torch else "tensorflow")
     if anchor is None or program.function(node) is not None:
         return True
-    top = next((each for each in (node, *program.ancestors(node)) if each in unit.tree.body), anchor)
-    return unit.tree.body.index(top) > unit.tree.body.index(anchor)
+    top = next((each for each in (node, *program.ancestors(node)) if program.parent(each) is unit.tree), anchor)
+    return _place(top) > _place(anchor)
+
+
+def _place(node: ast.AST) -> tuple[int, int]:
+    """Where a statement of a module begins."""
+    return (node.lineno, node.col_offset) if isinstance(node, ast.stmt) else (0, 0)
 
 
 def _prepares(statement: ast.stmt) -> bool:
