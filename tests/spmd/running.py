@@ -130,10 +130,18 @@ def _watch(pids: Sequence[int], program: Path, folder: Path, limit: float) -> En
         for pid in left:
             with contextlib.suppress(OSError):
                 os.kill(pid, number)
-        time.sleep(0.1 if left else 0)
+        _written([folder / f"stack.{rank}" for rank, alive in enumerate(stuck) if alive])
     raised = tuple(None if alive else _ending(folder, rank) for rank, alive in enumerate(stuck))
     outputs = tuple(_read(folder / f"output.{rank}") for rank in range(len(pids)))
     return Ending(judged(raised), raised, outputs, _lines(program, folder), time.monotonic() - began)
+
+
+def _written(paths: Sequence[Path]) -> None:
+    """Wait until each file has something in it, for some seconds."""
+    for _ in range(100):
+        if all(_read(path).endswith("\n") for path in paths):
+            return
+        time.sleep(0.05)
 
 
 def _lines(program: Path, folder: Path) -> frozenset[int]:

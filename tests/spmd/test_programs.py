@@ -38,8 +38,23 @@ def twin(program: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def endings() -> dict[Path, Ending]:
-    return run_all(HERE)
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A program that works for a while, and one of which a rank sleeps; both print their processes."""
+    lines = ["import os, time", "print(os.getpid(), flush=True)", "start = time.process_time()"]
+    bodies = {
+        "slow": ["while time.process_time() - start < 2:", "    pass"],
+        "stuck": ["if os.environ['RANK'] == '1':", "    time.sleep(99)"],
+    }
+    folder = tmp_path_factory.mktemp("made")
+    paths = {name: folder / f"{name}.py" for name in bodies}
+    for name, body in bodies.items():
+        paths[name].write_text("\n".join([*lines, *body, ""]), "utf-8")
+    return paths
+
+
+@pytest.fixture(scope="module")
+def endings(made: dict[str, Path]) -> dict[Path, Ending]:
+    return run_all([*made.values(), *HERE])
 
 
 @pytest.mark.parametrize("program", GOOD, ids=name)
@@ -89,15 +104,11 @@ def test_there_are_enough_of_them() -> None:
     assert len([program for program in GOOD if program.stem.startswith("good_")]) >= 20
 
 
-def test_slow_ranks_do_not_hang_and_none_is_left(tmp_path: Path) -> None:
-    lines = ["import os, time", "print(os.getpid(), flush=True)", "start = time.process_time()"]
-    slow, stuck = tmp_path / "slow.py", tmp_path / "stuck.py"
-    slow.write_text("\n".join([*lines, "while time.process_time() - start < 2:", "    pass", ""]), "utf-8")
-    stuck.write_text("\n".join([*lines, "if os.environ['RANK'] == '1':", "    time.sleep(99)", ""]), "utf-8")
-    endings = run_all([slow, stuck])
-    assert endings[slow].how == "finished", str(endings[slow])
-    assert (endings[stuck].how, endings[stuck].raised) == ("hang", ("", None))
-    pids = [int(output) for ending in endings.values() for output in ending.outputs]
+def test_slow_ranks_do_not_hang_and_none_is_left(made: dict[str, Path], endings: dict[Path, Ending]) -> None:
+    slow, stuck = endings[made["slow"]], endings[made["stuck"]]
+    assert slow.how == "finished", str(slow)
+    assert (stuck.how, stuck.raised, stuck.lines) == ("hang", ("", None), {5})
+    pids = [int(output) for ending in (slow, stuck) for output in ending.outputs]
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
 
 
