@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
+from functools import partial
 
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
@@ -60,26 +62,29 @@ class Loaders:
         """Ask for the sharding of all loaders of training; gives the loops whose data is sharded."""
         sharded: set[ast.AST] = set()
         evaluated = {maker for use in self.loops.others for maker in use.makers}
-        done: dict[ast.Call, bool] = {}
-        for use in self.loops.training:
-            makers = self._of_training(sorted(use.makers, key=lambda maker: (maker.lineno, maker.col_offset)))
-            phase = self._phase(use)
-            for maker in makers:
-                if maker not in done:
-                    shared = maker in evaluated and self.study.repeated(maker)
-                    done[maker] = not shared and phase is None and self._sampled(maker)
+        uses = [(use, self._of_training(sorted(use.makers, key=_place)), self._phase(use)) for use in self.loops.training]
+        asked = sorted({maker for _, makers, phase in uses if phase is None for maker in makers}, key=_place)
+        shared = {maker for maker in asked if maker in evaluated and self.study.repeated(maker)}
+        ways = {maker: self._way(maker) for maker in asked if maker not in shared}
+        sampled = {maker for maker, way in ways.items() if way is not None}
+        while mixed := [set(makers) for _, makers, phase in uses if phase is None and 0 < len(sampled & {*makers}) < len(makers)]:
+            sampled -= set[ast.Call]().union(*mixed)
+        for maker, way in ways.items():
+            if maker in sampled and way is not None:
+                way()
+        for use, makers, phase in uses:
             if phase is not None and makers:
                 self._of_phase(use, phase)
                 sharded.add(use.drawn)
-            elif makers and all(done[maker] for maker in makers):
+            elif makers and sampled >= set(makers):
                 self._set_epoch(use, set(makers))
                 sharded.add(use.drawn)
             elif self._share(use, makers):
                 sharded.add(use.drawn)
         for use in self.loops.passing:
-            if use.makers and all(done.get(maker) for maker in use.makers):
+            if use.makers and sampled >= use.makers:
                 self._set_epoch(use, set(use.makers))
-        self._counted({maker for maker, sampled in done.items() if sampled})
+        self._counted(sampled)
         return sharded
 
     def _of_training(self, makers: list[ast.Call]) -> list[ast.Call]:
@@ -119,29 +124,31 @@ class Loaders:
 
     # The sampler
 
-    def _sampled(self, maker: ast.Call) -> bool:
-        """Give a loader a distributed sampler; False where that cannot be said there."""
+    def _way(self, maker: ast.Call) -> Callable[[], None] | None:
+        """How to give a loader a distributed sampler; None where that cannot be said there."""
         data = argument(maker, 0, "dataset")
         if self.program.unit(maker).source.location not in self.plan.editable:
-            return False
+            return None
         if data is None or self._iterable(data) or argument(maker, 4, "batch_sampler") is not None:
-            return False
+            return None
         if not any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker)):
-            return False
+            return None
         unknown = [k.value for k in maker.keywords if k.arg is None and not self._known(k.value)]
         if unknown or any(isinstance(each, ast.Starred) for each in maker.args):
-            return False
+            return None
         sampler = argument(maker, 3, "sampler")
         if sampler is not None and not (isinstance(sampler, ast.Constant) and sampler.value is None):
             return self._replaced(maker, data, sampler)
         spread = next((k.value for k in maker.keywords if k.arg is None and self._has(k.value, "shuffle")), None)
-        shuffle = argument(maker, 2, "shuffle")
         if spread is not None:
-            return self._spread(maker, data, spread)
+            return partial(self._spread, maker, data, spread) if isinstance(spread, ast.Name | ast.Attribute) else None
+        return partial(self._plain, maker, data)
+
+    def _plain(self, maker: ast.Call, data: ast.expr) -> None:
+        shuffle = argument(maker, 2, "shuffle")
         order = ast.unparse(shuffle) if shuffle is not None else "False"
         made = self._sampler(maker, self._dataset(maker, data), order)
         self._give(maker, self._named(maker, data, made), shuffle)
-        return True
 
     def _named(self, maker: ast.Call, data: ast.expr, sampler: str) -> str:
         """The name of a sampler that is made in a statement of its own, where loader and data are not made in passing."""
@@ -175,10 +182,8 @@ class Loaders:
         where = f"num_replicas={world.size}, rank={world.rank}"
         return f"torch.utils.data.distributed.DistributedSampler({data}, {where}{shuffled})"
 
-    def _spread(self, maker: ast.Call, data: ast.expr, spread: ast.expr) -> bool:
+    def _spread(self, maker: ast.Call, data: ast.expr, spread: ast.expr) -> None:
         """`shuffle` comes by `**settings`."""
-        if not isinstance(spread, ast.Name | ast.Attribute):
-            return False
         name = ast.unparse(spread)
         patch = self.plan.patch(maker)
         made = self._sampler(maker, self._dataset(maker, data), f'{name}.get("shuffle", False)')
@@ -186,37 +191,40 @@ class Loaders:
         patch.keyword(maker, "sampler", sampler, _SHARDED)
         patch.wrap(spread, f'{{**{name}, "shuffle": False}}', _SHARDED)
         self.shuffled.add(maker)
-        return True
 
-    def _replaced(self, maker: ast.Call, data: ast.expr, sampler: ast.expr) -> bool:
+    def _replaced(self, maker: ast.Call, data: ast.expr, sampler: ast.expr) -> Callable[[], None] | None:
         """A sampler of the library that has a distributed counterpart."""
         calls = [v.node for v in self.program.of(sampler) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
         if len(calls) != 1 or self.program.function(calls[0]) is not self.program.function(maker):
-            return False
+            return None
         (call,) = calls
         names = self.program.names(call.func)
-        patch = self.plan.patch(maker)
         first = call.args[0] if call.args else None
         if names & _WEIGHTED or (names & _RANDOM and argument(call, 1, "replacement") is not None):
-            return self._independent(call, 1 if names & _WEIGHTED else 2)
+            own = any(k.arg in ("generator", None) for k in call.keywords)
+            return None if own else partial(self._independent, call, 1 if names & _WEIGHTED else 2)
         if first is None or len(call.args) + len(call.keywords) > 1:
-            return False
+            return None
         if names & (_RANDOM | _SAME_ORDER):
-            order = "True" if names & _RANDOM else "False"
-            patch.wrap(sampler, self._sampler(maker, self._dataset(maker, data), order), _SHARDED)
-        elif names & _SUBSET and isinstance(first, ast.Name | ast.Attribute | ast.Subscript):
-            indices = ast.unparse(first)
-            patch.wrap(data, f"torch.utils.data.Subset({{}}, {indices})", _SHARDED)
-            patch.wrap(sampler, self._sampler(maker, indices, "True"), _SHARDED)
-        else:
-            return False
-        self.shuffled.add(maker)
-        return True
+            return partial(self._reordered, maker, data, sampler, names)
+        if names & _SUBSET and isinstance(first, ast.Name | ast.Attribute | ast.Subscript):
+            return partial(self._indexed, maker, data, sampler, ast.unparse(first))
+        return None
 
-    def _independent(self, call: ast.Call, position: int) -> bool:
+    def _reordered(self, maker: ast.Call, data: ast.expr, sampler: ast.expr, names: frozenset[str]) -> None:
+        order = "True" if names & _RANDOM else "False"
+        made = self._sampler(maker, self._dataset(maker, data), order)
+        self.plan.patch(maker).wrap(sampler, made, _SHARDED)
+        self.shuffled.add(maker)
+
+    def _indexed(self, maker: ast.Call, data: ast.expr, sampler: ast.expr, indices: str) -> None:
+        patch = self.plan.patch(maker)
+        patch.wrap(data, f"torch.utils.data.Subset({{}}, {indices})", _SHARDED)
+        patch.wrap(sampler, self._sampler(maker, indices, "True"), _SHARDED)
+        self.shuffled.add(maker)
+
+    def _independent(self, call: ast.Call, position: int) -> None:
         """Samples drawn with replacement: every rank draws fewer, by random numbers of its own."""
-        if any(k.arg in ("generator", None) for k in call.keywords):
-            return False
         world = self.plan.world(call)
         patch = self.plan.patch(call)
         count = argument(call, position, "num_samples")
@@ -224,7 +232,6 @@ class Loaders:
             patch.wrap(count, f"{{}} // {world.size}", _SHARDED)
         seed = f"torch.Generator().manual_seed(torch.initial_seed() + {world.rank})"
         patch.keyword(call, "generator", seed, _SHARDED)
-        return True
 
     def _dataset(self, maker: ast.Call, data: ast.expr) -> str:
         """How the data set is called; it gets a name where it is made in place."""
@@ -307,7 +314,10 @@ class Loaders:
         return statement
 
     def _share(self, use: Use, makers: list[ast.Call]) -> bool:
-        """The loop over an iterable takes every so-manieth of its items."""
+        """The loop over an iterable takes every so-manieth of its items: of batches, not of loaders that a loop in it takes."""
+        inner = (other for other in self.loops.training if other is not use and other.makers & use.makers)
+        if any(use.drawn in self.program.ancestors(other.drawn) for other in inner):
+            return False
         if isinstance(use.drawn, ast.For):
             if not self._takes_data(use, use.drawn):
                 return False
@@ -386,7 +396,7 @@ class Loaders:
             elif own != all_of:
                 for maker in own:
                     if isinstance(maker, ast.Call):
-                        self._sampled(maker)
+                        self._way_or_nothing(maker)
             else:
                 world = self.plan.world(use.iterable)
                 share = f"((part[{world.rank}] for part in zip(*[iter({{}})] * {world.size})) if {condition} else {{}})"
@@ -398,6 +408,11 @@ class Loaders:
         outer = epoch if epoch != name else None
         code = f"if {condition}:\n    {sampler}.set_epoch({outer or f'{sampler}.epoch + 1'})"
         self.plan.patch(statement).before(statement, code, _EPOCH)
+
+    def _way_or_nothing(self, maker: ast.Call) -> None:
+        way = self._way(maker)
+        if way is not None:
+            way()
 
     def _conditional(self, node: ast.DictComp, value: str) -> None:
         """In `{x: DataLoader(...) for x in [...]}` one of the loaders gets a sampler."""

@@ -54,10 +54,15 @@ class Loops:
                     self._note(leaf, node, trains)
         elif isinstance(node, ast.Call) and (inner := self._drawn_from(node)) is not None:
             loop = self.study.loop(node)
-            trains = (loop is not None and self.study.training.holds(loop)) or self._called_in_training(node)
+            direct = loop is not None and self.study.training.holds(loop)
+            function = self.program.function(node)
+            if not direct and function is not None and self._yields(function):
+                self.passing += [Use(leaf, node, self.makers(leaf)) for leaf in self.leaves(inner)]
+                return
             fresh = isinstance(inner, ast.Call) and "builtins.iter" in self.program.names(inner.func)
+            trains = (direct or self._called_in_training(node)) and not (fresh and loop is None)
             for leaf in self.leaves(inner):
-                self._note(leaf, node, trains and not (fresh and loop is None))
+                self._note(leaf, node, trains)
         elif isinstance(node, ast.comprehension):
             for leaf in self.leaves(node.iter):
                 self._note(leaf, node, False)
@@ -83,8 +88,8 @@ class Loops:
         use = Use(leaf, node, self.makers(leaf))
         (self.training if trains else self.others).append(use)
 
-    def _yields(self, loop: ast.For | ast.AsyncFor) -> bool:
-        return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(loop))
+    def _yields(self, node: ast.AST) -> bool:
+        return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node))
 
     def leaves(self, node: ast.expr, depth: int = 4) -> Iterator[ast.expr]:
         """The iterables inside `enumerate`, progress bars and their like."""

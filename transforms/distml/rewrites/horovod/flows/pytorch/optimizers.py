@@ -63,7 +63,7 @@ class Optimizers:
 
     def scale(self, makers: frozenset[ast.Call]) -> None:
         """The rates of optimizers times the number of ranks, wherever they are set."""
-        if self.plan.options.scale_lr == "none":
+        if self.plan.options.scale_lr == "none" or not makers:
             return
         for maker in self.makers:
             if maker in makers:

@@ -113,6 +113,7 @@ class Seeds:
             kind for loop in loops if self.study.stepping.holds(loop) for kind in drawn(self.study, loop, _DRAWS, 3)
         }
         kinds |= {"torch"} if shuffled else set()
+        kinds -= {kind for loop in loops if isinstance(loop, ast.While) for kind in self._steering(loop)}
         unit = self.program.unit(place.statement)
         for kind in sorted(kinds & self.seeded):
             name = _name(unit.tree, kind)
@@ -120,6 +121,20 @@ class Seeds:
                 code = _OWN[kind].format(rank=self.plan.world(place.statement).rank, name=name)
                 patch = self.plan.patch(place.statement)
                 (patch.after if place.behind else patch.before)(place.statement, code, _BY_RANK)
+
+
+    def _steering(self, loop: ast.While) -> set[str]:
+        """The generators that decide how far a turn of a loop goes, and so how many turns it makes."""
+        tested = {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
+        found: set[str] = set()
+        for node in ast.walk(loop):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if isinstance(node, ast.Assign | ast.AugAssign) and any(
+                isinstance(target, ast.Name) and target.id in tested for target in targets
+            ):
+                calls = (each for each in self.program.sources(node.value) if isinstance(each, ast.Call))
+                found |= {kind for call in calls for kind in _kinds(self.program.names(call.func), _DRAWS)}
+        return found
 
 
 def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int, own: bool = False) -> set[str]:

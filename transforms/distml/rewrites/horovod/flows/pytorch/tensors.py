@@ -32,10 +32,8 @@ class Tensors:
 
     def shard(self, loop: ast.AST) -> bool:
         """Ask for the sharding of what a loop slices; False where it slices nothing that can be divided."""
-        if not isinstance(loop, ast.For):
-            return self._picks(loop)
-        sized = self._sized(loop)
-        if not sized:
+        sized = self._sized(loop) if isinstance(loop, ast.For) else self._counted_to(loop)
+        if not sized or not isinstance(loop, ast.For | ast.While):
             return self._picks(loop)
         wanted: dict[str, tuple[ast.stmt, str, int]] = {}
         for tensor, dimension in [*sized, *self._sliced(loop, sized)]:
@@ -83,6 +81,21 @@ class Tensors:
                     found += self._sizes_in(argument, 3)
         return found
 
+    def _counted_to(self, loop: ast.AST) -> list[tuple[ast.expr, int]]:
+        """The tensor that `while i < len(tensor):` goes through in pieces."""
+        if not isinstance(loop, ast.While):
+            return []
+        moving = _counter(loop)
+        pieces = [node for node in ast.walk(loop) if isinstance(node, ast.Slice) and _reads(node, moving)]
+        given = [
+            node
+            for node in ast.walk(loop)
+            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id in moving for a in node.args)
+        ]
+        found = self._sizes_in(loop.test, 0) if moving and (pieces or given) else []
+        inside = {ast.unparse(argument) for call in given for argument in call.args}
+        return found if pieces or any(ast.unparse(tensor) in inside for tensor, _ in found) else []
+
     def _sizes_in(self, node: ast.expr, depth: int) -> list[tuple[ast.expr, int]]:
         found: list[tuple[ast.expr, int]] = []
         for each in ast.walk(node):
@@ -95,9 +108,9 @@ class Tensors:
                     found += self._sizes_in(value, depth - 1)
         return found
 
-    def _sliced(self, loop: ast.For, sized: list[tuple[ast.expr, int]]) -> list[tuple[ast.expr, int]]:
+    def _sliced(self, loop: ast.For | ast.While, sized: list[tuple[ast.expr, int]]) -> list[tuple[ast.expr, int]]:
         """What else is indexed by the counter, such as labels."""
-        moving = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        moving = _counter(loop)
         for _ in range(3):
             for node in ast.walk(loop):
                 if isinstance(node, ast.Assign) and _reads(node.value, moving) and not _calls(node.value):
@@ -175,6 +188,15 @@ class Tensors:
     def _picks(self, loop: ast.AST) -> bool:
         """Whether each turn of a loop draws its samples at random."""
         return bool(drawn(self.study, loop, _PICKS, 3, own=True))
+
+
+def _counter(loop: ast.For | ast.While) -> set[str]:
+    """The variables that a loop counts with: its targets, or what is compared in front of a turn and added to in it."""
+    if isinstance(loop, ast.For):
+        return {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    added = [node.target for node in ast.walk(loop) if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)]
+    compared = {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
+    return {target.id for target in added if isinstance(target, ast.Name)} & compared
 
 
 def _size_of(node: ast.AST) -> tuple[ast.expr, int] | None:
