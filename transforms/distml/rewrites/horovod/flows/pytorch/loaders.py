@@ -62,13 +62,16 @@ class Loaders:
         """Ask for the sharding of all loaders of training; gives the loops whose data is sharded."""
         sharded: set[ast.AST] = set()
         evaluated = {maker for use in self.loops.others for maker in use.makers}
-        uses = [(use, self._of_training(sorted(use.makers, key=_place)), self._phase(use)) for use in self.loops.training]
+        uses = [
+            (use, self._of_training(sorted(use.makers, key=_place)), self._phase(use)) for use in self.loops.training
+        ]
         asked = sorted({maker for _, makers, phase in uses if phase is None for maker in makers}, key=_place)
         shared = {maker for maker in asked if maker in evaluated and self.study.repeated(maker)}
         ways = {maker: self._way(maker) for maker in asked if maker not in shared}
         sampled = {maker for maker, way in ways.items() if way is not None}
-        while mixed := [set(makers) for _, makers, phase in uses if phase is None and 0 < len(sampled & {*makers}) < len(makers)]:
-            sampled -= set[ast.Call]().union(*mixed)
+        together = [set(makers) for _, makers, phase in uses if phase is None]
+        while partly := [each & sampled for each in together if each & sampled and not each <= sampled]:
+            sampled -= set[ast.Call]().union(*partly)
         for maker, way in ways.items():
             if maker in sampled and way is not None:
                 way()
@@ -433,3 +436,7 @@ class Loaders:
                 patch.wrap(shuffle, whole, _SHARDED)
             else:
                 patch.keyword(maker, "shuffle", whole, _SHARDED)
+
+
+def _place(maker: ast.Call) -> tuple[int, int]:
+    return maker.lineno, maker.col_offset

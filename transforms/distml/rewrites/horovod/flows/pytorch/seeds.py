@@ -122,7 +122,6 @@ class Seeds:
                 patch = self.plan.patch(place.statement)
                 (patch.after if place.behind else patch.before)(place.statement, code, _BY_RANK)
 
-
     def _steering(self, loop: ast.While) -> set[str]:
         """The generators that decide how far a turn of a loop goes, and so how many turns it makes."""
         tested = {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
