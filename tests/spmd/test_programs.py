@@ -9,9 +9,9 @@ import re
 from pathlib import Path
 
 import pytest
-from spmd.running import Ending, judged, marks, run_all, way_of_failing
 
 from smoke.environments import horovod_python
+from spmd.running import Ending, judged, marks, run_all, way_of_failing
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 HOROVOD = [program for program in PROGRAMS if program.name.startswith("hvd_")]
