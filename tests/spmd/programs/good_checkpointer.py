@@ -6,7 +6,7 @@ import torch
 import torch.distributed as dist
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def is_main():
     return dist.get_rank() == 0
 
