@@ -22,6 +22,7 @@ from distml.github.rest import Answer, Api
 from delivery.repositories import git
 
 HOME = "/repos/o/r"
+PEOPLE, TEAMS, MILESTONES = {"ann", "bob"}, {"core"}, {"next": 3, "7": 4}
 Pull = dict[str, Any]
 
 
@@ -71,6 +72,10 @@ class Forge:
             (r"/issues/(\d+)/comments", "POST", self._comment),
             (r"/issues/comments/(\d+)", "PATCH", self._edit_comment),
             (r"/pulls/(\d+)/files", "GET", self._files),
+            (r"/pulls/(\d+)/requested_reviewers", "POST", self._request_review),
+            (r"/issues/(\d+)/assignees", "POST", self._assign),
+            (r"/issues/(\d+)", "PATCH", self._plan),
+            ("/milestones", "GET", self._milestones),
         ]
 
     def _list(self, query: dict[str, str]) -> tuple[int, Any]:
@@ -94,7 +99,8 @@ class Forge:
         if git(self.bare, "rev-list", "--count", f"{base}..{head}") == "0":
             return 422, _refused(f"No commits between {body['base']} and {body['head']}")
         number = len(self._pulls) + 1
-        self._pulls.append({"number": number, "state": "open", "labels": [], "merged_at": None, **body})
+        empty: Pull = {"labels": [], "reviewers": [], "team_reviewers": [], "assignees": [], "milestone": None}
+        self._pulls.append({"number": number, "state": "open", "merged_at": None, **empty, **body})
         return 201, self._shown(self._pulls[-1], "pull-request")
 
     def _update(self, number: int, body: dict[str, Any]) -> tuple[int, Any]:
@@ -108,6 +114,40 @@ class Forge:
         pull = self.pulls[number - 1]
         pull["labels"] = list(dict.fromkeys([*pull["labels"], *body["labels"]]))
         return 200, self._labels(pull)
+
+    def _request_review(self, number: int, body: dict[str, Any]) -> tuple[int, Any]:
+        pull = self.pulls[number - 1]
+        for kind, known in (("reviewers", PEOPLE), ("team_reviewers", TEAMS)):
+            if not known.issuperset(body.get(kind, ())):
+                return 422, _error("Reviews may only be requested from collaborators.")
+            pull[kind] = list(dict.fromkeys([*pull[kind], *body.get(kind, ())]))
+        return 201, self._shown(pull, "pull-request-review-request")
+
+    def _assign(self, number: int, body: dict[str, Any]) -> tuple[int, Any]:
+        """People that are not known are passed over, as GitHub does."""
+        pull = self.pulls[number - 1]
+        known = sorted(PEOPLE.intersection(map(str.lower, body["assignees"])))
+        pull["assignees"] = list(dict.fromkeys([*pull["assignees"], *known]))
+        return 201, self._issue(pull)
+
+    def _plan(self, number: int, body: dict[str, Any]) -> tuple[int, Any]:
+        if body["milestone"] not in MILESTONES.values():
+            return 422, _error("Validation Failed", {"resource": "Issue", "field": "milestone", "code": "invalid"})
+        self.pulls[number - 1]["milestone"] = body["milestone"]
+        return 200, self._issue(self.pulls[number - 1])
+
+    def _milestones(self, query: dict[str, str]) -> tuple[int, Any]:
+        shown = [self._over("milestone-items", {"title": t, "number": n}) for t, n in MILESTONES.items()]
+        return 200, _page(shown, query)
+
+    def _issue(self, pull: Pull) -> Any:
+        """A pull request as an issue."""
+        shown = self._over("issue", {name: pull[name] for name in ("number", "title", "state")})
+        person = shown.get("user", {})
+        shown["assignees"] = [{**person, "login": login} for login in pull["assignees"]]
+        milestone = self._over("milestone-items", {"number": pull["milestone"]})
+        shown["milestone"] = milestone if pull["milestone"] else None
+        return shown
 
     def _list_comments(self, number: int, query: dict[str, str]) -> tuple[int, Any]:
         fitting = [each for each in self.comments if each["number"] == number]

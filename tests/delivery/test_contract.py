@@ -25,7 +25,7 @@ from distml.github.rest import Api, ApiError
 
 from delivery.fake_github import Forge, serve
 from delivery.openapi import cut_down
-from delivery.workshop import BAD, BASE, BRANCH, Workshop
+from delivery.workshop import BAD, BASE, BRANCH, EXTRAS, Workshop
 
 pytestmark = pytest.mark.requires("git", "node", "prism")
 Answered = tuple[int, Any] | None
@@ -61,7 +61,7 @@ class Contract:
 
     def run(self) -> Outcome:
         api = Api(self.address, "ghs_secret", wait=self.slept.append)
-        wanted = Wanted(labels=("distml",), warn=self.shop.warnings.append)
+        wanted = Wanted(extras=EXTRAS, warn=self.shop.warnings.append)
         return publish(self.shop.proposal(), self.shop.remote(), Repository(api, "o", "r"), wanted)
 
 
@@ -149,6 +149,14 @@ def test_a_whole_life(contract: Contract) -> None:
     assert contract.run().result == "closed"
     assert contract.run().result == "nothing"
     assert [pull["state"] for pull in shop.forge.pulls] == ["closed"]
+    (pull,) = shop.forge.pulls
+    assert (pull["reviewers"], pull["team_reviewers"], pull["assignees"], pull["milestone"]) == (
+        ["ann"],
+        ["core"],
+        ["bob"],
+        3,
+    )
+    assert shop.warnings == []
     assert all(headers["Authorization"] == "Bearer ghs_secret" for _, _, headers in contract.sent)
     assert all(headers["X-Github-Api-Version"] == "2022-11-28" for _, _, headers in contract.sent)
 

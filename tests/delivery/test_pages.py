@@ -69,7 +69,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
 def test_commands_of_autofix(commands: str, life: Workshop) -> None:
     with serve(lambda method, path, body, _headers: life.forge.handle(method, path, body)) as address:
         token = {"GITHUB_TOKEN": "t", "GITHUB_API_URL": address} if "--apply" in commands else {}
-        done = shell(commands.replace("OWNER/NAME", "o/r"), life.clone, **token)
+        done = shell(commands.replace("OWNER/NAME", "o/r").replace("LOGIN", "ann"), life.clone, **token)
     assert done.returncode == 0, done.stderr
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from distml.autofix.extras import Extras
 from distml.autofix.git import EMAIL
 from distml.autofix.proposal import Change, Proposal, ProposalError, Reason
 from distml.github.rest import Answer, ApiError
@@ -247,13 +248,89 @@ def test_two_runs_at_once_open_one(shop: Workshop) -> None:
     assert len(shop.forge.pulls) == 1
 
 
-def test_labels_are_a_courtesy(shop: Workshop) -> None:
+GIVEN = {"labels": ["distml"], "reviewers": ["ann"], "team_reviewers": ["core"], "assignees": ["bob"], "milestone": 3}
+
+
+def given(shop: Workshop) -> dict[str, object]:
+    (pull,) = shop.forge.pulls
+    return {name: pull[name] for name in GIVEN}
+
+
+def test_people_and_a_milestone(shop: Workshop) -> None:
+    shop.run()
+    assert given(shop) == GIVEN
+    assert shop.warnings == []
+
+
+def test_what_people_chose_since_stays(shop: Workshop) -> None:
+    shop.run()
+    chosen = {"labels": ["theirs"], "reviewers": [], "team_reviewers": [], "assignees": ["ann"], "milestone": None}
+    shop.forge.pulls[0].update(chosen)
+    shop.commit(BASE, {"b.py": f"y = 1{BAD}\n"})
+    assert shop.run().result == "updated"
+    assert shop.run().result == "unchanged"
+    assert given(shop) == chosen
+
+
+@pytest.mark.parametrize(
+    ("end", "part", "absent"),
+    [
+        ("/labels", "no labels: POST", {"labels": []}),
+        ("/requested_reviewers", "no review by ann: POST", {"reviewers": [], "team_reviewers": []}),
+        ("/assignees", "no such assignees: POST", {"assignees": []}),
+        ("/issues/1", "no milestone: PATCH", {"milestone": None}),
+        ("/milestones", "no milestone: GET", {"milestone": None}),
+    ],
+)
+def test_what_else_it_has_is_a_courtesy(shop: Workshop, end: str, part: str, absent: dict[str, object]) -> None:
     def fault(_method: str, address: str, carry_out: Carry) -> Answer:
-        return Answer(404, {}, b'{"message": "Not Found"}') if address.endswith("/labels") else carry_out()
+        refused = address.partition("?")[0].endswith(end)
+        return Answer(404, {}, b'{"message": "Not Found"}') if refused else carry_out()
 
     shop.api.fault = fault
     assert shop.run().result == "created"
-    assert "has no labels" in shop.warnings[0]
+    assert given(shop) == GIVEN | absent
+    assert part in shop.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said", "has"),
+    [
+        (Extras(reviewers=("eve", "bob")), "no review by eve: POST", {"reviewers": ["bob"]}),
+        (Extras(team_reviewers=("nobody",)), "no review by the team nobody", {"team_reviewers": []}),
+        (Extras(assignees=("Ann", "eve")), "no such assignees: GitHub does not assign eve", {"assignees": ["ann"]}),
+        (Extras(milestone="later"), "no open milestone is called 'later'; there are 'next', '7'", {"milestone": None}),
+        (Extras(milestone="7"), "", {"milestone": 4}),
+        (Extras(milestone="3"), "", {"milestone": 3}),
+        (Extras(milestone="9"), "no milestone: PATCH", {"milestone": None}),
+    ],
+)
+def test_whom_github_does_not_know(shop: Workshop, wanted: Extras, said: str, has: dict[str, object]) -> None:
+    assert shop.run(extras=wanted).result == "created"
+    assert given(shop).items() >= has.items()
+    assert said in "".join(shop.warnings)
+    assert bool(shop.warnings) == bool(said)
+
+
+@pytest.mark.parametrize("answer", BROKEN, ids=["dropped", "502", "500", "503"])
+@pytest.mark.parametrize("carried_out", [True, False], ids=["after", "before"])
+@pytest.mark.parametrize("end", ["/labels", "/requested_reviewers", "/assignees", "/issues/1"])
+def test_what_may_be_given_twice_is_sent_again(
+    shop: Workshop, end: str, answer: Answer | None, carried_out: bool
+) -> None:
+    answers = [answer]
+
+    def fault(_method: str, address: str, carry_out: Carry) -> Answer:
+        if not address.endswith(end) or not answers:
+            return carry_out()
+        if carried_out:
+            carry_out()
+        return answers.pop() or Answer(0, {}, b"")
+
+    shop.api.fault = fault
+    assert shop.run().result == "created"
+    assert given(shop) == GIVEN
+    assert shop.warnings == []
 
 
 def blob(shop: Workshop, path: str) -> str:

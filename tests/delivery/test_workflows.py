@@ -116,6 +116,14 @@ esac
 """
 
 
+PEOPLE = {
+    "REVIEWERS": "ann\nbob\n",
+    "TEAM_REVIEWERS": "core\n$(touch pwned)",
+    "ASSIGNEES": "bob",
+    "MILESTONE": "next",
+}
+
+
 def script(name: str) -> str:
     (job,) = read(ROOT / ".github" / "workflows" / name)["jobs"].values()
     (found,) = [step["run"] for step in job["steps"] if "run" in step]
@@ -145,6 +153,7 @@ def test_the_fixing_workflows_do_it(tmp_path: Path) -> None:
             "REAL_PYTHON": sys.executable,
             "VERSION": "0.1.0",
             "BASE": BASE,
+            **dict.fromkeys(PEOPLE, ""),
             **environment,
         }
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script(name)]
@@ -155,10 +164,14 @@ def test_the_fixing_workflows_do_it(tmp_path: Path) -> None:
 
     assert run("autofix-compute.yml", HOROVOD="\na file.py\n$(touch pwned)\n").startswith("1 files to change")
     with serve(lambda method, path, body, _headers: shop.forge.handle(method, path, body)) as address:
-        said = run("autofix-publish.yml", GITHUB_TOKEN="t", GITHUB_API_URL=address, LABEL="di stml;", DRAFT="false")
+        said = run(
+            "autofix-publish.yml", GITHUB_TOKEN="t", GITHUB_API_URL=address, LABEL="di stml;", DRAFT="false", **PEOPLE
+        )
     assert said == "created: opened pull request 1\n"
     (pull,) = shop.forge.open
     assert (pull["labels"], pull["draft"]) == (["di stml;"], False)
+    assert (pull["reviewers"], pull["team_reviewers"], pull["assignees"]) == (["ann", "bob"], ["core"], ["bob"])
+    assert pull["milestone"] == 3
     assert "horovod.torch" in shop.files(BRANCH)["a file.py"]
     assert not list(tmp_path.rglob("pwned"))
 

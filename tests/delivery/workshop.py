@@ -8,6 +8,7 @@ from pathlib import Path
 
 from distml.autofix.branch import Commit, Remote
 from distml.autofix.compute import compute
+from distml.autofix.extras import Extras
 from distml.autofix.fixes import fix_findings
 from distml.autofix.git import Git
 from distml.autofix.proposal import Proposal
@@ -20,6 +21,8 @@ from delivery.repositories import PERSON, git
 BASE, BRANCH = "main", "distml/autofix"
 BAD = "  # distml: ignore[SHP101]"
 """What makes a line of Python that `distml autofix` mends."""
+
+EXTRAS = Extras(("distml",), ("ann",), ("core",), ("bob",), "next")
 
 
 class RacingRemote(Remote):
@@ -89,11 +92,16 @@ class Workshop:
     def remote(self) -> RacingRemote:
         return RacingRemote(Git(str(self.clone)), "origin", BASE, BRANCH)
 
-    def run(self, proposal: Proposal | None = None, meanwhile: Callable[[], None] | None = None) -> Outcome:
+    def run(
+        self,
+        proposal: Proposal | None = None,
+        meanwhile: Callable[[], None] | None = None,
+        extras: Extras = EXTRAS,
+    ) -> Outcome:
         """One run of autofix."""
         remote = self.remote()
         if meanwhile is not None:
             remote.meanwhile = meanwhile
         host = Repository(self.api, "o", "r")
-        wanted = Wanted(labels=("distml",), warn=self.warnings.append)
+        wanted = Wanted(extras=extras, warn=self.warnings.append)
         return publish(self.proposal() if proposal is None else proposal, remote, host, wanted)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from distml.engine.config import ConfigError
 
 if TYPE_CHECKING:
+    from distml.autofix.extras import Extras
     from distml.autofix.git import Git
     from distml.autofix.proposal import Proposal
     from distml.autofix.publish import Outcome
@@ -30,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--base", metavar="BRANCH", default="main", help="the branch to fix (default: main)")
     parser.add_argument("--branch", default="distml/autofix", help="the branch for the fixes (default: distml/autofix)")
     parser.add_argument("--remote", default="origin", help="the remote of this clone to push to (default: origin)")
-    parser.add_argument("--label", action="append", metavar="LABEL", help="for a new pull request; may be given again")
+    _configure_extras(parser)
     parser.add_argument("--no-draft", action="store_true", help="open pull requests ready for review")
     parser.add_argument(
         "--horovod", action="append", metavar="PATH", help="make the training programs below it distributed too"
@@ -51,6 +52,16 @@ def configure(parser: ArgumentParser) -> None:
     steps.add_argument("--dry-run", action="store_true", help="print the patch and the description; change nothing")
     steps.add_argument("--compute", metavar="FILE", help="only write the fixes into FILE; needs no token")
     steps.add_argument("--apply", metavar="FILE", help="only publish the fixes that --compute wrote; runs no fixer")
+
+
+def _configure_extras(parser: ArgumentParser) -> None:
+    """What a new pull request gets; people change it as they like afterwards."""
+    extras = parser.add_argument_group("for a new pull request (all but the milestone may be given again)")
+    extras.add_argument("--label", action="append", metavar="LABEL", help="a label")
+    extras.add_argument("--reviewer", action="append", metavar="LOGIN", help="a person to ask for a review")
+    extras.add_argument("--team-reviewer", action="append", metavar="SLUG", help="a team to ask for a review")
+    extras.add_argument("--assignee", action="append", metavar="LOGIN", help="a person to assign")
+    extras.add_argument("--milestone", metavar="TITLE", default="", help="a milestone, by title or number")
 
 
 def run(options: Namespace) -> int:
@@ -169,8 +180,20 @@ def _published(git: Git, proposal: Proposal, options: Namespace) -> Outcome:
         raise ConfigError(str(error)) from None
     owner, _, name = options.repo.partition("/")
     remote = Remote(git, options.remote, options.base, options.branch)
-    wanted = Wanted(draft=not options.no_draft, labels=options.label or (), warn=_warn)
+    wanted = Wanted(draft=not options.no_draft, extras=_extras(options), warn=_warn)
     return publish(proposal, remote, Repository(api, owner, name), wanted)
+
+
+def _extras(options: Namespace) -> Extras:
+    from distml.autofix.extras import Extras
+
+    return Extras(
+        options.label or (),
+        options.reviewer or (),
+        options.team_reviewer or (),
+        options.assignee or (),
+        options.milestone,
+    )
 
 
 def _show(git: Git, proposal: Proposal, branch: str) -> None:

@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from distml.autofix import describe
 from distml.autofix.branch import Commit, MovedError, Remote, Tips, applicable, contains, write_commit, write_tree
+from distml.autofix.extras import Extras, give
+from distml.autofix.extras import Host as Courteous
 from distml.autofix.proposal import Proposal
 from distml.github.pulls import PullRequest
 from distml.github.rest import ApiError, UnknownOutcomeError
@@ -32,17 +34,16 @@ class Wanted(NamedTuple):
     """How pull requests are to look, and where what went wrong without mattering is said."""
 
     draft: bool = True
-    labels: Sequence[str] = ()
+    extras: Extras = Extras()
     warn: Callable[[str], None] = lambda _: None
 
 
-class Host(Protocol):
+class Host(Courteous, Protocol):
     """What is asked of the place where pull requests live; `github.pulls.Repository` is one."""
 
     def pulls(self, branch: str, base: str, state: str) -> list[PullRequest]: ...
     def create(self, title: str, body: str, branch: str, base: str, draft: bool) -> PullRequest: ...
     def update(self, number: int, **changes: str) -> PullRequest: ...
-    def label(self, number: int, labels: Sequence[str]) -> None: ...
 
 
 class BusyError(Exception):
@@ -129,7 +130,7 @@ def _show(remote: Remote, host: Host, proposal: Proposal, wanted: Wanted, moved:
 
 
 def _created(host: Host, pull: PullRequest, wanted: Wanted) -> Outcome:
-    _label(host, pull, wanted)
+    give(host, pull.number, wanted.extras, wanted.warn)
     return Outcome("created", pull.number, f"opened pull request {pull.number}")
 
 
@@ -141,15 +142,6 @@ def _update(remote: Remote, host: Host, proposal: Proposal, pull: PullRequest, m
     if moved or changed:
         return Outcome("updated", pull.number, f"updated pull request {pull.number}")
     return Outcome("unchanged", pull.number, f"pull request {pull.number} is up to date")
-
-
-def _label(host: Host, pull: PullRequest, wanted: Wanted) -> None:
-    """Labels are a courtesy: a pull request without them is better than none."""
-    if wanted.labels:
-        try:
-            host.label(pull.number, wanted.labels)
-        except ApiError as error:
-            wanted.warn(f"pull request {pull.number} has no labels: {error}")
 
 
 def _withdraw(remote: Remote, host: Host, head: Commit | None, open_pulls: Sequence[PullRequest]) -> Outcome:

@@ -49,7 +49,26 @@ class Repository:
 
     def label(self, number: int, labels: Sequence[str]) -> None:
         """Add labels; those it has stay."""
-        self._api.post(*self._home, "issues", number, "labels", body={"labels": list(labels)})
+        self._api.add(*self._home, "issues", number, "labels", body={"labels": list(labels)})
+
+    def request_review(self, number: int, people: Sequence[str] = (), teams: Sequence[str] = ()) -> None:
+        """Ask people, by login, and teams, by slug, for a review. Raises `ApiError` where one of them cannot be asked."""
+        asked = {"reviewers": list(people), "team_reviewers": list(teams)}
+        self._api.add(*self._home, "pulls", number, "requested_reviewers", body=asked)
+
+    def assign(self, number: int, people: Sequence[str]) -> list[str]:
+        """Assign people; who is assigned then: GitHub passes over those that it does not know or may not assign."""
+        found = self._api.add(*self._home, "issues", number, "assignees", body={"assignees": list(people)})
+        return [each["login"] for each in (found or {}).get("assignees") or ()]
+
+    def milestones(self) -> dict[str, int]:
+        """The numbers of the open milestones, by title."""
+        return {each["title"]: int(each["number"]) for each in self._api.pages(*self._home, "milestones")}
+
+    def plan_for(self, number: int, milestone: int) -> bool:
+        """Set the milestone; whether it is set: GitHub drops what the token may not change."""
+        found = self._api.patch(*self._home, "issues", number, body={"milestone": milestone})
+        return bool((found or {}).get("milestone"))
 
     def comments(self, number: int) -> Iterator[Comment]:
         """The comments on it, oldest first."""

@@ -105,6 +105,10 @@ class Api:
         """Make something. Raises `UnknownOutcomeError` where nobody can say whether it was made."""
         return self._request("POST", path, body)
 
+    def add(self, *path: str | int, body: Mapping[str, Any]) -> Any:
+        """Add to something what may be there already: sent again where the answer was lost."""
+        return self._request("POST", path, body, repeat=True)
+
     def patch(self, *path: str | int, body: Mapping[str, Any]) -> Any:
         """Change something."""
         return self._request("PATCH", path, body)
@@ -115,6 +119,7 @@ class Api:
         path: tuple[str | int, ...],
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, str | int] | None = None,
+        repeat: bool = False,
     ) -> Any:
         address = _address(path) + (f"?{urlencode(query)}" if query else "")
         for attempt in range(TRIES):
@@ -122,7 +127,7 @@ class Api:
             if 200 <= answer.status < 300:
                 return answer.parsed()
             limited = _limited(answer)
-            if not limited and (answer.status not in _PASSING or method == "POST"):
+            if not limited and (answer.status not in _PASSING or (method == "POST" and not repeat)):
                 break
             pause = _pause(answer, attempt, self._clock()) if limited else _backoff(attempt)
             if attempt + 1 == TRIES or pause > self._patience:
