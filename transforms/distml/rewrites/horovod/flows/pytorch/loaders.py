@@ -288,7 +288,8 @@ class Loaders:
         named = isinstance(use.iterable, ast.Name | ast.Attribute | ast.Subscript) and self.loops.is_loader(
             use.iterable
         )
-        if not makers & self.shuffled or not named:
+        wraps = self.loops.may_wrap(use.iterable)
+        if not makers & self.shuffled or not named or (wraps and use not in self.loops.passing):
             return
         statement = self._begins(use)
         if statement is None or self._once(statement):
@@ -296,7 +297,9 @@ class Loaders:
         sampler = f"{ast.unparse(use.iterable)}.sampler"
         epoch = self.loops.epoch(statement) or f"{sampler}.epoch + 1"
         code = f"{sampler}.set_epoch({epoch})"
-        if use.makers - self.shuffled:
+        if wraps:
+            code = f'if hasattr(getattr({ast.unparse(use.iterable)}, "sampler", None), "set_epoch"):\n    {code}'
+        elif use.makers - self.shuffled:
             code = f'if hasattr({sampler}, "set_epoch"):\n    {code}'
         self.plan.patch(statement).before(statement, code, _EPOCH)
 

@@ -130,8 +130,12 @@ class Loops:
                 yield from self._makers(self.program.store.item(value), depth - 1)
 
     def is_loader(self, leaf: ast.expr) -> bool:
-        """Whether an iterable is a loader itself, not something that goes through one."""
+        """Whether an iterable may be a loader itself, not something that goes through one."""
         return any(isinstance(value, Foreign) and LOADER.fullmatch(value.name) for value in self.program.of(leaf))
+
+    def may_wrap(self, leaf: ast.expr) -> bool:
+        """Whether an iterable may be an object of the program that goes through something."""
+        return any(isinstance(value, Instance) for value in self.program.of(leaf))
 
     def is_data(self, leaf: ast.expr) -> bool:
         """Whether going through `leaf` may give samples: it is no range, no list of settings, models or optimizers."""
