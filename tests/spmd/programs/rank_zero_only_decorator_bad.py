@@ -13,7 +13,7 @@ def rank_zero_only(function):
     @functools.wraps(function)
     def wrapped(*args, **kwargs):
         if dist.get_rank() == 0:
-            return function(*args, **kwargs)
+            return function(*args, **kwargs)  # error: SPM?
         return None
 
     return wrapped

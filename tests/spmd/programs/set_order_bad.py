@@ -16,9 +16,9 @@ def main():
     metrics = collect(dist.get_rank())
     wanted = {"loss", "accuracy", "examples", "tokens"}
     summed = {}
-    for name in wanted:
+    for name in wanted:  # error: SPM?
         value = torch.tensor([metrics[name]])
-        dist.all_reduce(value)  # error: SPM
+        dist.all_reduce(value)  # error: SPM?
         summed[name] = value.item()
     print(sorted(summed.items()))
     dist.destroy_process_group()
