@@ -30,10 +30,14 @@ MOST_STEPS = 300_000
 """Expressions evaluated for one program, all passes together: a few seconds."""
 MOST_TEXT = 600_000
 """Characters of the modules of one program."""
-_FRAMEWORK = re.compile(r"\b(tensorflow|keras|torch|horovod)\b|optimizer|\.step\(|\.backward\(|\byield\b|\bimport \*")
+_FRAMEWORK = re.compile(
+    r"\b(tensorflow|keras|torch|horovod)\b|optimizer|\.step\(|\.backward\(|\.run\(|\byield\b|\bimport \*"
+)
 _TRAINS = re.compile(
     r"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|tf\.data|\.step\(|\.backward\(|\.fit\(|GradientTape|\.compile\("
 )
+_LIBRARIES = frozenset({"tensorflow", "keras", "torch", "horovod"})
+"""What these names mean whatever folders there are: repositories sort their programs into `tensorflow/` and `torch/`."""
 
 
 def followed(roots: Iterable[SourceFile], project: Project) -> Program:
@@ -87,6 +91,8 @@ class Program(Statements, Keeper):
 
     def module_of(self, unit: Unit, name: str, level: int = 0) -> Values:
         """The module of the program that an import in `unit` means, else that of a library."""
+        if not level and name.partition(".")[0] in _LIBRARIES:
+            return frozenset({library(name)})
         found = self.project.resolve(unit.source, name, level)
         if found is not None and (found.location in self.units or self._takes(found)):
             return frozenset({Module(found)})

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from distml.rewrites.horovod.aspects.modes import training_calls
 from distml.rewrites.horovod.aspects.origins import Origin, origins, parameter
 from distml.training.callsites import argument_for, called
 from distml.training.program import Program
@@ -124,9 +125,8 @@ class _Walk:
         if function is not None:
             assert isinstance(node, ast.Name)
             passed = [calls[-1]] if calls and calls[-1] in self.program.calling(function) else None
-            handed = [
-                (each, argument_for(each, function, node.id)) for each in passed or self.program.calling(function)
-            ]
+            passed = passed or training_calls(function, self.program) or self.program.calling(function)
+            handed = [(each, argument_for(each, function, node.id)) for each in passed]
             for _, value in handed:
                 if value is not None:
                     self.back(value, here, calls[:-1], depth + 1)

@@ -13,6 +13,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 from distml.rewrites.horovod.aspects.downloads import downloads
+from distml.rewrites.horovod.aspects.modes import never_trains, only_in_training
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.pipelines import Path, method_of, paths
 from distml.rewrites.horovod.plan import Note, Plan, World
@@ -70,9 +71,10 @@ def shard(plan: Plan, data: ast.expr) -> bool:
     found = paths(data, plan.program)
     if plan.options.shard == "none":
         return bool(found)
+    taken = [path for path in found if not any(never_trains(node, plan.program) for node in path.nodes)]
     ours = {node for path in found for node in path.nodes}
-    whole = [path for path in found if "shard" not in path.methods and not plan.divided & {*path.nodes}]
-    for path, cut in _cuts(whole, ours):
+    whole = [path for path in taken or found if "shard" not in path.methods and not plan.divided & {*path.nodes}]
+    for path, cut in _cuts(whole, ours, _in_graph(plan)):
         if plan.divided & {*path.nodes}:
             continue
         if plan.options.shard == "steps":
@@ -84,9 +86,14 @@ def shard(plan: Plan, data: ast.expr) -> bool:
     return bool(found)
 
 
-def _cuts(found: list[Path], ours: set[ast.expr]) -> list[tuple[Path, int]]:
+def _in_graph(plan: Plan) -> bool:
+    """Whether the program builds a graph, in which the length of a dataset is no number."""
+    return any(loop.start == "session" for loop in plan.loops)
+
+
+def _cuts(found: list[Path], ours: set[ast.expr], graph: bool) -> list[tuple[Path, int]]:
     """Where to divide each path; where one would be divided on its way that another has in common, both are later."""
-    cuts = [_cut(path, ours) for path in found]
+    cuts = [_cut(path, ours, graph) for path in found]
     for _ in found:
         for one, path in enumerate(found):
             for two, other in enumerate(found):
@@ -105,12 +112,15 @@ def _divide(plan: Plan, path: Path, cut: int) -> None:
         if method == "shuffle" and isinstance(node, ast.Call):
             _seeded(plan, node)
     _source_in_order(plan, path)
-    _insert(plan, path, cut, _template(plan, path, cut))
-    _limits(plan, path, cut)
+    condition = only_in_training(path.nodes[cut], plan.program)
+    template = _template(plan, path, cut)
+    _insert(plan, path, cut, f"{template} if {condition} else {{0}}" if condition else template)
+    if not condition:
+        _limits(plan, path, cut)
     _files(plan, path)
 
 
-def _cut(path: Path, ours: set[ast.expr]) -> int:
+def _cut(path: Path, ours: set[ast.expr], graph: bool) -> int:
     """The last expression that the parts are taken behind: what splits the data, or what makes it.
 
     What comes from elsewhere and is not put into batches here is batches.
@@ -120,20 +130,28 @@ def _cut(path: Path, ours: set[ast.expr]) -> int:
         batched = batched or method in _BATCHES
         if method in _SPLITS and (not batched or _is_split(node, path, ours)):
             cut = number
-    return _past_sharing(path, _past_calls(path, cut, ours), ours)
+    return _past_sharing(path, _past_calls(path, cut, ours, graph), ours)
 
 
-def _past_calls(path: Path, cut: int, ours: set[ast.expr]) -> int:
-    """Move behind a call of a function that makes other datasets too, if these can be counted there."""
+def _past_calls(path: Path, cut: int, ours: set[ast.expr], graph: bool) -> int:
+    """Move behind a call of a function that makes other datasets too, if these can be counted there.
+
+    In a graph they need not be: evaluation would come to the end of its data too early.
+    """
     for number in range(len(path.nodes) - 1, cut, -1):
         node = path.nodes[number]
-        functions = [
-            value.node for value in path.program.of(getattr(node, "func", None)) if isinstance(value, Callable)
-        ]
-        others = [call for each in functions for call in path.program.calling(each) if call not in ours]
-        if others and _evenness(path, number).known and not _evenness(path, number).endless:
+        others = [call for each in _functions(node, path) for call in path.program.calling(each) if call not in ours]
+        even = _evenness(path, number)
+        if others and even.known and not even.endless:
+            return number
+        if others and graph and not only_in_training(path.nodes[cut], path.program):
             return number
     return cut
+
+
+def _functions(node: ast.expr, path: Path) -> list[ast.AST]:
+    """The functions of the program that an expression calls."""
+    return [value.node for value in path.program.of(getattr(node, "func", None)) if isinstance(value, Callable)]
 
 
 def _is_split(node: ast.expr, path: Path, ours: set[ast.expr]) -> bool:
@@ -203,11 +221,13 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
     """The part of one rank, of a dataset `{0}`."""
     even = _evenness(path, cut)
     later = set(path.methods[cut + 1 :])
-    graph = any(loop.start == "session" for loop in plan.loops)
+    graph = _in_graph(plan)
     if even.known and not even.endless and not graph:
         code = "{0}.take(len({0}) // {size} * {size}).shard({size}, {rank})"
     elif even.scalars or (even.known and graph):
         code = "{0}.batch({size}, drop_remainder=True).unbatch().shard({size}, {rank})"
+    elif graph and _functions(path.nodes[cut], path):
+        return "{0}.zip(tuple({0}.shard({size}, each) for each in range({size}))).map(lambda *parts: parts[{rank}])"
     else:
         code = "{0}.take({0}.cardinality() // {size} * {size}).shard({size}, {rank})"
     if not _repeats(path, cut) and (not (even.known or even.scalars) or later & _UNCOUNTED):
@@ -250,7 +270,8 @@ def _insert(plan: Plan, path: Path, number: int, template: str) -> None:
             patch.before(statement, f"{name} = {_text(node, plan)}\n{name} = {_filled(template, name, world)}", _NOTE)
         patch.wrap(node, name, _NOTE)
     elif isinstance(node, ast.Name | ast.Attribute):
-        patch.wrap(node, _filled(template, ast.unparse(node), world), _NOTE)
+        code = _filled(template, ast.unparse(node), world)
+        patch.wrap(node, f"({code})" if " if " in code else code, _NOTE)
     else:
         name = patch.free("samples")
         patch.wrap(node, "{}.apply(lambda " + f"{name}: {_filled(template, name, world)})", _NOTE)

@@ -10,15 +10,20 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects import tf_data
+from distml.rewrites.horovod.aspects.modes import mode_of
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.flows.session_config import module_of
 from distml.rewrites.horovod.flows.session_frames import inside
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.callsites import argument
+from distml.training.callsites import argument, positional
 from distml.training.program import Program
 from distml.training.values import Callable, Foreign
 
 _ARRAYS = re.compile(r"tensorflow\.(compat\.v1\.)?estimator\.inputs\.(numpy|pandas)_input_fn")
+_ITERATES = frozenset({"make_one_shot_iterator", "make_initializable_iterator"})
+_FILLED = ("mode", "params", "config")
+"""What an estimator gives to an input function that has such a parameter."""
+
 _PART = Note(
     "every rank takes its part of the data",
     "ranks that go through the same samples compute one gradient many times",
@@ -34,12 +39,13 @@ def divide(plan: Plan, given: ast.expr, counted: bool) -> None:
             _arrays(plan, node, counted)
             return
     functions = _functions(given, program)
-    if functions and not _shared(functions, program):
-        found = [tf_data.shard(plan, each) for function in functions for each in _results(function)]
-        if found and all(found):
+    made = [each for function in functions for each in _made(function, program)]
+    if made and (not _shared(functions, program) or all(mode_of(each, program) for each in made)):
+        found = [tf_data.shard(plan, each) for each in made]
+        if all(found):
             return
     if functions and all(_gives_dataset(function, program) for function in functions):
-        _wrapped(plan, given, counted)
+        _wrapped(plan, given, counted, _asked(functions[0], given, program))
         return
     plan.warn(
         "HVD302",
@@ -100,6 +106,16 @@ def _results(function: Callable) -> list[ast.expr]:
     return [n.value for n in inside(function.node) if isinstance(n, ast.Return) and n.value is not None]
 
 
+def _made(function: Callable, program: Program) -> list[ast.expr]:
+    """The datasets that a function gives, or that it takes its batch from."""
+    if _gives_dataset(function, program):
+        return _results(function)
+    calls = [n for each in _reached([function], program) for n in ast.walk(each) if isinstance(n, ast.Call)]
+    return [c.func.value for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr in _ITERATES] or _results(
+        function
+    )
+
+
 def _shared(functions: list[Callable], program: Program) -> bool:
     """Whether others than this training read what these functions give, or what functions that they call give."""
     reached = _reached(functions, program)
@@ -136,17 +152,33 @@ def _gives_dataset(function: Callable, program: Program) -> bool:
     )
 
 
-def _wrapped(plan: Plan, given: ast.expr, counted: bool) -> None:
+def _asked(function: Callable, given: ast.expr, program: Program) -> list[str]:
+    """The parameters of an input function that an estimator fills in, without those that `partial` has filled."""
+    names = positional(function.node)
+    for call in _origin(given, program):
+        if isinstance(call, ast.Call) and "functools.partial" in program.names(call.func):
+            names = names[len(call.args) - 1 :]
+            names = [each for each in names if each not in {keyword.arg for keyword in call.keywords}]
+    return [each for each in names if each in _FILLED and isinstance(given, ast.Name | ast.Attribute)]
+
+
+def _wrapped(plan: Plan, given: ast.expr, counted: bool, asked: list[str]) -> None:
     """Divide the data set that a function gives where training asks for it: among its batches.
 
-    Where the number of steps is not given, all ranks end with the one that has the fewest.
+    `asked` are the parameters that the estimator fills in. Where the number of steps is not given, all ranks end with the
+    one that has the fewest.
     """
     world, patch = plan.world(given), plan.patch(given)
     body = given.body if isinstance(given, ast.Lambda) else given
-    made = "{}" if isinstance(given, ast.Lambda) else "{}()"
+    passed = ", ".join(f"{name}={name}" for name in asked)
+    made = "{}" if isinstance(given, ast.Lambda) else f"{{}}({passed})"
     part = f"{made}.shard({world.size}, {world.rank})"
     if not counted:
         module = module_of(given, plan.program).removesuffix(".compat.v1")
         parts = f"{made}.shard({world.size}, each) for each in range({world.size})"
         part = f"{module}.data.Dataset.zip(tuple({parts})).map(lambda *parts: parts[{world.rank}])"
-    patch.wrap(body, part if isinstance(given, ast.Lambda) else f"lambda: {part}", _PART)
+    patch.wrap(
+        body,
+        part if isinstance(given, ast.Lambda) else f"lambda {', '.join(asked)}: {part}".replace("lambda :", "lambda:"),
+        _PART,
+    )

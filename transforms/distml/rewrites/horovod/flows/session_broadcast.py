@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.flows.session_frames import Frame
-from distml.rewrites.horovod.flows.session_graph import Run
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import loops_around, owner_of, whole_branch
 from distml.training.callsites import argument
@@ -31,6 +31,7 @@ _INITIALIZERS = frozenset(
         "train.Supervisor",
     )
 )
+_LOCAL = frozenset({"LOCAL_VARIABLES", "METRIC_VARIABLES", "local_variables"})
 
 _BLOCKS = ("body", "orelse", "finalbody")
 
@@ -60,7 +61,8 @@ def send(plan: Plan, run: Run, chain: list[Frame]) -> None:
 @remembered
 def initializers(program: Program) -> list[ast.Call]:
     """The calls that run an initializer or restore a checkpoint, in the order of the files."""
-    return [call for call in program.calls if _initializes(call, program) or restores(call, program)]
+    graph = graph_of(program)
+    return [call for call in program.calls if _initializes(call, graph) or restores(call, program)]
 
 
 @remembered
@@ -79,16 +81,23 @@ def restores(call: ast.Call, program: Program) -> bool:
     return any(name.endswith("Saver().restore") for name in program.names(call.func)) or len(call.args) == 2
 
 
-def _initializes(call: ast.Call, program: Program) -> bool:
+def _initializes(call: ast.Call, graph: Graph) -> bool:
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "run":
         return False
-    operation = argument(call, 0, "fetches") if not _is_initializer(call.func.value, program) else call.func.value
-    return operation is not None and _is_initializer(operation, program)
+    operation = argument(call, 0, "fetches") if not _is_initializer(call.func.value, graph) else call.func.value
+    return operation is not None and _is_initializer(operation, graph)
 
 
-def _is_initializer(node: ast.AST, program: Program) -> bool:
-    calls = [each for each in program.sources(node) if isinstance(each, ast.Call)]
-    return any(program.names(each.func) & _INITIALIZERS for each in calls)
+def _is_initializer(node: ast.AST, graph: Graph) -> bool:
+    program = graph.program
+    calls = [each for each in graph.sources(node) if isinstance(each, ast.Call)]
+    return any(program.names(each.func) & _INITIALIZERS and not _of_metrics(each, program) for each in calls)
+
+
+def _of_metrics(call: ast.Call, program: Program) -> bool:
+    """Whether an initializer is that of the running sums of metrics, which begin anew with each evaluation."""
+    names = {name for each in call.args for part in program.sources(each) for name in program.names(part)}
+    return any(name.rpartition(".")[2] in _LOCAL for name in names)
 
 
 def _outermost(frame: Frame, starts: list[ast.Call], program: Program) -> ast.stmt:
@@ -122,7 +131,7 @@ def _receiver(start: ast.Call, program: Program) -> str:
     assert isinstance(start.func, ast.Attribute)
     if restores(start, program):
         return ast.unparse(start.args[0]) if start.args else ""
-    if _is_initializer(start.func.value, program):
+    if _is_initializer(start.func.value, graph_of(program)):
         session = argument(start, 1, "session")
         return ast.unparse(session) if session is not None else ""
     return ast.unparse(start.func.value)

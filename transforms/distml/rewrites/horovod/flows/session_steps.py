@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.setup import anchor_of
 from distml.rewrites.horovod.flows.session_frames import inside, reads, targets
 from distml.rewrites.horovod.plan import Note, Plan
@@ -33,8 +34,8 @@ def divide(plan: Plan, loop: Looping) -> bool:
 
 
 def range_of(loop: ast.For, program: Program) -> ast.Call | None:
-    """The call of `range` that a loop goes through, bare or in a progress bar."""
-    call = loop.iter
+    """The call of `range` that a loop goes through: bare, in a progress bar, or in a variable that only it goes through."""
+    call = _held(loop.iter, program)
     while isinstance(call, ast.Call):
         names = program.names(call.func) | ({ast.unparse(call.func)} if isinstance(call.func, ast.Name) else set())
         last = {name.rpartition(".")[2] for name in names}
@@ -44,6 +45,18 @@ def range_of(loop: ast.For, program: Program) -> ast.Call | None:
             return None
         call = call.args[0]
     return None
+
+
+def _held(iterated: ast.expr, program: Program) -> ast.expr:
+    """What a loop goes through: where that is a variable, what it was given, if nothing else reads it as a whole."""
+    if not isinstance(iterated, ast.Name):
+        return iterated
+    found = [each.value for each in origins(iterated, program) if each.whole]
+    unit = program.unit(iterated)
+    owner = unit.lexical.owner(iterated.id, unit.lexical.scope(iterated))
+    uses = [n for n in ast.walk(owner or unit.tree) if isinstance(n, ast.Name) and n.id == iterated.id]
+    read = [n for n in uses if isinstance(n.ctx, ast.Load) and not isinstance(program.parent(n), ast.Attribute)]
+    return found[0] if len(found) == 1 and read == [iterated] else iterated
 
 
 def stop_of(loop: ast.For, program: Program) -> ast.expr | None:
