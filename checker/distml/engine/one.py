@@ -16,7 +16,7 @@ from distml.engine.limits import CLOCK, GRACE, OutOfTimeError, alarm
 from distml.engine.results import Checker, FileResult, LostPlace, Place
 from distml.source.file import SourceFile
 from distml.source.project import Project
-from distml.source.reach import reaches_tensor_library
+from distml.source.reach import may_communicate, reaches_tensor_library
 from distml.source.reading import UnreadableError
 from distml.source.suppressions import apply, ignores_file
 
@@ -86,13 +86,13 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None,
         _ = source.tree  # a file that cannot be parsed is reported whether or not it holds tensors
     except UnreadableError as error:
         return FileResult((error.diagnostic,), lasting=error.diagnostic.code not in FLEETING)
-    choreographies = _choreographies(source)
-    if not reaches_tensor_library(source, project):
-        here = apply(source, choreographies)
+    parties = [*_choreographies(source), *_ranks(source, project, deadline)]
+    if not reaches_tensor_library(source, project) and not any(each.span.path != source.path for each in parties):
+        here = apply(source, parties)
         skipped = not here.kept and "distml.choreo" not in source.text
         return FileResult((*here.kept, *here.unused), skipped=skipped, consulted=trace(source, project))
     checked = (checker or _interpreter())(source, project, deadline)
-    found = [*checked.diagnostics, *choreographies]
+    found = [*checked.diagnostics, *parties]
     here = apply(source, [finding for finding in found if finding.span.path == source.path])
     elsewhere, used = _elsewhere(source, found, project)
     return FileResult(
@@ -111,6 +111,15 @@ def _choreographies(source: SourceFile) -> tuple[Diagnostic, ...]:
     from distml.choreo.check import check_source
 
     return check_source(source)
+
+
+def _ranks(source: SourceFile, project: Project, deadline: float) -> tuple[Diagnostic, ...]:
+    """The findings on what the ranks of a program communicate; most files name no library that does."""
+    if not may_communicate(source, project):
+        return ()
+    from distml.spmd.check import check_source
+
+    return check_source(source, project, deadline)
 
 
 def _elsewhere(source: SourceFile, found: list[Diagnostic], project: Project) -> tuple[list[Diagnostic], list[Place]]:

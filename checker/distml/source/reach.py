@@ -1,10 +1,12 @@
-"""Which files can hold a tensor at all: those that import a tensor library, themselves or through their project.
+"""Which files can hold a tensor, or communicate, at all: those that import a library for it, themselves or through their
+project.
 
 All others are skipped at once; most files of most projects are.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
@@ -13,7 +15,14 @@ from distml.source.imports import Import, imports
 from distml.source.libraries import TENSOR_LIBRARIES
 from distml.source.project import Project
 
+_COMMUNICATION = re.compile(
+    r"\b(?:torch\.distributed|from torch import distributed|DistributedDataParallel"
+    r"|horovod|accelerate|deepspeed|mpi4py|lightning|detectron2|jax)\b"
+)
+_WORDS = re.compile(r"rank|barrier|reduce|gather|broadcast|world_size|is_ma(?:in|ster)|main_process|distributed|sync")
+"""Without one of these a file does not speak of ranks, whatever it imports."""
 _answers: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
+_communicating: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
 
 
 def reaches_tensor_library(source: SourceFile, project: Project) -> bool:
@@ -23,6 +32,28 @@ def reaches_tensor_library(source: SourceFile, project: Project) -> bool:
         reached = _search(source, project, known)
         known[source.location] = reached
     return known[source.location]
+
+
+def communicates(text: str) -> bool:
+    """Whether a text names a library by which ranks communicate."""
+    return _COMMUNICATION.search(text) is not None
+
+
+def may_communicate(source: SourceFile, project: Project) -> bool:
+    """Whether `source`, or a file that it imports itself, names a library by which ranks communicate."""
+    known = _communicating.setdefault(project, {})
+    if source.location not in known:
+        speaks = _WORDS.search(source.text) is not None
+        known[source.location] = communicates(source.text) or (
+            speaks and any(communicates(target.text) for target in imported_files(source, project))
+        )
+    return known[source.location]
+
+
+def imported_files(source: SourceFile, project: Project) -> Iterator[SourceFile]:
+    """The project files that the imports of a file run."""
+    for statement in imports(source.text):
+        yield from _targets(source, statement, project)
 
 
 def _search(source: SourceFile, project: Project, known: dict[str, bool]) -> bool:
@@ -35,7 +66,7 @@ def _search(source: SourceFile, project: Project, known: dict[str, bool]) -> boo
         statements = imports(current.text)
         if any(statement.level == 0 and _top(statement) in TENSOR_LIBRARIES for statement in statements):
             return True
-        for target in (target for statement in statements for target in _targets(current, statement, project)):
+        for target in imported_files(current, project):
             if target.location not in seen and known.get(target.location) is not False:
                 seen.add(target.location)
                 waiting.append(target)

@@ -1,0 +1,274 @@
+"""Calls: of functions and classes of the project, which are followed, and of everything else."""
+
+from __future__ import annotations
+
+import ast
+
+from distml.spmd import names
+from distml.spmd.builtins import BUILTINS, METHODS
+from distml.spmd.communication import method_of_object, outside
+from distml.spmd.expressions import ALIKE, value
+from distml.spmd.flow import LeftError
+from distml.spmd.library import MAIN_NAMES, RANK_NAMES, SIZE_NAMES, operations
+from distml.spmd.run import MAX_CALLS, Run
+from distml.spmd.values import (
+    Class,
+    Container,
+    Function,
+    Instance,
+    Items,
+    Known,
+    Library,
+    Partial,
+    Place,
+    Scalar,
+    Scope,
+    Table,
+    Unknown,
+    Value,
+    derived,
+    key,
+    local_of,
+    trained,
+)
+
+SUSPENDED = "a context manager that is not entered yet"
+SAME = frozenset("to cuda cpu train eval half float double requires_grad_ compile contiguous share_memory".split())
+"""Methods that return their object."""
+
+
+def evaluate_call(run: Run, scope: Scope, node: ast.Call) -> Value:
+    """The value of a call, with what it does."""
+    place = Place(scope.source, node)
+    receiver = value(run, scope, node.func.value) if isinstance(node.func, ast.Attribute) else None
+    given, named = arguments(run, scope, node)
+    if receiver is not None and isinstance(node.func, ast.Attribute):
+        return _method(run, scope, receiver, node.func.attr, given, named, place)
+    return called(run, scope, value(run, scope, node.func), given, named, place)
+
+
+def arguments(run: Run, scope: Scope, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+    """The arguments of a call, as far as their number is known; `**` gives a key `**` where it hides some."""
+    given: list[Value] = []
+    named: dict[str, Value] = {}
+    for part in node.args:
+        if isinstance(part, ast.Starred):
+            inner = value(run, scope, part.value)
+            if isinstance(inner, Items) and inner.exact:
+                given += inner.members
+            else:
+                named["*"] = inner
+        else:
+            given.append(value(run, scope, part))
+    for keyword in node.keywords:
+        inner = value(run, scope, keyword.value)
+        if keyword.arg:
+            named[keyword.arg] = inner
+        elif isinstance(inner, Table) and inner.exact:
+            named.update({str(name): each for name, each in inner.members.items()})
+        else:
+            named["**"] = inner
+    return given, named
+
+
+def called(run: Run, scope: Scope, function: Value, given: list[Value], named: dict[str, Value], place: Place) -> Value:
+    """Call a value."""
+    match function:
+        case Library(name=name):
+            return _library(run, scope, name, given, named, place)
+        case Function():
+            return invoke(run, function, given, named, place)
+        case Class():
+            return construct(run, function, given, named, place)
+        case Partial(function=inner, positional=before, named=defaults):
+            return called(run, scope, inner, [*before, *given], {**defaults, **named}, place)
+        case Instance():
+            for name in ("__call__", "forward"):
+                member = names.class_member(run, function.cls, name)
+                if member is not None:
+                    return called(run, scope, names.attribute(run, function, name, place), given, named, place)
+            return _unknown(function, given, named)
+        case Unknown(type=kind) if kind:
+            found = method_of_object(run, function, "__call__", given, named, place)
+            return found or _unknown(function, given, named)
+        case Known():
+            return function
+    return _by_custom(run, scope, key(function), place) or _unknown(function, given, named)
+
+
+def _by_custom(run: Run, scope: Scope, text: str, place: Place) -> Value | None:
+    name = text.rpartition(".")[2]
+    telling = name in RANK_NAMES or name in SIZE_NAMES or name in MAIN_NAMES
+    return names.custom(run, place.source, name) if telling else None
+
+
+def _unknown(function: Value, given: list[Value], named: dict[str, Value]) -> Unknown:
+    """The result of a call of which nothing is known: what a model of this rank says of its batch is its own."""
+    inner = [*given, *named.values()]
+    text = f"{key(function)}({', '.join(map(key, inner))})"
+    escaped = [each for each in inner if isinstance(each, Container)]
+    for each in escaped:
+        each.state["exact"] = each.exact and each.kind == "tuple"
+    if isinstance(function, Unknown):
+        return derived(text, function, *inner)
+    return Unknown(text, trained=trained(*inner))
+
+
+def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value:
+    found = outside(run, name, given, named, place)
+    if found is not None:
+        return found
+    short = name.removeprefix("builtins.")
+    builtin = BUILTINS.get(short)
+    if builtin is not None:
+        result = builtin(run, given, named, place)
+        if result is not None:
+            return result
+    if name in {"torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn"} and given:
+        tail = named.get("args", given[1] if len(given) > 1 else None)
+        rest = tail.members if isinstance(tail, Items) else []
+        return called(run, scope, given[0], [Known(run.rank), *rest], {}, place)
+    custom = _by_custom(run, scope, name, place)
+    if custom is not None:
+        return custom
+    inner = [*given, *named.values()]
+    result = derived(f"{name}({', '.join(map(key, inner))})", *inner)
+    plain = name.partition(".")[0] in {"torch", "numpy", "math", "tensorflow", "builtins", "jax", "tqdm"}
+    return result if plain else Unknown(result.key, trained=result.trained)
+
+
+def _method(
+    run: Run,
+    scope: Scope,
+    receiver: Value,
+    name: str,
+    given: list[Value],
+    named: dict[str, Value],
+    place: Place,
+) -> Value:
+    if isinstance(receiver, Container):
+        found = METHODS[type(receiver)](run, receiver, name, given, named)
+        return found if found is not None else derived(f"{key(receiver)}.{name}", receiver, *given)
+    if names.is_environment(receiver) and name == "get" and given and isinstance(given[0], Known):
+        return names.variable(run, given[0].value)
+    if isinstance(receiver, Unknown):
+        found = method_of_object(run, receiver, name, given, named, place)
+        if found is not None:
+            return found
+        if name in SAME and receiver.type:
+            return receiver
+        custom = _by_custom(run, scope, name, place)
+        if custom is not None:
+            return custom
+        inner = [*given, *named.values()]
+        text = f"{key(receiver)}.{name}({', '.join(map(key, inner))})"
+        known = run.fields.get((key(receiver), name))
+        if isinstance(known, Function | Partial):
+            return called(run, scope, known, given, named, place)
+        local = None if name in ALIKE else local_of(receiver, *inner)
+        return Unknown(text, local, trained=trained(receiver, *inner), shape=receiver.shape if name in SAME else None)
+    found = names.attribute(run, receiver, name, place)
+    if isinstance(receiver, Instance) and isinstance(found, Unknown) and not found.type:
+        inner = [*given, *named.values()]
+        return _by_custom(run, scope, name, place) or derived(f"{found.key}({', '.join(map(key, inner))})", *inner)
+    return called(run, scope, found, given, named, place)
+
+
+def construct(run: Run, cls: Class, given: list[Value], named: dict[str, Value], place: Place) -> Value:
+    """An object of a class of the project."""
+    made = Instance(cls, f"{cls.node.name}@{place.node.lineno}")
+    start = names.class_member(run, cls, "__init__")
+    if isinstance(start, Function):
+        bound = Function(start.node, start.scope, made, start.owner)
+        invoke(run, bound, given, named, place)
+    else:
+        declared = [
+            each for each in cls.node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+        ]
+        for statement, each in zip(declared, given):
+            run.write(made.fields, statement.target.id, each)  # type: ignore[union-attr]
+        for name, each in named.items():
+            run.write(made.fields, name, each)
+    return made
+
+
+def invoke(run: Run, function: Function, given: list[Value], named: dict[str, Value], place: Place) -> Value:
+    """Call a function of the project."""
+    node = function.node
+    if not isinstance(node, ast.Lambda):
+        qualified = f"{function.scope.source.module}.{node.name}"
+        if qualified in operations() or qualified.startswith("torch.distributed."):
+            found = outside(run, qualified, given, named, place)
+            return found if found is not None else Unknown(f"{qualified}()")
+    if function.first_only is not None:
+        first = run.rank == 0
+        run.turn(function.first_only, first, (node,))
+        if not first:
+            return Known(None)
+    inner = [*given, *named.values()]
+    text = f"{key(function)}({', '.join(map(key, inner))})"
+    if node in run.active or len(run.active) >= MAX_CALLS or not _worthwhile(run, function, inner):
+        return derived(text, *inner) if function.bound is not None else Unknown(text, trained=trained(*inner))
+    scope = bind(run, function, given, named)
+    if isinstance(node, ast.Lambda):
+        with run.calling(place, node):
+            return value(run, scope, node.body)
+    if function.block:
+        return Partial(Library(SUSPENDED), [Function(node, scope)], {})
+    if run.facts(scope.source).generates(node):
+        return Unknown(text)
+    return _followed(run, node, scope, place)
+
+
+def _followed(run: Run, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, place: Place) -> Value:
+    from distml.spmd.statements import execute
+
+    with run.calling(place, node):
+        flow = execute(run, scope, node.body)
+    if flow is not None and flow.word in ("raise", "exit", "cut"):
+        raise LeftError(flow)
+    return flow.value if flow is not None and flow.value is not None else Known(None)
+
+
+def _worthwhile(run: Run, function: Function, inner: list[Value]) -> bool:
+    """Whether a call can matter to who communicates."""
+    facts = run.facts(function.scope.source)
+    if facts.minds(function.node) or function.block:
+        return True
+    if any(isinstance(each, Function | Partial) or (isinstance(each, Unknown) and each.type) for each in inner):
+        return True
+    return isinstance(function.bound, Instance) and facts.small(function.node)
+
+
+def bind(
+    run: Run, function: Function, given: list[Value], named: dict[str, Value], defaults_hold: bool = True
+) -> Scope:
+    """The names of a call: parameters with arguments, defaults, or what custom says of them."""
+    node, source = function.node, function.scope.source
+    scope = Scope(source, parent=function.scope, outward=run.facts(source).outward(node))
+    args = node.args
+    plain = [*args.posonlyargs, *args.args]
+    static = any(
+        isinstance(each, ast.Name) and each.id == "staticmethod" for each in getattr(node, "decorator_list", ())
+    )
+    if function.bound is not None and not static:
+        given = [function.bound, *given]
+    defaults = dict(zip([each.arg for each in plain[len(plain) - len(args.defaults) :]], args.defaults))
+    defaults |= {each.arg: part for each, part in zip(args.kwonlyargs, args.kw_defaults) if part is not None}
+    for position, each in enumerate([*plain, *args.kwonlyargs]):
+        if position < len(given) and position < len(plain):
+            scope.names[each.arg] = given[position]
+        elif each.arg in named:
+            scope.names[each.arg] = named[each.arg]
+        elif each.arg in defaults and not ({"*", "**"} & set(named)) and (defaults_hold or "group" in each.arg):
+            scope.names[each.arg] = value(run, function.scope, defaults[each.arg])
+        else:
+            scope.names[each.arg] = names.custom(run, source, each.arg) or Unknown(each.arg)
+    if args.vararg:
+        scope.names[args.vararg.arg] = Items(given[len(plain) :], "tuple", "*" not in named)
+    if args.kwarg:
+        known = {each.arg for each in (*plain, *args.kwonlyargs)}
+        known |= {"*", "**"}
+        rest: dict[Scalar, Value] = {name: each for name, each in named.items() if name not in known}
+        scope.names[args.kwarg.arg] = Table(rest, "**" not in named)
+    return scope

@@ -1,0 +1,193 @@
+"""Checks a file: its body and each function that nothing else calls is followed once for each rank, path by path."""
+
+from __future__ import annotations
+
+import ast
+import re
+import time
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from distml.diagnostics.model import Diagnostic
+from distml.source.file import SourceFile
+from distml.source.project import Project
+from distml.spmd import names
+from distml.spmd.calls import bind, invoke
+from distml.spmd.compare import cause, parting
+from distml.spmd.files import FileFacts, facts_of
+from distml.spmd.flow import Flow, LeftError
+from distml.spmd.library import RANKS
+from distml.spmd.report import Finding, describe, diagnostic, noted
+from distml.spmd.run import OutOfBudgetError, Run
+from distml.spmd.statements import execute
+from distml.spmd.trace import Choices, Trace
+from distml.spmd.values import Class, Function, Instance, Known, Place
+
+MAX_PATHS = 40
+SILENT_PATHS = 6
+"""After so many on which nothing is communicated, others are not tried."""
+SECONDS = 4.0
+"""Of processor time, for one file."""
+_HALF = re.compile(
+    r"enter|exit|begin|start|end|finish|before|after|pre|post|acquire|release|lock|set_?up|tear_?down|wait"
+)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Root(NamedTuple):
+    """Where a path begins: a function, or the body of the file."""
+
+    function: Definition | None
+    owner: ast.ClassDef | None
+
+
+def check_source(source: SourceFile, project: Project, deadline: float) -> tuple[Diagnostic, ...]:
+    """The SPM findings of a file; `deadline` is in processor time. Raises `UnreadableError` where it cannot be parsed."""
+    facts = facts_of(source, project)
+    checker = _Checker(facts, min(deadline, time.process_time() + SECONDS))
+    for root in checker.roots():
+        checker.check(root)
+    found = sorted((diagnostic(each) for each in _told(checker.found)), key=lambda each: each.span)
+    return tuple(found)
+
+
+class _Checker:
+    def __init__(self, facts: FileFacts, deadline: float) -> None:
+        self.facts = facts
+        self.deadline = deadline
+        self.found: list[Finding] = []
+        self._entered: set[int] = set()
+
+    def roots(self) -> Iterator[Root]:
+        """The body of the file; functions that it does not mention again; the others, as far as nothing led there."""
+        body = self.facts.source.tree.body
+        if any(self._worthwhile(each) for each in body if not isinstance(each, Definition | ast.ClassDef)):
+            yield Root(None, None)
+        functions = [(node, owner) for node, owner in self.facts.functions if self._worthwhile(node)]
+        text = self.facts.source.text
+        called = {node.name: len(re.findall(rf"\b{re.escape(node.name)}\s*\(", text)) for node, _ in functions}
+        for node, owner in sorted(functions, key=lambda each: called[each[0].name] > 1):
+            if id(node) not in self._entered and time.process_time() < self.deadline:
+                yield Root(node, owner)
+
+    def _worthwhile(self, node: ast.AST) -> bool:
+        return self.facts.speaks(node) and self.facts.varies(node)
+
+    def check(self, root: Root) -> None:
+        """Follow a root along its paths."""
+        waiting: list[dict[str, bool]] = [{}]
+        covered: set[tuple[str, bool]] = set()
+        paths, spoken = 0, False
+        while waiting and paths < MAX_PATHS:
+            choices = Choices(waiting.pop(0))
+            paths += 1
+            traces = []
+            for rank in range(RANKS):
+                trace = self._follow(root, rank, choices)
+                if trace is None:
+                    return
+                traces.append(trace)
+            self._compare(root, traces)
+            spoken = spoken or any(trace.events for trace in traces)
+            if paths >= SILENT_PATHS and not spoken:
+                return
+            for decision, given in choices.alternatives():
+                if decision not in covered:
+                    covered.add(decision)
+                    waiting.append(given)
+
+    def _follow(self, root: Root, rank: int, choices: Choices) -> Trace | None:
+        run = Run(rank, choices, self.facts.project, self.deadline)
+        try:
+            flow = _begin(run, root, self.facts)
+        except LeftError as left:
+            flow = left.flow
+        except (OutOfBudgetError, RecursionError):
+            return None
+        finally:
+            self._entered |= run.entered
+        run.trace.failed = flow is not None and flow.word == "raise"
+        return run.trace
+
+    def _compare(self, root: Root, traces: list[Trace]) -> None:
+        self.found += [noted(note) for trace in traces[:1] for note in trace.notes]
+        parted = parting(traces[0], traces[1])
+        if parted is None:
+            return
+        if any(event is None and trace.failed for event, trace in zip(parted.events, traces)):
+            return
+        why = cause(parted, traces[0], traces[1])
+        finding = describe(parted, why)
+        if finding is not None:
+            self.found.append(finding._replace(root=root.function, owner=root.owner))
+
+
+def _begin(run: Run, root: Root, facts: FileFacts) -> Flow | None:
+    """Follow a root from its start."""
+    scope = run.file(facts.source)
+    if root.function is None:
+        scope.names["__name__"] = Known("__main__")
+        return execute(run, scope, facts.source.tree.body)
+    owner = Class(root.owner, scope) if root.owner else None
+    function = names.decorated(run, root.function, scope, owner)
+    if not isinstance(function, Function) or isinstance(function.node, ast.Lambda):
+        return None
+    kinds = {ast.unparse(each) for each in root.function.decorator_list}
+    if owner is not None and "staticmethod" not in kinds:
+        bound = owner if "classmethod" in kinds else _object(run, owner, root)
+        function = Function(function.node, function.scope, bound, owner, function.first_only, function.block)
+    if function.node is not root.function or function.first_only is not None:
+        invoke(run, function, [], {"**": Known(None)}, Place(facts.source, root.function))
+        return None
+    inner = bind(run, function, [], {}, defaults_hold=False)
+    if root.owner is None and root.function.name in facts.spawned and root.function.args.args:
+        inner.names[root.function.args.args[0].arg] = Known(run.rank)
+    run.active.append(root.function)
+    return execute(run, inner, root.function.body)
+
+
+def _object(run: Run, owner: Class, root: Root) -> Instance:
+    """An object of a class, made by its `__init__` of arguments that nobody knows."""
+    made = Instance(owner, "self")
+    start = names.class_member(run, owner, "__init__")
+    if isinstance(start, Function) and start.node is not root.function and not isinstance(start.node, ast.Lambda):
+        bound = Function(start.node, start.scope, made, owner)
+        try:
+            with run.silent():
+                execute(run, bind(run, bound, [], {}, defaults_hold=False), start.node.body)
+        except LeftError:
+            pass
+    for name in _changed(owner.node):
+        if name in made.fields and not isinstance(made.fields[name], Function):
+            made.fields[name] = run.blurred(f"self.{name}", made.fields[name], "")
+    return made
+
+
+@cache
+def _changed(owner: ast.ClassDef) -> set[str]:
+    """Attributes that methods other than `__init__` set."""
+    return {
+        node.attr
+        for method in owner.body
+        if isinstance(method, Definition) and method.name != "__init__"
+        for node in ast.walk(method)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _told(found: list[Finding]) -> list[Finding]:
+    """Each condition once, and no halves of a pair."""
+    kept: dict[int, Finding] = {}
+    for each in found:
+        if not any(_halves(each, other) for other in found):
+            kept.setdefault(id(each.anchor), each)
+    return list({(each.code, id(each.place.node)): each for each in kept.values()}.values())
+
+
+def _halves(one: Finding, other: Finding) -> bool:
+    """Whether some ranks wait in one function, the others in another, and the names say that the two go together."""
+    if one.root is None or other.root is None or one.root is other.root or one.owner is not other.owner:
+        return False
+    named = all(isinstance(each.root, Definition) and _HALF.search(each.root.name) for each in (one, other))
+    return named and bool(one.name) and one.name == other.name and one.lacking != other.lacking

@@ -1,0 +1,174 @@
+"""What a call communicates: collectives, messages, and objects that communicate later."""
+
+from __future__ import annotations
+
+from distml.spmd import names
+from distml.spmd.library import (
+    AVERAGED_TAPE,
+    AVERAGING,
+    CLOCKS,
+    COMMUNICATOR,
+    ENGINE,
+    OBJECTS,
+    RANK_CALLS,
+    RANKS,
+    SIZE_CALLS,
+    TRUE_CALLS,
+    UNSYNCED,
+    WRAPPED,
+    Operation,
+    operations,
+)
+from distml.spmd.run import Run
+from distml.spmd.trace import Event
+from distml.spmd.values import Group, Items, Known, Local, Place, Unknown, Value, derived, key
+
+_MADE = frozenset("zeros ones empty full rand randn arange tensor".split())
+_MESSAGES = {
+    "torch.distributed.send": "dst",
+    "torch.distributed.recv": "src",
+    f"{COMMUNICATOR}.send": "dest",
+    f"{COMMUNICATOR}.recv": "source",
+    f"{COMMUNICATOR}.ssend": "dest",
+}
+_LATER = frozenset({"torch.distributed.isend", "torch.distributed.irecv", "torch.distributed.batch_isend_irecv"})
+
+
+def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value | None:
+    """The result of a call outside the project that has to do with ranks, None for all others."""
+    group = named.get("group", given[0] if given else None)
+    if name in RANK_CALLS:
+        return _rank_in(run, group)
+    if name in SIZE_CALLS:
+        return Known(RANKS) if _world(group) else derived(f"size of {key(group)}") if group else Known(RANKS)
+    if name in TRUE_CALLS:
+        return Known(True)
+    if name in CLOCKS:
+        at = f"{place.node.lineno}:{place.node.col_offset}"
+        return Unknown(f"{name}@{at}", Local("every rank reads its own clock", place))
+    if name in OBJECTS:
+        return Unknown(f"{name}@{place.node.lineno}", type=OBJECTS[name])
+    if name == "os.getenv" and given and isinstance(given[0], Known):
+        return names.variable(run, given[0].value)
+    if name == "deepspeed.initialize":
+        return Items(
+            [Unknown(f"engine@{place.node.lineno}", type=ENGINE), *(Unknown(f"ds{n}") for n in range(3))], "tuple"
+        )
+    if name in _MESSAGES:
+        return _message(run, name, given, named, place)
+    if name in _LATER:
+        return _unclear(run, place)
+    operation = operations().get(name)
+    if operation is not None:
+        return communicate(run, name, operation, given, named, place)
+    return _made(name, given, named, place)
+
+
+def _rank_in(run: Run, group: Value | None) -> Value:
+    if group is None or _world(group):
+        return Known(run.rank)
+    if isinstance(group, Group) and group.members is not None:
+        return Known(group.members.index(run.rank) if run.rank in group.members else -1)
+    return Unknown(f"rank in {key(group)}")
+
+
+def _world(group: Value | None) -> bool:
+    if group is None or (isinstance(group, Known) and group.value is None):
+        return True
+    return isinstance(group, Group) and group.members == tuple(range(RANKS))
+
+
+def communicate(
+    run: Run, name: str, operation: Operation, given: list[Value], named: dict[str, Value], place: Place
+) -> Value:
+    """A collective: recorded if it is known to be one of all ranks."""
+    bound = {**dict(zip(operation.parameters, given)), **named}
+    group = bound.get("group", bound.get("process_group", bound.get("process_set")))
+    if operation.name == "new_group":
+        run.say(lambda chain: Event(operation.name, place, chain))
+        return Group(names.ranks_of(bound.get("ranks", Known(None))))
+    if not _world(group) or "*" in named or "**" in named:
+        return Unknown(f"{operation.name}@{place.node.lineno}")
+    root = bound.get(operation.root)
+    number = root.value if isinstance(root, Known) and isinstance(root.value, int) else None
+    tensor = bound.get(operation.tensor)
+    shape = tensor.shape if isinstance(tensor, Unknown) else None
+    run.say(lambda chain: Event(operation.name, place, chain, number, shape))
+    at = f"{operation.name}@{place.node.lineno}:{place.node.col_offset}"
+    _agree(run, operation, bound, at)
+    if operation.name == "DistributedDataParallel":
+        return Unknown(at, type=WRAPPED)
+    return Unknown(at)
+
+
+def _agree(run: Run, operation: Operation, bound: dict[str, Value], at: str) -> None:
+    """What a collective fills is the same on all ranks from here on."""
+    for name in operation.agreed:
+        filled = bound.get(name)
+        if isinstance(filled, Items):
+            run.write(filled.state, "members", [Unknown(f"agreed {operation.name}")] * len(filled.members))
+        elif isinstance(filled, Unknown):
+            run.settle(filled, at)
+
+
+def _message(run: Run, name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value:
+    """A message to, or from, one other rank."""
+    word = _MESSAGES[name]
+    position = 0 if name.startswith(COMMUNICATOR) and "recv" in name else 1
+    peer = named.get(word, given[position] if len(given) > position else None)
+    group = named.get("group", given[2] if len(given) > 2 and "torch" in name else None)
+    number = peer.value if isinstance(peer, Known) and isinstance(peer.value, int) and _world(group) else None
+    kind = "receive" if "recv" in name else "send"
+    run.say(lambda chain: Event(kind, place, chain, peer=-1 if number is None else number))
+    return Unknown(f"{kind}@{place.node.lineno}:{place.node.col_offset}")
+
+
+def _unclear(run: Run, place: Place) -> Value:
+    """Messages that do not wait are not followed, nor are others of the same path then."""
+    run.say(lambda chain: Event("send", place, chain, peer=-1))
+    return Unknown(f"message@{place.node.lineno}")
+
+
+def method_of_object(
+    run: Run, receiver: Unknown, name: str, given: list[Value], named: dict[str, Value], place: Place
+) -> Value | None:
+    """A method of an object that communicates, None for all others."""
+    kind = receiver.type
+    if name == "backward" and receiver.trained and not run.unsynced:
+        run.say(lambda chain: Event("backward", place, chain))
+        return Known(None)
+    if kind == WRAPPED:
+        if name in ("__call__", "forward"):
+            found = derived(f"{receiver.key}({', '.join(map(key, given))})", *given)
+            found.trained = True
+            return found
+        return Unknown(UNSYNCED, type=UNSYNCED) if name == "no_sync" else None
+    if (kind == AVERAGING and name in ("step", "synchronize")) or (kind == AVERAGED_TAPE and name == "gradient"):
+        run.say(lambda chain: Event(name, place, chain))
+        return Unknown(f"{name}@{place.node.lineno}")
+    qualified = f"{kind}.{name}"
+    if kind and qualified in operations():
+        return communicate(run, qualified, operations()[qualified], given, named, place)
+    if kind and (qualified in RANK_CALLS or qualified in SIZE_CALLS or qualified in _MESSAGES):
+        return outside(run, qualified, given, named, place)
+    return None
+
+
+def _made(name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value | None:
+    """A tensor whose sizes and type are told apart where it is made."""
+    library, _, function = name.rpartition(".")
+    if library != "torch" or function not in _MADE or not given:
+        return None
+    parts = given[0].members if isinstance(given[0], Items) else given if function != "full" else given[:1]
+    if function == "tensor":
+        sizes: tuple[str, ...] = (str(len(parts)),) if isinstance(given[0], Items) and given[0].exact else ()
+    else:
+        sizes = tuple(str(each.value) for each in parts if isinstance(each, Known))
+    known = function == "tensor" or all(isinstance(each, Known) for each in parts)
+    kind = named.get("dtype")
+    text = f"{name}({', '.join(map(key, [*given, *named.values()]))})"
+    found = derived(text, *given)
+    found.shape = (*sizes, key(kind) if kind is not None else "float") if known and function != "arange" else None
+    if function == "tensor" and kind is None:
+        found.shape = None if not sizes else (*sizes, "")
+    return found

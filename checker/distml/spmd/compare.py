@@ -1,0 +1,127 @@
+"""Whether two ranks that made the same decisions communicate alike; if not, where they part and why."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from distml.spmd.library import RANKS
+from distml.spmd.trace import Event, Exit, Trace, Turn
+from distml.spmd.values import Place
+
+MESSAGES = frozenset({"send", "receive"})
+
+
+class Parting(NamedTuple):
+    """Two ranks that do not meet: `events` is what each comes to, None at its end."""
+
+    kind: str
+    events: tuple[Event | None, Event | None]
+    at: tuple[int, int]
+
+
+class Cause(NamedTuple):
+    """The condition that came out differently, and where one rank left because of it."""
+
+    turns: tuple[Turn, Turn]
+    inside: tuple[bool, bool]
+    """Which of the events depend on the condition."""
+    left: Exit | None = None
+    gone: int = 0
+    """The rank that left, if one did."""
+
+
+def parting(one: Trace, other: Trace) -> Parting | None:
+    """The first place where two ranks do not meet, None where they always do."""
+    mine, theirs = _followable(one.events, other.events)
+    position = (0, 0)
+    while position[0] < len(mine) or position[1] < len(theirs):
+        first = mine[position[0]] if position[0] < len(mine) else None
+        second = theirs[position[1]] if position[1] < len(theirs) else None
+        kind = _difference(first, second)
+        if kind == "unclear":
+            return None
+        if kind:
+            at = (_index(one.events, first), _index(other.events, second))
+            return Parting(kind, (first, second), at)
+        position = (position[0] + 1, position[1] + 1)
+    return None
+
+
+def _followable(one: list[Event], other: list[Event]) -> tuple[list[Event], list[Event]]:
+    """The events, without messages if it is not known of each who its other side is."""
+    sides = ((one, 1), (other, 0))
+    clear = all(event.peer == peer for events, peer in sides for event in events if event.name in MESSAGES)
+    if clear and len(sides) == RANKS:
+        return one, other
+    kept = [[event for event in events if event.name not in MESSAGES] for events, _ in sides]
+    return kept[0], kept[1]
+
+
+def _difference(first: Event | None, second: Event | None) -> str:
+    """How two events differ; nothing where they meet."""
+    names = {event.name for event in (first, second) if event is not None and event.name in MESSAGES}
+    if names:
+        if first is None or second is None or not {first.name, second.name} <= MESSAGES:
+            return "unclear"
+        return "messages" if first.name == second.name else ""
+    if first is None or second is None:
+        return "missing"
+    if first.name != second.name:
+        return "order"
+    if first.turns != second.turns:
+        return "turns"
+    if first.root != second.root and None not in (first.root, second.root):
+        return "root"
+    if first.shape and second.shape and first.shape != second.shape:
+        return "shape"
+    return ""
+
+
+def _index(events: list[Event], event: Event | None) -> int:
+    return next((number for number, each in enumerate(events) if each is event), len(events))
+
+
+def cause(found: Parting, one: Trace, other: Trace) -> Cause | None:
+    """Why two ranks part: the last condition before that came out differently and that one of the events, or a leap
+    past it, depends on. None where nothing explains it; then nothing is said.
+    """
+    outcomes = _outcomes(other.turns)
+    seen: dict[tuple[int, ...], int] = {}
+    pairs: list[tuple[Turn, Turn]] = []
+    for turn in one.turns:
+        visit = seen[turn.site] = seen.get(turn.site, -1) + 1
+        theirs = outcomes.get(turn.site, [])
+        if visit < len(theirs) and theirs[visit].outcome != turn.outcome:
+            if turn.at <= found.at[0] and theirs[visit].at <= found.at[1]:
+                pairs.append((turn, theirs[visit]))
+    return _explaining(found, one, other, pairs)
+
+
+def _outcomes(turns: list[Turn]) -> dict[tuple[int, ...], list[Turn]]:
+    found: dict[tuple[int, ...], list[Turn]] = {}
+    for turn in turns:
+        found.setdefault(turn.site, []).append(turn)
+    return found
+
+
+def _explaining(found: Parting, one: Trace, other: Trace, pairs: list[tuple[Turn, Turn]]) -> Cause | None:
+    for turns in reversed(pairs):
+        inside = tuple(_depends(event, turn) for event, turn in zip(found.events, turns))
+        if any(inside):
+            return Cause(turns, (inside[0], inside[1]))
+    for turns in reversed(pairs):
+        for rank, (trace, turn, at) in enumerate(zip((one, other), turns, found.at)):
+            for leap in reversed(trace.exits):
+                if turn.at <= leap.at <= at and _within((*leap.chain, leap.place), turn):
+                    return Cause(turns, (False, False), leap, rank)
+    return None
+
+
+def _depends(event: Event | None, turn: Turn) -> bool:
+    return event is not None and _within((*event.chain, event.place), turn)
+
+
+def _within(places: tuple[Place, ...], turn: Turn) -> bool:
+    nodes = {id(node) for part in turn.inside for node in ast.walk(part)}
+    return any(id(place.node) in nodes for place in places)

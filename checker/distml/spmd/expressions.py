@@ -1,0 +1,400 @@
+"""The value of an expression on one rank."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from distml.spmd import names
+from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
+from distml.spmd.run import Run
+from distml.spmd.values import (
+    Function,
+    Group,
+    Items,
+    Known,
+    Local,
+    Place,
+    Scope,
+    Table,
+    Unknown,
+    Value,
+    derived,
+    key,
+    local_of,
+    trained,
+    truth,
+)
+
+MAX_NUMBER = 1 << 40
+ALIKE = frozenset({"shape", "size", "dim", "ndim", "device", "dtype", "is_cuda", "numel", "type", "requires_grad"})
+"""What batches of different ranks usually have in common."""
+BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_SIGNS = {ast.Eq: "==", ast.Lt: "<", ast.Gt: ">", ast.Is: "is", ast.In: "in"}
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.NotEq: ast.Eq,
+    ast.GtE: ast.Lt,
+    ast.LtE: ast.Gt,
+    ast.IsNot: ast.Is,
+    ast.NotIn: ast.In,
+}
+
+
+def value(run: Run, scope: Scope, node: ast.expr) -> Value:
+    """What `node` is worth. Raises `OutOfBudgetError`."""
+    run.step()
+    found = _EVALUATE.get(type(node))
+    return found(run, scope, node) if found else _composed(run, scope, node)
+
+
+def negation(of: Value) -> Value:
+    """`not x`."""
+    known = truth(of)
+    if known is not None:
+        return Known(not known)
+    return Unknown(f"not {key(of)}", local_of(of))
+
+
+def truth_of(run: Run, scope: Scope, node: ast.expr) -> Value:
+    """A condition: `Known`, or what it depends on."""
+    found = value(run, scope, node)
+    known = truth(found)
+    return found if known is None else Known(known)
+
+
+def merged(one: Value, other: Value, text: str, local: Local | None) -> Value:
+    """What is one of two values."""
+    if one is other or key(one) == key(other):
+        return one
+    why = local or local_of(one, other)
+    kinds = {each.type for each in (one, other) if isinstance(each, Unknown)}
+    return Unknown(text, why, kinds.pop() if len(kinds) == 1 else "", trained(one, other))
+
+
+def _constant(_run: Run, _scope: Scope, node: ast.Constant) -> Value:
+    plain = isinstance(node.value, int | float | str | bytes | bool | None)
+    return Known(node.value) if plain else Unknown(repr(node.value))  # type: ignore[arg-type]
+
+
+def _name(run: Run, scope: Scope, node: ast.Name) -> Value:
+    return run.current(names.lookup(run, scope, node.id))
+
+
+def _attribute(run: Run, scope: Scope, node: ast.Attribute) -> Value:
+    return run.current(names.attribute(run, value(run, scope, node.value), node.attr, Place(scope.source, node)))
+
+
+def _call(run: Run, scope: Scope, node: ast.Call) -> Value:
+    from distml.spmd.calls import evaluate_call
+
+    return evaluate_call(run, scope, node)
+
+
+def _binary(run: Run, scope: Scope, node: ast.BinOp) -> Value:
+    left, right = value(run, scope, node.left), value(run, scope, node.right)
+    operation = BINARY.get(type(node.op))
+    if isinstance(left, Known) and isinstance(right, Known) and operation:
+        return computed(operation, left, right)
+    if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
+        return Items([*left.members, *right.members], left.kind, left.exact and right.exact)
+    return derived(f"({key(left)} {type(node.op).__name__} {key(right)})", left, right)
+
+
+def computed(operation: Callable[..., Any], *given: Known) -> Value:
+    """The result of an operation on known values, unknown where it fails or grows large."""
+    texts = [each for each in given if isinstance(each.value, str | bytes)]
+    unsafe = operation is operator.mul and texts
+    numbers = [each.value for each in given if isinstance(each.value, int | float)]
+    if not unsafe and all(abs(number) < MAX_NUMBER for number in numbers):
+        try:
+            result = operation(*(each.value for each in given))
+        except Exception:  # whatever the program would raise here, it is not our concern
+            return Unknown(f"{operation}({', '.join(map(key, given))})")
+        if isinstance(result, int | float | str | bool):
+            return Known(result)
+    return Unknown(f"{operation}({', '.join(map(key, given))})")
+
+
+def _unary(run: Run, scope: Scope, node: ast.UnaryOp) -> Value:
+    operand = value(run, scope, node.operand)
+    if isinstance(node.op, ast.Not):
+        return negation(operand)
+    if isinstance(operand, Known) and isinstance(operand.value, int | float):
+        signs: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
+        if type(node.op) in signs:
+            return computed(signs[type(node.op)], operand)
+    return derived(f"{type(node.op).__name__}({key(operand)})", operand)
+
+
+def _boolean(run: Run, scope: Scope, node: ast.BoolOp) -> Value:
+    decisive = isinstance(node.op, ast.Or)
+    facts = run.facts(scope.source)
+    left = value(run, scope, node.values[0])
+    for part in node.values[1:]:
+        known = truth(left)
+        if known is decisive:
+            return left
+        if known is None and facts.speaks(part) and not run.sampling and _communicates(run, scope, part):
+            known = run.decide(left, Place(scope.source, part))
+            run.turn(Place(scope.source, part), known, (part,), local_of(left))
+            if known is decisive:
+                return Known(decisive)
+        right = value(run, scope, part)
+        left = right if known is not None else _either(left, right, decisive)
+    return left
+
+
+def _communicates(run: Run, scope: Scope, node: ast.expr) -> bool:
+    """Whether evaluating `node` communicates; nothing of it is kept."""
+    trace, before = run.trace, len(run.trace.events)
+    if run.muted:
+        return False
+    turns, exits, notes = len(trace.turns), len(trace.exits), len(trace.notes)
+    run.sampling += 1
+    with run.tentative():
+        value(run, scope, node)
+    run.sampling -= 1
+    found = len(trace.events) > before
+    del trace.events[before:], trace.turns[turns:], trace.exits[exits:], trace.notes[notes:]
+    return found
+
+
+def _either(left: Value, right: Value, decisive: bool) -> Value:
+    """`left and right`, or `left or right`, where nothing is known of `left`."""
+    if truth(right) is decisive:
+        return (
+            Known(decisive)
+            if isinstance(right, Known) and isinstance(right.value, bool)
+            else derived(f"({key(left)} {'or' if decisive else 'and'} {key(right)})", left, right)
+        )
+    if truth(right) is (not decisive):
+        return left
+    return derived(f"({key(left)} {'or' if decisive else 'and'} {key(right)})", left, right)
+
+
+def _comparison(run: Run, scope: Scope, node: ast.Compare) -> Value:
+    left = value(run, scope, node.left)
+    found: Value = Known(True)
+    for operation, part in zip(node.ops, node.comparators):
+        right = value(run, scope, part)
+        one = _compared(type(operation), left, right)
+        if truth(one) is False:
+            return one
+        found = one if truth(found) else found if truth(one) else _either(found, one, False)
+        left = right
+    return found
+
+
+def _compared(operation: type[ast.cmpop], left: Value, right: Value) -> Value:
+    if operation in (ast.In, ast.NotIn):
+        inside = _contains(right, left)
+        if inside is not None:
+            return Known(inside == (operation is ast.In))
+    elif isinstance(left, Known) and isinstance(right, Known):
+        if operation in _COMPARE:
+            return computed(_COMPARE[operation], left, right)
+        return Known((left.value is right.value) == (operation is ast.Is))
+    elif operation in (ast.Is, ast.IsNot, ast.Eq, ast.NotEq) and _is_none(left, right):
+        return Known(operation in (ast.IsNot, ast.NotEq))
+    if operation in _OPPOSITE:
+        return negation(_compared(_OPPOSITE[operation], left, right))
+    if operation is ast.Gt:
+        left, right = right, left
+    sign = "<" if operation is ast.Gt else _SIGNS.get(operation, "?")
+    found = derived(f"({key(left)} {sign} {key(right)})", left, right)
+    return Unknown(found.key, found.local)
+
+
+def _is_none(left: Value, right: Value) -> bool:
+    """Whether one of the two is None and the other something that certainly is not."""
+    pair = (left, right)
+    none = [one for one in pair if isinstance(one, Known) and one.value is None]
+    return len(none) == 1 and any(not isinstance(one, Known | Unknown) for one in pair)
+
+
+def _contains(container: Value, member: Value) -> bool | None:
+    if names.is_environment(container) and isinstance(member, Known):
+        return True if member.value in RANK_VARIABLES | SIZE_VARIABLES else None
+    if isinstance(member, Known):
+        if isinstance(container, Items) and container.exact:
+            if all(isinstance(each, Known) for each in container.members):
+                return any(isinstance(each, Known) and each.value == member.value for each in container.members)
+        elif isinstance(container, Table):
+            return member.value in container.members if container.exact else None
+        elif isinstance(container, Group):
+            return member.value in container.members if container.members is not None else None
+        elif isinstance(container, Known) and isinstance(container.value, str) and isinstance(member.value, str):
+            return member.value in container.value
+    return None
+
+
+def _conditional(run: Run, scope: Scope, node: ast.IfExp) -> Value:
+    test = truth_of(run, scope, node.test)
+    known = truth(test)
+    facts = run.facts(scope.source)
+    if known is None and not run.sampling and (facts.speaks(node.body) or facts.speaks(node.orelse)):
+        known = run.decide(test, Place(scope.source, node))
+    if known is not None:
+        run.turn(Place(scope.source, node), known, (node.body, node.orelse), local_of(test))
+        return value(run, scope, node.body if known else node.orelse)
+    one, other = value(run, scope, node.body), value(run, scope, node.orelse)
+    return merged(one, other, f"({key(one)} if {key(test)} else {key(other)})", local_of(test))
+
+
+def _subscript(run: Run, scope: Scope, node: ast.Subscript) -> Value:
+    container, index = value(run, scope, node.value), value(run, scope, node.slice)
+    if names.is_environment(container) and isinstance(index, Known):
+        return names.variable(run, index.value)
+    return item(container, index, Place(scope.source, node))
+
+
+def item(container: Value, index: Value, place: Place) -> Value:
+    """`container[index]`."""
+    if isinstance(index, Known) and isinstance(container, Items | Table) and container.exact:
+        try:
+            found: Value = container.members[index.value]  # type: ignore[index]
+        except (LookupError, TypeError):
+            return Unknown(f"{key(container)}[{key(index)}]")
+        return found
+    if isinstance(container, Known) and isinstance(index, Known) and isinstance(container.value, str):
+        return computed(operator.getitem, container, index)
+    found = derived(f"{key(container)}[{key(index)}]", container, index)
+    found.uneven = _stride(index, place)
+    return found
+
+
+def _stride(index: Value, place: Place) -> Local | None:
+    """Why two ranks may get different numbers of members: `x[rank::size]`."""
+    strided = isinstance(index, Unknown) and index.type == "slice by rank"
+    return Local("every rank takes its own part, and parts need not have one length", place) if strided else None
+
+
+def _slice(run: Run, scope: Scope, node: ast.Slice) -> Value:
+    parts = [value(run, scope, part) if part else Known(None) for part in (node.lower, node.upper, node.step)]
+    found = derived(":".join(map(key, parts)), *parts)
+    lower, _, step = parts
+    ours = isinstance(lower, Known) and lower.value == run.rank and isinstance(step, Known) and step.value == RANKS
+    if ours and not isinstance(node.lower, ast.Constant) and not isinstance(node.step, ast.Constant):
+        found.type = "slice by rank"
+    return found
+
+
+def _sequence(run: Run, scope: Scope, node: ast.List | ast.Tuple | ast.Set) -> Value:
+    members: list[Value] = []
+    exact = True
+    for part in node.elts:
+        if isinstance(part, ast.Starred):
+            inner = value(run, scope, part.value)
+            members += inner.members if isinstance(inner, Items) else [inner]
+            exact = exact and isinstance(inner, Items) and inner.exact
+        else:
+            members.append(value(run, scope, part))
+    return Items(members, type(node).__name__.lower(), exact)
+
+
+def _dictionary(run: Run, scope: Scope, node: ast.Dict) -> Value:
+    members: dict[Any, Value] = {}
+    exact = True
+    for name, part in zip(node.keys, node.values):
+        index = value(run, scope, name) if name else None
+        inner = value(run, scope, part)
+        if isinstance(index, Known):
+            members[index.value] = inner
+        elif name is None and isinstance(inner, Table):
+            members.update(inner.members)
+            exact = exact and inner.exact
+        else:
+            exact = False
+    return Table(members, exact)
+
+
+def _text(run: Run, scope: Scope, node: ast.JoinedStr) -> Value:
+    parts = [value(run, scope, part) for part in node.values]
+    if all(isinstance(part, Known) for part in parts):
+        return Known("".join(str(part.value) for part in parts if isinstance(part, Known))[:200])
+    return derived(f"f({', '.join(map(key, parts))})", *parts)
+
+
+def _formatted(run: Run, scope: Scope, node: ast.FormattedValue) -> Value:
+    return value(run, scope, node.value)
+
+
+def _lambda(_run: Run, scope: Scope, node: ast.Lambda) -> Value:
+    return Function(node, scope)
+
+
+def _assigned(run: Run, scope: Scope, node: ast.NamedExpr) -> Value:
+    found = value(run, scope, node.value)
+    run.write(scope.names, node.target.id, found)
+    return found
+
+
+def _waited(run: Run, scope: Scope, node: ast.Await) -> Value:
+    return value(run, scope, node.value)
+
+
+def _comprehended(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    from distml.spmd.loops import comprehension
+
+    return comprehension(run, scope, node)
+
+
+def _yielded(run: Run, scope: Scope, node: ast.Yield) -> Value:
+    from distml.spmd.blocks import resume
+
+    given = value(run, scope, node.value) if node.value else Known(None)
+    return resume(run, scope, given)
+
+
+def _composed(run: Run, scope: Scope, node: ast.expr) -> Value:
+    inner = [value(run, scope, part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+    return derived(f"{type(node).__name__}({', '.join(map(key, inner))})", *inner)
+
+
+_EVALUATE: dict[type[ast.expr], Any] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _comparison,
+    ast.IfExp: _conditional,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.List: _sequence,
+    ast.Tuple: _sequence,
+    ast.Set: _sequence,
+    ast.Dict: _dictionary,
+    ast.JoinedStr: _text,
+    ast.FormattedValue: _formatted,
+    ast.Lambda: _lambda,
+    ast.NamedExpr: _assigned,
+    ast.Await: _waited,
+    ast.ListComp: _comprehended,
+    ast.SetComp: _comprehended,
+    ast.GeneratorExp: _comprehended,
+    ast.DictComp: _comprehended,
+    ast.Yield: _yielded,
+}

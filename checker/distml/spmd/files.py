@@ -1,0 +1,251 @@
+"""What a file binds at its outermost level, and which of its names lead to communication; nothing here depends on the rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from distml.source.bindings import binds
+from distml.source.file import SourceFile
+from distml.source.project import Project
+from distml.source.reach import communicates, imported_files
+from distml.source.reading import UnreadableError
+from distml.spmd.library import MAIN_NAMES, MAIN_ONLY, RANK_NAMES, RANK_VARIABLES, SIZE_NAMES, words
+
+MAX_SIZE = 400
+"""Nodes of a method that says nothing of ranks, but is followed for what it changes."""
+MAX_FILES = 60
+"""How many files of a project are looked at for names that lead to communication."""
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_ASKING = RANK_NAMES | SIZE_NAMES | MAIN_NAMES | MAIN_ONLY
+_VARYING = frozenset("time perf_counter monotonic process_time set DistributedSampler".split())
+_PLAIN = frozenset("gather reduce scatter broadcast send recv step initialize spawn barrier synchronize".split())
+"""Words that mean communication only where they are asked of a module, or of an object that communicates."""
+_ELSEWHERE = frozenset("torch np numpy tf jnp functools mp itertools".split())
+_OBJECTS = frozenset("accelerator fabric comm COMM_WORLD strategy engine model_engine".split())
+_YIELDS = (ast.Yield, ast.YieldFrom)
+_FLOW = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom)
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+class FileFacts:
+    """A file of the project, read once."""
+
+    def __init__(self, source: SourceFile, project: Project) -> None:
+        self.source = source
+        self.project = project
+        self._known: dict[tuple[str, int], bool] = {}
+        self._outward: dict[int, frozenset[str]] = {}
+
+    @cached_property
+    def bindings(self) -> dict[str, list[ast.stmt]]:
+        """The statements that bind each name at the outermost level, also inside conditions and loops."""
+        found: dict[str, list[ast.stmt]] = {}
+        for statement in _outermost(self.source.tree.body):
+            for name in _bound(statement):
+                found.setdefault(name, []).append(statement)
+        return found
+
+    @cached_property
+    def rebound(self) -> frozenset[str]:
+        """Names that functions declare `global`."""
+        return frozenset(
+            name for node in ast.walk(self.source.tree) if isinstance(node, ast.Global) for name in node.names
+        )
+
+    @cached_property
+    def functions(self) -> tuple[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None], ...]:
+        """The functions of the outermost level and the methods of its classes."""
+        return tuple(_functions(self.source.tree.body, None))
+
+    @cached_property
+    def spawned(self) -> frozenset[str]:
+        """Functions that are started once for each rank, with the rank first."""
+        calls = (node for node in ast.walk(self.source.tree) if isinstance(node, ast.Call))
+        return frozenset(
+            call.args[0].id
+            for call in calls
+            if _last(call.func) == "spawn" and call.args and isinstance(call.args[0], ast.Name)
+        )
+
+    @cached_property
+    def speaking(self) -> frozenset[str]:
+        """Names, of this file and of those it imports, that lead to communication."""
+        return self._leading_to(words())
+
+    @cached_property
+    def asking(self) -> frozenset[str]:
+        """Names, of this file and of those it imports, that lead to the rank."""
+        return self._leading_to(_ASKING)
+
+    def _leading_to(self, goal: frozenset[str]) -> frozenset[str]:
+        spoken: dict[str, set[str]] = {}
+        for facts in self._around():
+            outer = {id(each) for each in facts.source.tree.body}
+            for definition, names in facts.mentioned:
+                # Methods of other files go by too many names; their classes stand for them.
+                own = facts is self and not definition.name.startswith("__")
+                if own or id(definition) in outer:
+                    spoken.setdefault(definition.name, set()).update(names)
+        found = set(goal)
+        waiting = True
+        while waiting:
+            new = {name for name, names in spoken.items() if name not in found and names & found}
+            waiting = bool(new)
+            found |= new
+        return frozenset(found)
+
+    @cached_property
+    def mentioned(self) -> tuple[tuple[Definition, frozenset[str]], ...]:
+        """Each function and class of the file with the names that stand in it."""
+        found = [node for node in ast.walk(self.source.tree) if isinstance(node, Definition)]
+        return tuple((node, self._names(node)) for node in found)
+
+    def speaks(self, node: ast.AST) -> bool:
+        """Whether something in `node` may communicate, or lead to what does."""
+        return self._once("speaks", node, lambda: bool(self._names(node) & self.speaking))
+
+    def minds(self, node: ast.AST) -> bool:
+        """Whether something in `node` may communicate, ask for the rank, or lead to what does."""
+        return self.speaks(node) or self._once("asks", node, lambda: bool(self._names(node) & self.asking))
+
+    def varies(self, node: ast.AST) -> bool:
+        """Whether something in `node` may differ between ranks."""
+        return self._once("varies", node, lambda: self._varying(node))
+
+    def _varying(self, node: ast.AST) -> bool:
+        if self._names(node) & (self.asking | _VARYING):
+            return True
+        return any(isinstance(each, ast.Set | ast.SetComp | ast.ExceptHandler) for each in ast.walk(node))
+
+    def leaves(self, node: ast.AST) -> bool:
+        """Whether control may leave `node` otherwise than at its end."""
+        return self._once("leaves", node, lambda: any(_is_exit(each) for each in _inside(node)))
+
+    def generates(self, node: ast.AST) -> bool:
+        """Whether a function is a generator."""
+        return self._once("yields", node, lambda: any(isinstance(each, _YIELDS) for each in ast.walk(node)))
+
+    def small(self, node: ast.AST) -> bool:
+        """Whether a function is short enough to be followed for nothing but what it changes."""
+        return self._once("small", node, lambda: sum(1 for _ in ast.walk(node)) <= MAX_SIZE)
+
+    def outward(self, node: ast.AST) -> frozenset[str]:
+        """The names that a function declares `global` or `nonlocal`."""
+        if id(node) not in self._outward:
+            declared = (each for each in ast.walk(node) if isinstance(each, ast.Global | ast.Nonlocal))
+            self._outward[id(node)] = frozenset(name for each in declared for name in each.names)
+        return self._outward[id(node)]
+
+    def _once(self, question: str, node: ast.AST, answer: Callable[[], bool]) -> bool:
+        known = self._known.get((question, id(node)))
+        if known is None:
+            known = self._known[question, id(node)] = answer()
+        return known
+
+    def _names(self, node: ast.AST) -> frozenset[str]:
+        """The names in `node`, without those that certainly do not mean communication."""
+        found = set()
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name):
+                found.add(each.id)
+            elif isinstance(each, ast.Attribute):
+                if each.attr not in _PLAIN or self._of_module(each.value):
+                    found.add(each.attr)
+            elif isinstance(each, ast.alias):
+                found.add(each.name.rpartition(".")[2])
+            elif isinstance(each, ast.Constant) and each.value in RANK_VARIABLES:
+                found.add("rank")
+        return frozenset(found)
+
+    def _of_module(self, base: ast.expr) -> bool:
+        name = _last(base)
+        if not isinstance(base, ast.Name):
+            return name in _OBJECTS or name in {"distributed", "comm", "optimizer", "model", "loss", "MPI"}
+        return (name in self.imported and name not in _ELSEWHERE) or name in _OBJECTS
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """The names that imports bind anywhere in the file."""
+        statements = (node for node in ast.walk(self.source.tree) if isinstance(node, ast.Import | ast.ImportFrom))
+        return frozenset(name for node in statements for name in binds(node))
+
+    def _around(self) -> Iterator[FileFacts]:
+        """This file and those it imports that communicate, or import such a file."""
+        yield self
+        seen, waiting, left = {self.source.location}, [self.source], MAX_FILES
+        while waiting and left:
+            for target in imported_files(waiting.pop(0), self.project):
+                if target.location not in seen and left:
+                    seen.add(target.location)
+                    left -= 1
+                    if communicates(target.text) or "rank" in target.text:
+                        waiting.append(target)
+                        with suppress(UnreadableError):
+                            _ = target.tree
+                            yield facts_of(target, self.project)
+
+
+_known: WeakKeyDictionary[Project, dict[str, FileFacts]] = WeakKeyDictionary()
+
+
+def facts_of(source: SourceFile, project: Project) -> FileFacts:
+    """The facts of a file, made once for each project."""
+    known = _known.setdefault(project, {})
+    found = known.get(source.location)
+    if found is None or found.source is not source:
+        found = known[source.location] = FileFacts(source, project)
+    return found
+
+
+def _outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements of a body and of the conditions, loops and blocks in it."""
+    for statement in body:
+        yield statement
+        if not isinstance(statement, _NESTED):
+            for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+                for part in getattr(statement, field, ()):
+                    yield from _outermost([part]) if isinstance(part, ast.stmt) else _outermost(part.body)
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, (*_NESTED, ast.Import, ast.ImportFrom)):
+        yield from binds(statement)
+        return
+    fields = ("targets", "target", "items", "value", "test", "iter")
+    for field in fields:
+        value = getattr(statement, field, None)
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST):
+                for node in ast.walk(part):
+                    yield from binds(node) if isinstance(node, ast.Name) else ()
+
+
+def _functions(
+    body: list[ast.stmt], owner: ast.ClassDef | None
+) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]]:
+    for statement in _outermost(body):
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield statement, owner
+        elif isinstance(statement, ast.ClassDef) and owner is None:
+            yield from _functions(statement.body, statement)
+
+
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, _NESTED):
+            yield from _inside(child)
+
+
+def _is_exit(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _last(node.func) in {"exit", "_exit", "quit", "abort", "skip"}
+    return isinstance(node, _FLOW)
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

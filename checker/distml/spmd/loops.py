@@ -1,0 +1,212 @@
+"""Loops: a turn stands for all where nobody knows how many there are."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+
+from distml.spmd.expressions import truth_of, value
+from distml.spmd.flow import Flow, LeftError
+from distml.spmd.library import RANKS
+from distml.spmd.run import Run
+from distml.spmd.trace import Event, Note
+from distml.spmd.values import (
+    Items,
+    Known,
+    Place,
+    Scope,
+    Table,
+    Unknown,
+    Value,
+    derived,
+    key,
+    local_of,
+    truth,
+)
+
+MAX_TURNS = 3
+"""So many members of a list are taken one by one; of longer ones, and of unknown ones, one stands for all."""
+
+
+def while_loop(run: Run, scope: Scope, node: ast.While) -> Flow | None:
+    """`while`: turns as long as the condition is known to be true, one where it is not."""
+    place = Place(scope.source, node)
+    for turn in range(MAX_TURNS):
+        test = truth_of(run, scope, node.test)
+        known = truth(test)
+        if known is None:
+            if turn and not local_of(test):
+                run.turn(place, False, tuple(node.body), loop=True)
+                break
+            known = run.sampling > 0 or not _matters(run, scope, node.body) or run.decide(test, place)
+        run.turn(place, known, tuple(node.body), local_of(test), loop=True)
+        if not known:
+            return _after(run, scope, node)
+        if not turn:
+            _forget(run, scope, node)
+        flow = _turn(run, scope, node.body)
+        if flow is not None:
+            return None if flow.word == "break" else flow
+        if run.sampling:
+            return None
+    endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+    return Flow("cut", place) if endless else _after(run, scope, node)
+
+
+def for_loop(run: Run, scope: Scope, node: ast.For | ast.AsyncFor) -> Flow | None:
+    """`for`: turn by turn where the members are known and few."""
+    place = Place(scope.source, node)
+    turns = _members(run, scope, node.iter)
+    if isinstance(turns, list):
+        if len(turns) <= MAX_TURNS:
+            return _one_by_one(run, scope, node, turns)
+        return _for_all(run, scope, node, _representative(turns, node), len(turns))
+    if turns.uneven and not run.sampling:
+        another = run.decide(Unknown(f"another turn of {key(turns)}", turns.uneven), place)
+        run.turn(place, another, tuple(node.body), turns.uneven, loop=True)
+        if not another:
+            return None
+    return _for_all(run, scope, node, _element(turns), None)
+
+
+def _one_by_one(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, members: list[Value]) -> Flow | None:
+    from distml.spmd.statements import assign
+
+    place = Place(scope.source, node)
+    if len(members) > 1 and len(members) != RANKS:
+        _forget(run, scope, node)
+    for member in members:
+        run.turn(place, True, tuple(node.body), loop=True)
+        assign(run, scope, node.target, member)
+        flow = _turn(run, scope, node.body)
+        if flow is not None:
+            return None if flow.word == "break" else flow
+    run.turn(place, False, tuple(node.body), loop=True)
+    return _after(run, scope, node)
+
+
+def _for_all(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, member: Value, turns: int | None) -> Flow | None:
+    """One turn for all."""
+    from distml.spmd.statements import assign
+
+    place = Place(scope.source, node)
+    _forget(run, scope, node)
+    run.turn(place, True, tuple(node.body), loop=True)
+    before = len(run.trace.events)
+    assign(run, scope, node.target, member)
+    flow = _turn(run, scope, node.body)
+    if turns is not None and len(run.trace.events) > before:
+        run.say(lambda chain: Event("turns", place, chain, turns=turns))
+    _mind_order(run, node, member, before, place)
+    if flow is not None:
+        return None if flow.word == "break" else flow
+    return _after(run, scope, node)
+
+
+def _mind_order(run: Run, node: ast.For | ast.AsyncFor, member: Value, before: int, place: Place) -> None:
+    """A set of texts has another order in every process, and so have the collectives of its turns."""
+    if isinstance(member, Unknown) and member.type == "text of a set" and len(run.trace.events) > before:
+        event = run.trace.events[before]
+        related = ((f"`{event.name}` is reached once for each of them", event.place),)
+        run.note(
+            Note(
+                "SPM303",
+                Place(place.source, node.iter),
+                "this set of texts has another order in every process: ranks communicate for different members",
+                related,
+                "go through `sorted(...)` of it, or keep the names in a list",
+            )
+        )
+
+
+def _after(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> Flow | None:
+    from distml.spmd.statements import execute
+
+    return execute(run, scope, node.orelse)
+
+
+def _turn(run: Run, scope: Scope, body: list[ast.stmt]) -> Flow | None:
+    from distml.spmd.statements import execute
+
+    flow = execute(run, scope, body)
+    return None if flow is not None and flow.word == "continue" else flow
+
+
+def _matters(run: Run, scope: Scope, body: list[ast.stmt]) -> bool:
+    facts = run.facts(scope.source)
+    return any(facts.speaks(each) for each in body)
+
+
+def _forget(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> None:
+    """Forget what this rank may change in a turn: the turn that is followed may be any."""
+    from distml.spmd.statements import assign, execute
+
+    if run.sampling:
+        return
+    run.sampling += 1
+    with run.silent(), run.tentative() as written:
+        if not isinstance(node, ast.While):
+            assign(run, scope, node.target, Unknown(f"turn of {node.lineno}"))
+        with suppress(LeftError):
+            execute(run, scope, node.body)
+    run.sampling -= 1
+    run.lose(written, f"@{node.lineno}")
+
+
+def _members(run: Run, scope: Scope, node: ast.expr) -> list[Value] | Unknown:
+    """What a loop goes through: known members, or something that stands for unknown ones."""
+    found = value(run, scope, node)
+    if isinstance(found, Table) and found.exact:
+        return [Known(each) for each in found.members]
+    if isinstance(found, Items) and found.exact:
+        if found.kind == "set" and len(found.members) > 1 and any(_is_text(each) for each in found.members):
+            return Unknown("set", type="text of a set")
+        return found.members
+    if isinstance(found, Unknown):
+        return found
+    return derived(key(found), found)
+
+
+def _is_text(each: Value) -> bool:
+    return isinstance(each, Known) and isinstance(each.value, str)
+
+
+def _element(of: Unknown) -> Value:
+    found = derived(f"{key(of)}[…]", of)
+    found.type = "text of a set" if of.type == "text of a set" else ""
+    return found
+
+
+def _representative(members: list[Value], node: ast.For | ast.AsyncFor) -> Value:
+    same = {key(each) for each in members}
+    return members[0] if len(same) == 1 else derived(f"one of {node.lineno}", *members)
+
+
+def comprehension(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    """A list, a set, a dictionary or a generator in one expression."""
+    inner = Scope(scope.source, parent=scope)
+    if len(node.generators) == 1 and not node.generators[0].ifs and not isinstance(node, ast.DictComp):
+        members = _members(run, inner, node.generators[0].iter)
+        if isinstance(members, list) and len(members) <= 16:
+            return _each(run, inner, node, members)
+    parts: list[Value] = []
+    for generator in node.generators:
+        from distml.spmd.statements import assign
+
+        turns = _members(run, inner, generator.iter)
+        member = derived(f"one of {generator.iter.lineno}", *turns) if isinstance(turns, list) else _element(turns)
+        assign(run, inner, generator.target, member)
+        parts += [member, *(value(run, inner, test) for test in generator.ifs)]
+    results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    parts += [value(run, inner, part) for part in results]
+    return derived(f"{type(node).__name__}({', '.join(map(key, parts))})", *parts)
+
+
+def _each(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, members: list[Value]) -> Value:
+    from distml.spmd.statements import assign
+
+    found = []
+    for member in members:
+        assign(run, scope, node.generators[0].target, member)
+        found.append(value(run, scope, node.elt))
+    return Items(found, "set" if isinstance(node, ast.SetComp) else "list")

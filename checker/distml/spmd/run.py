@@ -1,0 +1,167 @@
+"""The state of one rank on one path."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from distml.source.file import SourceFile
+from distml.source.project import Project
+from distml.spmd.files import FileFacts, facts_of
+from distml.spmd.trace import Choices, Event, Exit, Note, Site, Trace, Turn
+from distml.spmd.values import Local, Place, Scope, Unknown, Value, key, local_of, trained
+
+MAX_STEPS = 40_000
+MAX_CALLS = 24
+_MISSING: Any = object()
+Write = tuple[dict[Any, Any], Any, Any]
+
+
+class OutOfBudgetError(Exception):
+    """The path is too long to be followed."""
+
+
+class Run:
+    """Follows a program as rank `rank`."""
+
+    def __init__(self, rank: int, choices: Choices, project: Project, deadline: float) -> None:
+        self.rank = rank
+        self.choices = choices
+        self.project = project
+        self.trace = Trace()
+        self.chain: tuple[Place, ...] = ()
+        self.active: list[ast.AST] = []
+        self.entered: set[int] = set()
+        self.fields: dict[tuple[str, str], Value] = {}
+        self.files: dict[str, Scope] = {}
+        self.settled: dict[int, tuple[Unknown, Unknown]] = {}
+        self.muted = 0
+        self.unsynced = 0
+        self.resume: list[Callable[[Value], None]] = []
+        self.sampling = 0
+        self.steps = 0
+        self._deadline = deadline
+        self._visits: dict[Site, int] = {}
+        self._logs: list[list[Write]] = []
+
+    def step(self) -> None:
+        """Count a statement or an expression. Raises `OutOfBudgetError`."""
+        self.steps += 1
+        if self.steps > MAX_STEPS or (self.steps % 256 == 0 and time.process_time() > self._deadline):
+            raise OutOfBudgetError
+
+    def facts(self, source: SourceFile) -> FileFacts:
+        """What is known of a file."""
+        return facts_of(source, self.project)
+
+    def file(self, source: SourceFile) -> Scope:
+        """The names of a file."""
+        return self.files.setdefault(source.location, Scope(source))
+
+    def write(self, store: dict[Any, Any], name: Any, value: Any) -> None:
+        """Set `store[name]`, so that it can be taken back."""
+        for log in self._logs[-1:]:
+            log.append((store, name, store.get(name, _MISSING)))
+        store[name] = value
+
+    @contextmanager
+    def tentative(self) -> Iterator[dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]]:
+        """Take back all that is written inside; what was written is in the result afterwards, with its last value."""
+        log: list[Write] = []
+        written: dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]] = {}
+        self._logs.append(log)
+        try:
+            yield written
+        finally:
+            self._logs.pop()
+            for store, name, _ in log:
+                written[id(store), name] = (store, name, store.get(name))
+            for store, name, before in reversed(log):
+                if before is _MISSING:
+                    store.pop(name, None)
+                else:
+                    store[name] = before
+
+    def lose(self, written: dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]], where: str) -> None:
+        """Forget what may have been written."""
+        for store, name, value in written.values():
+            self.write(store, name, self.blurred(name, value, where))
+
+    def blurred(self, name: Any, value: Any, where: str) -> Any:
+        """A value after an unknown number of changes."""
+        if isinstance(value, bool) and name == "exact":
+            return False
+        if isinstance(value, list | dict | tuple):
+            return value
+        text = name if isinstance(name, str) else ".".join(map(str, name)) if isinstance(name, tuple) else str(name)
+        kind = value.type if isinstance(value, Unknown) else ""
+        return Unknown(f"{text}{where}", local_of(value), kind, trained(value))
+
+    def settle(self, old: Unknown, text: str) -> None:
+        """What `old` is, under whatever name, is the same on all ranks from here on."""
+        self.write(self.settled, id(old), (old, Unknown(text, shape=old.shape)))
+
+    def current(self, value: Value) -> Value:
+        """A value as it is now."""
+        while isinstance(value, Unknown) and id(value) in self.settled:
+            value = self.settled[id(value)][1]
+        return value
+
+    def decide(self, value: Value, place: Place) -> bool:
+        """How a condition comes out that nobody knows."""
+        local = local_of(value)
+        site = self.site(place)
+        visit = self._visits[site] = self._visits.get(site, 0) + 1
+        return self.choices.decide(key(value), site, visit, local is not None, self.rank)
+
+    def site(self, place: Place) -> Site:
+        """What tells one place on one way to it from all others."""
+        return (*(id(call.node) for call in self.chain), id(place.node))
+
+    def turn(
+        self, place: Place, outcome: bool, inside: tuple[ast.AST, ...], local: Local | None = None, loop: bool = False
+    ) -> None:
+        """A condition came out."""
+        if not self.muted:
+            at = len(self.trace.events)
+            self.trace.turns.append(Turn(self.site(place), place, self.chain, outcome, inside, at, local, loop))
+
+    def say(self, event: Callable[[tuple[Place, ...]], Event]) -> None:
+        """Something is communicated."""
+        if not self.muted:
+            self.trace.events.append(event(self.chain))
+
+    def note(self, note: Note) -> None:
+        """Something is wrong here whatever the other rank does."""
+        if not self.muted:
+            self.trace.notes.append(note)
+
+    def leave(self, word: str, place: Place) -> None:
+        """Control leaves a function, a loop or the process."""
+        if not self.muted:
+            self.trace.exits.append(Exit(word, place, self.chain, len(self.trace.events)))
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Nothing inside is recorded."""
+        self.muted += 1
+        try:
+            yield
+        finally:
+            self.muted -= 1
+
+    @contextmanager
+    def calling(self, place: Place, function: ast.AST) -> Iterator[None]:
+        """Inside of a call."""
+        before = self.chain
+        self.chain = (*before, place)
+        self.active.append(function)
+        self.entered.add(id(function))
+        try:
+            yield
+        finally:
+            self.chain = before
+            self.active.pop()

@@ -1,0 +1,118 @@
+"""What one rank does on one path: what it communicates, how conditions came out, where it left; and the shared decisions."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from distml.spmd.values import Local, Place
+
+Site = tuple[int, ...]
+"""The calls that lead to a node, and the node."""
+
+
+class Event(NamedTuple):
+    """A communication. `peer` is the other side of a message, `turns` is the number of turns of a loop that communicates."""
+
+    name: str
+    place: Place
+    chain: tuple[Place, ...]
+    root: int | None = None
+    shape: tuple[str, ...] | None = None
+    peer: int | None = None
+    turns: int | None = None
+    handle: bool = False
+
+
+class Turn(NamedTuple):
+    """A condition that came out one way; `inside` is what depends on it, `at` the number of events before."""
+
+    site: Site
+    place: Place
+    chain: tuple[Place, ...]
+    outcome: bool
+    inside: tuple[ast.AST, ...]
+    at: int
+    local: Local | None
+    loop: bool = False
+
+
+class Exit(NamedTuple):
+    """A `return`, `break`, `continue`, `raise` or end of the process."""
+
+    word: str
+    place: Place
+    chain: tuple[Place, ...]
+    at: int
+
+
+class Note(NamedTuple):
+    """Something to be said of a place whatever the other rank does."""
+
+    code: str
+    place: Place
+    message: str
+    related: tuple[tuple[str, Place], ...] = ()
+    hint: str | None = None
+
+
+@dataclass(slots=True)
+class Trace:
+    """In the order in which things happen."""
+
+    events: list[Event] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    exits: list[Exit] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    failed: bool = False
+    """Whether it ended in an exception."""
+
+
+class Choices:
+    """How the conditions that nobody knows come out on one path: alike on all ranks.
+
+    A condition whose value was made on this rank alone (`Local`) is decided for each rank by itself. Where two ranks
+    come to the same place with different unknown values, the second takes the outcome of the first: nothing says that
+    they differ.
+    """
+
+    def __init__(self, given: dict[str, bool]) -> None:
+        self.given = given
+        self.made = dict(given)
+        self.order: list[str] = []
+        self._sites: dict[tuple[Site, int], bool] = {}
+
+    def decide(self, text: str, site: Site, visit: int, local: bool, rank: int) -> bool:
+        """The outcome of a condition."""
+        bare, negated = _canonical(text)
+        if local:
+            bare = f"rank {rank}: {bare}"
+        known = self._sites.get((site, visit))
+        if bare not in self.made:
+            if known is not None and not local:
+                return known
+            self.made[bare] = not negated
+            self.order.append(bare)
+        elif bare in self.given and bare not in self.order:
+            self.order.append(bare)
+        outcome = self.made[bare] != negated
+        self._sites.setdefault((site, visit), outcome)
+        return outcome
+
+    def alternatives(self) -> list[tuple[tuple[str, bool], dict[str, bool]]]:
+        """For each decision that was free on this path, the other outcome with all that was decided before it."""
+        found = []
+        before: dict[str, bool] = {}
+        for text in self.order:
+            if text not in self.given:
+                found.append(((text, not self.made[text]), {**before, text: not self.made[text]}))
+            before[text] = self.made[text]
+        return found
+
+
+def _canonical(text: str) -> tuple[str, bool]:
+    negated = False
+    while text.startswith("not "):
+        text, negated = text[4:], not negated
+    return text, negated

@@ -1,0 +1,241 @@
+"""What an expression is worth on one rank, as far as it decides who communicates."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from distml.source.file import SourceFile
+
+MAX_KEY = 160
+Scalar: TypeAlias = int | float | str | bytes | bool | None
+
+
+class Place(NamedTuple):
+    """A node of a file."""
+
+    source: SourceFile
+    node: ast.expr | ast.stmt
+
+
+class Local(NamedTuple):
+    """Why a value is another one on every rank though nobody asked for the rank."""
+
+    why: str
+    place: Place
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """A number, a text, a truth value or None."""
+
+    value: Scalar
+
+
+@dataclass(slots=True, eq=False)
+class Unknown:
+    """A value of which only the way it came about is known: two of the same `key` are taken to be equal.
+
+    `type` is the qualified name of its class where that matters, `trained` says that gradients of it reach a model whose
+    gradients are averaged, `shape` what was said of sizes and type where a tensor was made.
+    """
+
+    key: str
+    local: Local | None = None
+    type: str = ""
+    trained: bool = False
+    shape: tuple[str, ...] | None = None
+    uneven: Local | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.key) > MAX_KEY:
+            self.key = f"{self.key[: MAX_KEY // 2]}…{hash(self.key)}"
+
+
+class Container:
+    """What programs change in place: all that changes stands in `state`."""
+
+    __slots__ = ("kind", "state")
+
+    def __init__(self, members: Any, kind: str, exact: bool = True) -> None:
+        self.kind = kind
+        self.state: dict[str, Any] = {"members": members, "exact": exact}
+
+    @property
+    def exact(self) -> bool:
+        """Whether the members are all that there are."""
+        return bool(self.state["exact"])
+
+
+class Items(Container):
+    """A list, tuple or set."""
+
+    __slots__ = ()
+
+    def __init__(self, members: list[Value], kind: str = "list", exact: bool = True) -> None:
+        super().__init__(members, kind, exact)
+
+    @property
+    def members(self) -> list[Value]:
+        """In order."""
+        found: list[Value] = self.state["members"]
+        return found
+
+
+class Table(Container):
+    """A dictionary whose keys are known."""
+
+    __slots__ = ()
+
+    def __init__(self, members: dict[Scalar, Value], exact: bool = True) -> None:
+        super().__init__(members, "dict", exact)
+
+    @property
+    def members(self) -> dict[Scalar, Value]:
+        """By key, in order."""
+        found: dict[Scalar, Value] = self.state["members"]
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class Library:
+    """Something outside the project, by its dotted name."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Module:
+    """A file of the project."""
+
+    source: SourceFile
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function of the project, with what it closes over and the object it is bound to."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    bound: Value | None = None
+    owner: Class | None = None
+    first_only: Place | None = None
+    """The decorator that lets only the first rank run it."""
+    block: bool = False
+    """Whether it is a context manager."""
+
+
+@dataclass(slots=True, eq=False)
+class Class:
+    """A class of the project."""
+
+    node: ast.ClassDef
+    scope: Scope
+
+
+@dataclass(slots=True, eq=False)
+class Instance:
+    """An object of a class of the project."""
+
+    cls: Class
+    key: str
+    fields: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """A group of ranks; `members` is None where they are not known."""
+
+    members: tuple[int, ...] | None
+
+
+@dataclass(slots=True, eq=False)
+class Partial:
+    """A function with arguments given beforehand."""
+
+    function: Value
+    positional: list[Value]
+    named: dict[str, Value]
+
+
+Value: TypeAlias = Known | Unknown | Items | Table | Library | Module | Function | Class | Instance | Group | Partial
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """Names of a function call, or of a file (`parent` is None); a lookup goes outward."""
+
+    source: SourceFile
+    names: dict[str, Value] = field(default_factory=dict)
+    parent: Scope | None = None
+    outward: frozenset[str] = frozenset()
+    """Names that are declared `global` or `nonlocal`."""
+
+    @property
+    def file(self) -> Scope:
+        """The outermost scope."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+
+def key(value: Value) -> str:
+    """What tells a value from others."""
+    match value:
+        case Known(value=scalar):
+            return repr(scalar)
+        case Unknown(key=text) | Instance(key=text):
+            return text
+        case Library(name=text):
+            return text
+        case Items(members=members, exact=True) if len(members) <= 8:
+            return f"[{', '.join(map(key, members))}]"
+        case Function(node=ast.FunctionDef(name=name)):
+            return name
+        case Class(node=node):
+            return node.name
+        case Module(source=source):
+            return source.module
+        case Group(members=members):
+            return f"group{members}"
+    return f"{type(value).__name__}@{id(value)}"
+
+
+def parts(value: Value) -> list[Value]:
+    """A value and what it holds, as far as that is written down."""
+    if isinstance(value, Items):
+        return [value, *(each for member in value.members[:16] for each in parts(member))]
+    if isinstance(value, Table):
+        return [value, *(each for member in list(value.members.values())[:16] for each in parts(member))]
+    return [value]
+
+
+def local_of(*values: Value) -> Local | None:
+    """Why one of the values differs between ranks."""
+    return next((one.local for value in values for one in parts(value) if isinstance(one, Unknown) and one.local), None)
+
+
+def trained(*values: Value) -> bool:
+    """Whether gradients of one of the values reach a model whose gradients are averaged."""
+    return any(isinstance(one, Unknown) and one.trained for value in values for one in parts(value))
+
+
+def derived(text: str, *values: Value) -> Unknown:
+    """An unknown value made of others."""
+    return Unknown(text, local_of(*values), trained=trained(*values))
+
+
+def truth(value: Value) -> bool | None:
+    """Whether a value is true, None where that is open."""
+    match value:
+        case Known(value=scalar):
+            return bool(scalar)
+        case Items(members=members, exact=exact):
+            return bool(members) if exact else None
+        case Table(members=members, exact=exact):
+            return bool(members) if exact else None
+        case Unknown() | Instance():
+            return None
+    return True
