@@ -41,6 +41,9 @@ FLUENT = frozenset(
 )
 """Methods that give their object, or one of its kind with the same path."""
 
+KEEPERS = frozenset({"tensorflow.train.Checkpoint", "argparse.Namespace", "types.SimpleNamespace"})
+"""Classes of libraries whose objects keep what they are given, each under the name it was given by."""
+
 
 class Arguments(NamedTuple):
     """What a call is given; `rest` is what comes by `*` or `**`."""
@@ -253,6 +256,9 @@ class Calls:
             return self._super(node, unit)
         if name == "functools.partial":
             return first
+        if name in KEEPERS:
+            for key, values in given.named.items():
+                self.store.add(values, "attribute", node, key)
         return frozenset({callee.called(node)})
 
     def _fluent(self, callee: Foreign, node: ast.Call, unit: Unit) -> Values:

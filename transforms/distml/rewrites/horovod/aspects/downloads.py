@@ -23,6 +23,7 @@ _LOADS = re.compile(
 )
 _SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")
 _MODELS = re.compile(r"torchvision\.models\.(\w+\.)*[a-z]\w+")
+_ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize")
 _NOTE = Note(
     "one process of a machine downloads, the others wait",
     "processes that download to one place at the same time read each other's half-written files",
@@ -36,7 +37,7 @@ def once(plan: Plan) -> None:
     statements: list[ast.stmt] = []
     for call in plan.program.calls:
         if plan.program.unit(call).source.location in plan.editable and downloads(call, plan.program):
-            places = list(_places(plan.program.statement(call), plan.program, 3))
+            places = _places(plan.program.statement(call), plan)
             if not places or start == "session" or any(_in_a_graph(each, plan) for each in places):
                 plan.warn(
                     "HVD307", call, "every rank may download this at the same time", "run it once before training"
@@ -87,37 +88,86 @@ def _wait(start: Start, world: World) -> str:
     return f"{world.module}.broadcast_object(None)"
 
 
-def _places(statement: ast.stmt, program: Program, depth: int) -> Iterator[ast.stmt]:
-    """The statements that do what `statement` does: itself, or those that call the function it returns from.
+def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
+    """The statements that do what `statement` does, where every rank does them: itself, or those that call its function.
 
-    What stands in a branch is done where no rank can leave it out: around the branch, or where the function is called.
+    What is done only if a file is missing is done where no rank can leave it out: around the branch, or where the
+    function is called. None where that would be around the training too, or nobody can say where it is.
     """
+    program = plan.program
+    function, branch = program.function(statement), _branch(statement, program)
+    place = branch if branch is not None and function is None else statement
+    if place is branch or (isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr) and _surely(place, program)):
+        return [] if _trains(place, plan) else [place]
+    calls = program.calling(function) if function is not None and depth else []
+    if isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr):
+        found = [_places(program.statement(call), plan, depth - 1) for call in calls]
+        return [each for places in found for each in places] if all(found) else []
+    return []
+
+
+def _surely(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
+    """Whether no rank can leave out a statement because it finds a file that another has just written."""
     function = program.function(statement)
-    branch = _branch(statement, program)
-    if function is None and branch is not None:
-        yield branch
-    elif branch is None and isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr):
-        yield statement
-    elif (branch is not None or isinstance(statement, ast.Return)) and depth:
-        for call in program.calling(function) if function else ():
-            yield from _places(program.statement(call), program, depth - 1)
+    if _branch(statement, program) is not None or (function is not None and _left_before(statement, program)):
+        return False
+    calls = program.calling(function) if function is not None and depth else []
+    return all(_surely(program.statement(call), program, depth - 1) for call in calls)
 
 
-def _branch(statement: ast.stmt, program: Program) -> ast.If | None:
-    """The outermost `if` around a statement in its function: a file that one rank finds may be missing for another."""
-    found: ast.If | None = None
+def _branch(statement: ast.stmt, program: Program) -> ast.If | ast.Try | None:
+    """The outermost choice by files around a statement in its function: one that a rank finds may be missing for another."""
+    found: ast.If | ast.Try | None = None
+    below: ast.AST = statement
     for above in program.ancestors(statement):
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
             break
-        if isinstance(above, ast.If) and not _is_main(above):
+        by_file = isinstance(above, ast.If) and below is not above.test and _about_files(above.test, program)
+        if by_file or (isinstance(above, ast.Try) and isinstance(below, ast.ExceptHandler)):
+            assert isinstance(above, ast.If | ast.Try)
             found = above
+        below = above
     return found
 
 
-def _is_main(node: ast.If) -> bool:
-    return (
-        isinstance(node.test, ast.Compare) and isinstance(node.test.left, ast.Name) and node.test.left.id == "__name__"
-    )
+def _left_before(statement: ast.stmt, program: Program) -> bool:
+    """Whether a function may return before it comes to a statement, because of a file."""
+    for each in (statement, *program.ancestors(statement)):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        if isinstance(each, ast.stmt):
+            block = block_of(each, program)
+            for before in block[: block.index(each)]:
+                leaves = any(isinstance(inner, ast.Return) for inner in ast.walk(before))
+                if leaves and isinstance(before, ast.If) and _about_files(before.test, program):
+                    return True
+    return False
+
+
+def _about_files(test: ast.expr, program: Program) -> bool:
+    """Whether a condition asks what files there are."""
+    for source in program.sources(test):
+        if isinstance(source, ast.Call):
+            name = ast.unparse(source.func).rpartition(".")[2]
+            if _ASKS.search(name):
+                return True
+    return False
+
+
+def _trains(statement: ast.stmt, plan: Plan) -> bool:
+    """Whether a statement runs the training, in which ranks wait for each other."""
+    program = plan.program
+    waiting: list[ast.AST] = [loop.node for loop in plan.loops]
+    seen: set[ast.AST] = set()
+    while waiting:
+        node = waiting.pop()
+        if statement in (node, *program.ancestors(node)):
+            return True
+        function = program.function(node)
+        if function is not None and function not in seen:
+            seen.add(function)
+            waiting += program.calling(function)
+    return False
 
 
 def _groups(statements: list[ast.stmt], program: Program) -> Iterator[tuple[ast.stmt, ast.stmt]]:

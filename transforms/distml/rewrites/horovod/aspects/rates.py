@@ -123,7 +123,7 @@ def scale(plan: Plan, rate: ast.expr) -> None:
     values = plan.program.of(rate)
     made = [each for each in values if isinstance(each, Foreign) and each.name.removesuffix("()") in _SCHEDULES]
     custom = [each for each in values if isinstance(each, Instance) and is_schedule(each, plan.program)]
-    own = _functions(rate, plan.program)
+    own = [*_functions(rate, plan.program), *(each.node for each in values if isinstance(each, Callable))]
     for schedule in made:
         if isinstance(schedule.node, ast.Call):
             _schedule(plan, schedule.node, _SCHEDULES[schedule.name.removesuffix("()")])
@@ -262,9 +262,11 @@ def _is_optimizer(node: ast.expr, program: Program) -> bool:
 
 
 def _is_second_parameter(node: ast.Name, program: Program) -> bool:
-    """Whether a name is the rate that a schedule is given beside the epoch."""
+    """Whether a name is the rate that a schedule is given beside the epoch, by a library: nobody here calls it."""
     function = next((a for a in program.ancestors(node) if isinstance(a, ast.FunctionDef | ast.Lambda)), None)
-    if function is None:
+    if function is None or program.calling(function):
+        return False
+    if isinstance(function, ast.FunctionDef) and function.name == "__init__":
         return False
     names = [each for each in positional(function) if each != "self"]
     return node.id in names[1:]

@@ -173,15 +173,26 @@ def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
 
 
 def started(plan: Plan, node: ast.AST) -> bool:
-    """Whether the start-up of a file has run where a node stands; functions run later."""
+    """Whether the start-up of a file has run where a node stands, also where a function around it is called."""
     program = plan.program
     unit = program.unit(node)
     torch = any(loop.start == "torch" for loop in plan.loops)
     anchor = anchor_of(unit, "torch" if torch else "tensorflow")
-    if anchor is None or program.function(node) is not None:
+    if anchor is None:
         return True
-    top = next((each for each in (node, *program.ancestors(node)) if program.parent(each) is unit.tree), anchor)
-    return _place(top) > _place(anchor)
+    waiting: list[ast.AST] = [node]
+    seen: set[ast.AST] = set()
+    while waiting:
+        here = waiting.pop()
+        function = program.function(here)
+        if function is None:
+            top = next((each for each in (here, *program.ancestors(here)) if program.parent(each) is unit.tree), anchor)
+            if _place(top) <= _place(anchor):
+                return False
+        elif function not in seen:
+            seen.add(function)
+            waiting += [call for call in program.calling(function) if program.unit(call) is unit]
+    return True
 
 
 def _place(node: ast.AST) -> tuple[int, int]:
