@@ -1,4 +1,5 @@
-"""A GitHub of one repository, `o/r`, over a bare repository of git: pull requests, labels, comments, and what GitHub refuses.
+"""A GitHub of one repository, `o/r`, and maybe a fork of it, over bare repositories of git: pull requests, labels,
+comments, and what GitHub refuses.
 
 `Forge.handle` is all of it; `Direct` is the client's API with the wire left out, `serve` puts it behind HTTP. Given
 GitHub's OpenAPI, answers are built over its examples, so that they are whole.
@@ -31,6 +32,8 @@ class Forge:
 
     def __init__(self, bare: Path, spec: Mapping[str, Any] | None = None) -> None:
         self.bare, self.spec = bare, spec
+        self.forks: dict[str, Path] = {}
+        """The repositories of forks, by owner."""
         self._pulls: list[Pull] = []
         self.comments: list[dict[str, Any]] = []
         self.requests: list[tuple[str, str]] = []
@@ -47,9 +50,11 @@ class Forge:
     def open(self) -> list[Pull]:
         return [pull for pull in self.pulls if pull["state"] == "open"]
 
-    def tip(self, branch: str) -> str | None:
-        found = git(self.bare, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
-        return found or None
+    def tip(self, head: str) -> str | None:
+        """The commit at the tip of a branch, or of `owner:branch`."""
+        owner, _, branch = head.rpartition(":")
+        where = self.forks.get(owner, self.bare)
+        return git(where, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}") or None
 
     def handle(self, method: str, address: str, body: Any) -> tuple[int, Any]:
         """Status and answer of a request."""
@@ -84,7 +89,7 @@ class Forge:
             pull
             for pull in self.pulls
             if state in ("all", pull["state"])
-            and query.get("head", f"o:{pull['head']}") == f"o:{pull['head']}"
+            and query.get("head", _label(pull["head"])) == _label(pull["head"])
             and query.get("base", pull["base"]) == pull["base"]
         ]
         return 200, _page([self._shown(pull, "pull-request-simple-items") for pull in fitting], query)
@@ -95,8 +100,11 @@ class Forge:
         if head is None or base is None:
             return 422, _error("Validation Failed", {"resource": "PullRequest", "field": "head", "code": "invalid"})
         if same:
-            return 422, _refused(f"A pull request already exists for o:{body['head']}.")
-        if git(self.bare, "rev-list", "--count", f"{base}..{head}") == "0":
+            return 422, _refused(f"A pull request already exists for {_label(body['head'])}.")
+        if (
+            git(self.forks.get(body["head"].rpartition(":")[0], self.bare), "rev-list", "--count", f"{base}..{head}")
+            == "0"
+        ):
             return 422, _refused(f"No commits between {body['base']} and {body['head']}")
         number = len(self._pulls) + 1
         empty: Pull = {"labels": [], "reviewers": [], "team_reviewers": [], "assignees": [], "milestone": None}
@@ -174,7 +182,9 @@ class Forge:
         shown["labels"] = self._labels(pull)
         for side in ("head", "base"):
             place = shown.setdefault(side, {})
-            place.update(ref=pull[side], label=f"o:{pull[side]}", sha=self.tip(pull[side]) or "0" * 40)
+            place.update(
+                ref=pull[side].rpartition(":")[2], label=_label(pull[side]), sha=self.tip(pull[side]) or "0" * 40
+            )
         for team in shown.get("requested_teams", []):
             team.setdefault("type", "organization")
         return shown
@@ -261,6 +271,10 @@ def serve(handle: Callable[[str, str, Any, Mapping[str, str]], tuple[int, Any] |
 def _page(items: list[Any], query: Mapping[str, str]) -> list[Any]:
     size, number = int(query.get("per_page", 30)), int(query.get("page", 1))
     return items[size * (number - 1) : size * number]
+
+
+def _label(head: str) -> str:
+    return head if ":" in head else f"o:{head}"
 
 
 def _refused(message: str) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Contract:
     def run(self) -> Outcome:
         api = Api(self.address, "ghs_secret", wait=self.slept.append)
         wanted = Wanted(extras=EXTRAS, warn=self.shop.warnings.append)
-        return publish(self.shop.proposal(), self.shop.remote(), Repository(api, "o", "r"), wanted)
+        return publish(self.shop.proposal(), self.shop.remote(), Repository(api, "o", "r", self.shop.fork), wanted)
 
 
 def ask(address: str, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Answered:
@@ -127,9 +127,11 @@ def _listening(log: Path, process: subprocess.Popen[bytes]) -> str:
 
 
 @pytest.fixture
-def contract(wire: tuple[str, dict[str, Forge]], spec: dict[str, Any], tmp_path: Path) -> Iterator[Contract]:
+def contract(
+    wire: tuple[str, dict[str, Forge]], spec: dict[str, Any], tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Contract]:
     address, current = wire
-    shop = Workshop(tmp_path)
+    shop = Workshop(tmp_path, getattr(request, "param", ""))
     shop.forge.spec = spec
     current["forge"] = shop.forge
     made = Contract(shop, address)
@@ -139,6 +141,7 @@ def contract(wire: tuple[str, dict[str, Forge]], spec: dict[str, Any], tmp_path:
     assert made.violations == []
 
 
+@pytest.mark.parametrize("contract", ["", "p"], ids=["own", "fork"], indirect=True)
 def test_a_whole_life(contract: Contract) -> None:
     shop = contract.shop
     assert contract.run().result == "created"
@@ -214,6 +217,7 @@ def test_faults_when_it_is_updated(contract: Contract, method: str, fault: Step)
     assert "`b.py`" in contract.shop.forge.pulls[0]["body"]
 
 
+@pytest.mark.parametrize("contract", ["", "p"], ids=["own", "fork"], indirect=True)
 def test_the_branch_moves_while_it_is_opened(contract: Contract) -> None:
     def moved(carry_out: Callable[[], Answered]) -> Answered:
         contract.shop.commit(BRANCH, {"c.py": "mine\n"})

@@ -73,6 +73,19 @@ def test_commands_of_autofix(commands: str, life: Workshop) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_commands_of_autofix_from_a_fork(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path, fork="p")
+    git(shop.clone, "remote", "remove", "fork")
+    (commands,) = blocks("autofix.md", "sh fork")
+    here = commands.replace("https://github.com/ME/NAME.git", str(shop.home))
+    compute = "distml autofix --repo o/r --base main --compute fixes.json\n"
+    with serve(lambda method, path, body, _headers: shop.forge.handle(method, path, body)) as address:
+        asked = compute + here.replace("OWNER/NAME", "o/r").replace("ME/NAME", "p/r")
+        done = shell(asked, shop.clone, GITHUB_TOKEN="t", GITHUB_API_URL=address)
+    assert done.returncode == 0, done.stderr
+    assert [pull["head"] for pull in shop.forge.open] == ["p:distml/autofix"]
+
+
 def test_the_table_of_options_is_that_of_autofix() -> None:
     page = (ROOT / "docs" / "autofix.md").read_text("utf-8")
     shown = shell("distml autofix --help", ROOT).stdout

@@ -46,43 +46,54 @@ class RacingRemote(Remote):
 class Workshop:
     """All of it, in a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.bare, self.clone = folder / "remote.git", folder / "clone"
-        git(folder, "init", "-q", "--bare", "--template=", "-b", BASE, str(self.bare))
+    def __init__(self, folder: Path, fork: str = "") -> None:
+        """`fork`: who owns the fork that the branch of fixes lives in; none if empty."""
+        self.bare, self.clone, self.fork = folder / "remote.git", folder / "clone", fork
+        self.home = folder / "fork.git" if fork else self.bare
+        for each in dict.fromkeys((self.bare, self.home)):
+            git(folder, "init", "-q", "--bare", "--template=", "-b", BASE, str(each))
         self.commit(BASE, {"a.py": f"x = 1{BAD}\n", "b.py": "y = 1\n", "notes.txt": f"x = 1{BAD}\n"})
         git(folder, "clone", "-q", "--template=", str(self.bare), str(self.clone))
         self.forge = Forge(self.bare)
+        if fork:
+            self.forge.forks[fork] = self.home
+            git(self.clone, "remote", "add", "fork", str(self.home))
         self.api = Direct(self.forge)
         self.warnings: list[str] = []
 
     def commit(self, branch: str, files: dict[str, str], amend: bool = False) -> str:
         """A person's commit on a branch; what it was."""
-        tip = git(self.bare, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+        bare = self.at(branch)
+        tip = git(bare, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
         entries = {}
-        for row in git(self.bare, "ls-tree", tip).splitlines() if tip else ():
+        for row in git(bare, "ls-tree", tip).splitlines() if tip else ():
             entries[row.partition("\t")[2]] = row.partition("\t")[0]
         for name, text in files.items():
-            blob = git(self.bare, "hash-object", "-w", "--stdin", data=text)
+            blob = git(bare, "hash-object", "-w", "--stdin", data=text)
             entries[name] = f"100644 blob {blob}"
         listed = "".join(f"{entry}\t{name}\n" for name, entry in entries.items())
-        tree = git(self.bare, "mktree", data=listed)
-        parents = git(self.bare, "log", "-1", "--format=%P", tip).split() if amend else [tip] if tip else []
-        message = git(self.bare, "log", "-1", "--format=%B", tip) if amend else "by a person"
+        tree = git(bare, "mktree", data=listed)
+        parents = git(bare, "log", "-1", "--format=%P", tip).split() if amend else [tip] if tip else []
+        message = git(bare, "log", "-1", "--format=%B", tip) if amend else "by a person"
         given = [part for parent in parents for part in ("-p", parent)]
-        new = git(self.bare, "commit-tree", tree, *given, data=message, who=PERSON)
-        git(self.bare, "update-ref", f"refs/heads/{branch}", new)
+        new = git(bare, "commit-tree", tree, *given, data=message, who=PERSON)
+        git(bare, "update-ref", f"refs/heads/{branch}", new)
         return new
 
     def tip(self, branch: str = BRANCH) -> str | None:
-        return self.forge.tip(branch)
+        return self.forge.tip(f"{self.fork}:{branch}" if self.fork and branch != BASE else branch)
+
+    def at(self, branch: str) -> Path:
+        """The repository that a branch lives in."""
+        return self.bare if branch == BASE else self.home
 
     def files(self, revision: str) -> dict[str, str]:
-        names = git(self.bare, "ls-tree", "--name-only", revision).splitlines()
+        names = git(self.at(revision), "ls-tree", "--name-only", revision).splitlines()
         return {name: self.show(revision, name) for name in names}
 
     def show(self, revision: str, name: str) -> str:
         command = ["git", "cat-file", "blob", f"{revision}:{name}"]
-        return subprocess.run(command, cwd=self.bare, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(command, cwd=self.at(revision), capture_output=True, text=True, check=True).stdout
 
     def proposal(self) -> Proposal:
         """What there is to mend in the base now."""
@@ -90,7 +101,7 @@ class Workshop:
         return compute(cloned, self.remote().look().base, [fix_findings])
 
     def remote(self) -> RacingRemote:
-        return RacingRemote(Git(str(self.clone)), "origin", BASE, BRANCH)
+        return RacingRemote(Git(str(self.clone)), "origin", BASE, BRANCH, "fork" if self.fork else "")
 
     def run(
         self,
@@ -102,6 +113,6 @@ class Workshop:
         remote = self.remote()
         if meanwhile is not None:
             remote.meanwhile = meanwhile
-        host = Repository(self.api, "o", "r")
+        host = Repository(self.api, "o", "r", self.fork)
         wanted = Wanted(extras=extras, warn=self.warnings.append)
         return publish(self.proposal() if proposal is None else proposal, remote, host, wanted)

@@ -48,29 +48,26 @@ class Tips(NamedTuple):
 
 
 class Remote:
-    """The branches `base` and `branch` at the remote of that name."""
+    """The branch `base` at the remote of that name, and `branch` there or at the remote `fork`."""
 
-    def __init__(self, git: Git, remote: str, base: str, branch: str) -> None:
-        self.git, self.remote = git, remote
+    def __init__(self, git: Git, remote: str, base: str, branch: str, fork: str = "") -> None:
+        self.git, self.remote, self.home = git, remote, fork or remote
         self.base, self.branch = base, branch
 
     def look(self) -> Tips:
         """Fetch both. Raises `GitError`, also where there is no base."""
         for tries_left in (2, 1, 0):
-            names = self._listed()
-            if self.base not in names:
+            if self._listed(self.remote, self.base) is None:
                 raise GitError(f"there is no branch {self.base} at {self.remote}")
-            kept = {name: local for name, local in ((self.base, _BASE), (self.branch, _BRANCH)) if name in names}
-            refs = [f"+refs/heads/{name}:{local}" for name, local in kept.items()]
             try:
-                self.git.run("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", self.remote, *refs)
+                base = self._fetched(self.remote, self.base, _BASE)
+                there = self._listed(self.home, self.branch) is not None
+                head = self._fetched(self.home, self.branch, _BRANCH) if there else None
                 break
             except GitError:  # a branch that was removed since it was listed, or a connection that broke
                 if not tries_left:
                     raise
-        tips = {name: self.git.text("rev-parse", "--verify", f"{local}^{{commit}}") for name, local in kept.items()}
-        head = tips.get(self.branch)
-        return Tips(tips[self.base], None if head is None else commit(self.git, head))
+        return Tips(base, None if head is None else commit(self.git, head))
 
     def push(self, new: str, replaced: Commit | None) -> None:
         """Put the branch at `new`. Raises `MovedError` where it is not at `replaced` any more."""
@@ -85,9 +82,9 @@ class Remote:
         lease = f"--force-with-lease=refs/heads/{self.branch}:{expected or ''}"
         for tries_left in (2, 1, 0):
             try:
-                self.git.run("push", "--quiet", "--no-verify", "--porcelain", lease, self.remote, refspec)
+                self.git.run("push", "--quiet", "--no-verify", "--porcelain", lease, self.home, refspec)
             except GitError:
-                now = self._listed().get(self.branch)
+                now = self._listed(self.home, self.branch)
                 if now == (refspec.partition(":")[0] or None):
                     return  # it arrived, only the answer was lost
                 if now != expected:
@@ -97,11 +94,16 @@ class Remote:
             else:
                 return
 
-    def _listed(self) -> dict[str, str]:
-        wanted = [f"refs/heads/{name}" for name in (self.base, self.branch)]
-        found = self.git.text("ls-remote", "--", self.remote, *wanted)
+    def _listed(self, remote: str, branch: str) -> str | None:
+        """The commit at the tip of a branch, None where there is no such branch."""
+        found = self.git.text("ls-remote", "--", remote, f"refs/heads/{branch}")
         rows = (line.split("\t") for line in found.splitlines())
-        return {name.removeprefix("refs/heads/"): sha for sha, name in rows if name in wanted}
+        return next((sha for sha, name in rows if name == f"refs/heads/{branch}"), None)
+
+    def _fetched(self, remote: str, branch: str, local: str) -> str:
+        refspec = f"+refs/heads/{branch}:{local}"
+        self.git.run("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", remote, refspec)
+        return self.git.text("rev-parse", "--verify", f"{local}^{{commit}}")
 
 
 def commit(git: Git, sha: str) -> Commit:

@@ -31,6 +31,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--base", metavar="BRANCH", default="main", help="the branch to fix (default: main)")
     parser.add_argument("--branch", default="distml/autofix", help="the branch for the fixes (default: distml/autofix)")
     parser.add_argument("--remote", default="origin", help="the remote of this clone to push to (default: origin)")
+    parser.add_argument("--fork", metavar="OWNER/NAME", help="push the branch to this fork of the repository")
+    parser.add_argument("--fork-remote", default="fork", metavar="REMOTE", help="the remote that is the fork (fork)")
     _configure_extras(parser)
     parser.add_argument("--no-draft", action="store_true", help="open pull requests ready for review")
     parser.add_argument(
@@ -109,12 +111,15 @@ def _clone(options: Namespace) -> Git:
     for name, value in (("--base", options.base), ("--branch", options.branch)):
         if not is_branch(git, value):
             raise ConfigError(f"{name}: no branch can be called {value!r}")
-    if options.base == options.branch:
+    if options.base == options.branch and options.fork is None:
         raise ConfigError(f"--base and --branch are both {options.base!r}: fixes need a branch of their own")
     if options.smoke and not options.compute:
         raise ConfigError("--smoke runs code of the repository, next to which no token should be: it needs --compute")
-    if options.remote.startswith("-"):
-        raise ConfigError(f"--remote: no remote can be called {options.remote!r}")
+    for name, value in (("--remote", options.remote), ("--fork-remote", options.fork_remote)):
+        if value.startswith("-"):
+            raise ConfigError(f"{name}: no remote can be called {value!r}")
+    if options.fork is not None and not _REPOSITORY.fullmatch(options.fork):
+        raise ConfigError(f"--fork must be OWNER/NAME, not {options.fork!r}")
     return git
 
 
@@ -172,16 +177,20 @@ def _published(git: Git, proposal: Proposal, options: Namespace) -> Outcome:
     from distml.github.pulls import Repository
     from distml.github.rest import Api
 
-    if not leads_to(git, options.remote, options.repo):
-        raise ConfigError(f"the remote {options.remote} of this clone is not {options.repo}")
+    remotes = [(options.remote, options.repo)] + ([(options.fork_remote, options.fork)] if options.fork else [])
+    for remote, repository in remotes:
+        if not leads_to(git, remote, repository):
+            raise ConfigError(f"the remote {remote} of this clone is not {repository}")
     try:
         api = Api(options.api_url, _token())
     except ValueError as error:
         raise ConfigError(str(error)) from None
     owner, _, name = options.repo.partition("/")
-    remote = Remote(git, options.remote, options.base, options.branch)
+    away = options.fork_remote if options.fork else ""
+    branches = Remote(git, options.remote, options.base, options.branch, away)
+    host = Repository(api, owner, name, options.fork.partition("/")[0] if options.fork else "")
     wanted = Wanted(draft=not options.no_draft, extras=_extras(options), warn=_warn)
-    return publish(proposal, remote, Repository(api, owner, name), wanted)
+    return publish(proposal, branches, host, wanted)
 
 
 def _extras(options: Namespace) -> Extras:

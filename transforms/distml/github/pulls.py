@@ -27,20 +27,21 @@ class Comment(NamedTuple):
 
 
 class Repository:
-    """The pull requests of `owner/name`."""
+    """The pull requests of `owner/name`, from its own branches or from those of the fork that `fork` owns."""
 
-    def __init__(self, api: Api, owner: str, name: str) -> None:
-        self._api, self._owner = api, owner
+    def __init__(self, api: Api, owner: str, name: str, fork: str = "") -> None:
+        self._api, self._fork, self._from = api, fork, fork or owner
         self._home = ("repos", owner, name)
 
     def pulls(self, branch: str, base: str, state: str) -> list[PullRequest]:
-        """Those from `branch` of this repository into `base`, newest first. `state`: open, closed or all."""
-        found = self._api.pages(*self._home, "pulls", state=state, head=f"{self._owner}:{branch}", base=base)
+        """Those from `branch` into `base`, newest first. `state`: open, closed or all."""
+        found = self._api.pages(*self._home, "pulls", state=state, head=f"{self._from}:{branch}", base=base)
         return sorted(map(_pull, found), key=lambda each: -each.number)
 
     def create(self, title: str, body: str, branch: str, base: str, draft: bool) -> PullRequest:
         """Open one. Raises `UnknownOutcomeError` where it may have been opened all the same."""
-        given = {"title": title, "body": body, "head": branch, "base": base, "draft": draft}
+        head = f"{self._fork}:{branch}" if self._fork else branch
+        given = {"title": title, "body": body, "head": head, "base": base, "draft": draft}
         return _pull(self._api.post(*self._home, "pulls", body=given))
 
     def update(self, number: int, **changes: str) -> PullRequest:
