@@ -63,7 +63,7 @@ def samplers(module: Any) -> None:
     """Shuffled data is read in order."""
 
     def run(self: Any) -> Iterator[int]:
-        return iter([index % len(self.data_source) for index in range(self.num_samples)])
+        return (index % len(self.data_source) for index in range(self.num_samples))
 
     wrap(module.RandomSampler, "__iter__", lambda original: run)
 

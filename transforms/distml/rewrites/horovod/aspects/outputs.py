@@ -17,6 +17,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.training.around import owner_of
 from distml.training.program import Program
+from distml.training.values import Foreign
 
 _PRINTS = re.compile(
     r"builtins\.print|pprint\.pprint|tensorflow\.print|tqdm\.tqdm(\(\))?\.write"
@@ -100,7 +101,7 @@ def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
     kind = kind_of(call, plan.program)
     if kind is None or _is_operation(call, plan) or not _free_to_move(node, call, plan):
         return
-    if kind == "file" and (private(call, plan.program) or _opened_by_all(node, plan)):
+    if kind == "file" and (private(call, plan.program) or _opened_by_all(node, call, plan)):
         return
     guard(plan, node, kind)
 
@@ -162,10 +163,10 @@ def _free_to_move(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
     """Whether all ranks but one can leave a statement out."""
     if any(not reads_only(part, plan.program) for part in (*call.args, *call.keywords)):
         return False
-    return not _guarded(node, plan) and not _communicates(node, plan.patch(node))
+    return not guarded(node, plan) and not _communicates(node, plan.patch(node))
 
 
-def _guarded(node: ast.stmt, plan: Plan) -> bool:
+def guarded(node: ast.stmt, plan: Plan) -> bool:
     """Whether a statement around it is put under rank 0 already."""
     guards = plan.patch(node).requests.statements
     around = (each for each in plan.program.ancestors(node) if isinstance(each, ast.stmt))
@@ -189,19 +190,23 @@ def _asked(node: ast.AST, patch: Patch) -> Iterator[str]:
 def _written(node: ast.With, plan: Plan) -> None:
     """A file that is opened for writing, and the statements that write it."""
     opened = [item.context_expr for item in node.items]
-    if not all(isinstance(each, ast.Call) and _opens_to_write(each, plan.program) for each in opened):
+    if not all(isinstance(each, ast.Call) and opens_to_write(each, plan.program) for each in opened):
         return
     inside = [each for each in ast.walk(node) if isinstance(each, ast.stmt) and each is not node]
-    if not _guarded(node, plan) and all(
+    if not guarded(node, plan) and all(
         (isinstance(each, ast.Assign) and _kept_inside(each, node, plan)) or _only_writes(each, plan) for each in inside
     ):
         guard(plan, node)
 
 
-def _opened_by_all(node: ast.stmt, plan: Plan) -> bool:
-    """Whether every rank opens the file here that a statement writes: one that only opens it would empty it."""
+def _opened_by_all(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
+    """Whether every rank opens the file that a statement writes: one that only opens it would empty it."""
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+    files = [value.node for value in plan.program.of(receiver) if isinstance(value, Foreign) and value.node]
+    if any(isinstance(plan.program.parent(file), ast.Assign) for file in files if isinstance(file, ast.Call)):
+        return any(opens_to_write(file, plan.program) for file in files if isinstance(file, ast.Call))
     return any(
-        isinstance(item.context_expr, ast.Call) and _opens_to_write(item.context_expr, plan.program)
+        isinstance(item.context_expr, ast.Call) and opens_to_write(item.context_expr, plan.program)
         for above in plan.program.ancestors(node)
         if isinstance(above, ast.With)
         for item in above.items
@@ -220,7 +225,8 @@ def _kept_inside(node: ast.Assign, within: ast.With, plan: Plan) -> bool:
     return isinstance(owner, ast.FunctionDef) and not looped and all(each.lineno < within.lineno for each in uses)
 
 
-def _opens_to_write(call: ast.Call, program: Program) -> bool:
+def opens_to_write(call: ast.Call, program: Program) -> bool:
+    """Whether a call opens a file to write it."""
     if "builtins.open" not in program.names(call.func):
         return False
     mode = call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "mode"), None)
