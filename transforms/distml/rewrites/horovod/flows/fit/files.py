@@ -106,6 +106,9 @@ def load_saved(plan: Plan, module: str) -> None:
             model = ast.unparse(statement.targets[0])
             code = f"{model}.optimizer = {module}.DistributedOptimizer({model}.optimizer)"
             plan.patch(statement).after(statement, code, _WRAP)
+        elif call in trained and isinstance(statement, ast.Return) and statement.value is call:
+            given = f'setattr(model, "optimizer", {module}.DistributedOptimizer(model.optimizer))'
+            plan.patch(call).wrap(call, f"(lambda model: {given} or model)({{}})", _WRAP)
 
 
 def _named(plan: Plan, call: ast.Call, made: list[str]) -> None:
