@@ -86,6 +86,21 @@ def test_wrong_inputs(
     assert said in found[-1].message
 
 
+@pytest.mark.parametrize(("families", "code"), [("SHP", "SHP101"), ("SPM", "SPM101"), ("SHP503", "")])
+def test_families(
+    checkout: Path, families: str, code: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from distml.action import run
+
+    ranks = "import torch.distributed as dist\n\nif dist.get_rank() == 0:\n    dist.barrier()\n"
+    committed(checkout, **{"a.py": BROKEN, "b.py": ranks})
+    monkeypatch.setenv("INPUT_FAMILIES", families)
+    assert run.main() == int(bool(code))
+    found, _ = commands(capsys.readouterr().out)
+    titles = [each.properties["title"] for each in found if each.name == "error"]
+    assert [code in title for title in titles] == [True] * bool(code)
+
+
 def test_a_patch_of_safe_fixes(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distml.action import run
 

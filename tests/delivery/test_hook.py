@@ -20,7 +20,7 @@ SHIPPED = ("checker", "transforms", "pyproject.toml", "README.md", "LICENSE", ".
 PRE_COMMIT = [sys.executable, "-m", "pre_commit"]
 BROKEN = "import torch\n\nx = torch.zeros(2, 3\n"
 
-HOOKS = ("distml-shapes", "distml-choreography", "distml-horovod", "distml-horovod-fix")
+HOOKS = ("distml-shapes", "distml-choreography", "distml-ranks", "distml-horovod", "distml-horovod-fix")
 CHOREOGRAPHY = """\
 from distml.choreo import At, Channel, Role
 
@@ -30,6 +30,15 @@ class Bob(Role): ...
 def talk(ch: Channel[object, Ann, Bob], n: At[int, Ann]) -> None:
     if n > 0:
         ch.com(n)
+"""
+RANKS = """\
+import torch
+import torch.distributed as dist
+
+def save(model):
+    if dist.get_rank() == 0:
+        torch.save(model.state_dict(), "model.pt")
+        dist.barrier()
 """
 SHAPES = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)\n"
 TRAINING = """\
@@ -137,13 +146,27 @@ def test_a_shape_error_across_two_files(project: Path) -> None:
 def test_each_hook_has_its_family(project: Path) -> None:
     (project / "shapes.py").write_text(SHAPES)
     (project / "talk.py").write_text(CHOREOGRAPHY)
+    (project / "save.py").write_text(RANKS)
     (project / "train.py").write_text(TRAINING)
-    found = {hook: pre_commit(project, hook) for hook in HOOKS[:3]}
-    assert {hook: done.returncode for hook, done in found.items()} == dict.fromkeys(HOOKS[:3], 1)
-    families = {
-        hook: {code for code in ("SHP101", "CHO201", "HVD106") if code in done.stdout} for hook, done in found.items()
-    }
-    assert families == {HOOKS[0]: {"SHP101"}, HOOKS[1]: {"CHO201"}, HOOKS[2]: {"HVD106"}}
+    found = {hook: pre_commit(project, hook) for hook in HOOKS[:4]}
+    assert {hook: done.returncode for hook, done in found.items()} == dict.fromkeys(HOOKS[:4], 1)
+    codes = ("SHP101", "CHO201", "SPM101", "HVD106")
+    families = {hook: {code for code in codes if code in done.stdout} for hook, done in found.items()}
+    assert families == {hook: {code} for hook, code in zip(HOOKS, codes)}
+
+
+@pytest.mark.requires("distml.interp.check")
+def test_fixes_by_an_argument(project: Path) -> None:
+    settings = project / ".pre-commit-config.yaml"
+    settings.write_text(
+        settings.read_text().replace("- id: distml-shapes\n", "- id: distml-shapes\n        args: [--fix]\n")
+    )
+    (project / "a.py").write_text("import torch\n\nx = torch.zeros(8 / 2)\n")
+    done = pre_commit(project)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "files were modified by this hook" in done.stdout
+    assert (project / "a.py").read_text() == "import torch\n\nx = torch.zeros(8 // 2)\n"
+    assert pre_commit(project).returncode == 0
 
 
 def test_training_loops_are_rewritten(project: Path) -> None:
