@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 
 from distml.spmd import names
 from distml.spmd.calls import SUSPENDED, called
 from distml.spmd.expressions import value
 from distml.spmd.flow import Flow, LeftError
-from distml.spmd.library import MAKES, UNSYNCED
+from distml.spmd.library import JOINED, MAKES, UNSYNCED
 from distml.spmd.run import Run
 from distml.spmd.trace import Note
 from distml.spmd.values import Function, Instance, Known, Library, Partial, Place, Scope, Unknown, Value, derived, key
@@ -41,6 +42,11 @@ def block(run: Run, scope: Scope, node: ast.With | ast.AsyncWith, position: int)
         _through(run, manager.positional[0], inside, place)
     elif isinstance(manager, Instance):
         _entered(run, scope, manager, inside, place)
+    elif (isinstance(manager, Unknown) and (manager.type == JOINED or "Join(" in manager.key)) or _expects_failure(
+        manager
+    ):
+        with run.silent():
+            inside(manager)
     elif isinstance(manager, Unknown) and manager.type == UNSYNCED:
         run.unsynced += 1
         inside(manager)
@@ -48,6 +54,11 @@ def block(run: Run, scope: Scope, node: ast.With | ast.AsyncWith, position: int)
     else:
         inside(derived(f"{key(manager)}.__enter__()", manager) if not isinstance(manager, Unknown) else manager)
     return flows[0] if flows else None
+
+
+def _expects_failure(manager: Value) -> bool:
+    """Whether the body is expected to fail, as in tests."""
+    return re.search(r"\b(?:raises|assertRaises\w*)\(", key(manager)) is not None
 
 
 def _through(run: Run, function: Value, inside: Callable[[Value], None], place: Place) -> None:
@@ -100,7 +111,11 @@ def attempt(run: Run, scope: Scope, node: ast.Try | ast.TryStar) -> Flow | None:
     from distml.spmd.statements import execute
 
     before = len(run.trace.events)
-    flow = execute(run, scope, node.body)
+    run.checked += bool(node.handlers)
+    try:
+        flow = execute(run, scope, node.body)
+    finally:
+        run.checked -= bool(node.handlers)
     if run.sampling:
         for handler in node.handlers:
             execute(run, scope, handler.body)

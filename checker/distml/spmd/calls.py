@@ -33,6 +33,11 @@ from distml.spmd.values import (
 )
 
 SUSPENDED = "a context manager that is not entered yet"
+THROUGH = frozenset(
+    "enumerate tqdm iter list tuple reversed islice DataLoader TensorDataset Subset DeviceLoader prefetch array".split()
+)
+"""What has as many members as its first argument, or as many batches of them."""
+STRUCTURE = frozenset({"len", "isinstance", "hasattr", "callable", "type", "issubclass", "id"})
 SAME = frozenset("to cuda cpu train eval half float double requires_grad_ compile contiguous share_memory".split())
 """Methods that return their object."""
 
@@ -133,8 +138,20 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
         return custom
     inner = [*given, *named.values()]
     result = derived(f"{name}({', '.join(map(key, inner))})", *inner)
+    last = name.rpartition(".")[2]
+    if last in THROUGH and given and isinstance(given[0], Unknown):
+        result.uneven, result.each = given[0].uneven, _counted(given[0]) if last == "enumerate" else given[0].each
+    if last in STRUCTURE:
+        return Unknown(result.key)
     plain = name.partition(".")[0] in {"torch", "numpy", "math", "tensorflow", "builtins", "jax", "tqdm"}
     return result if plain else Unknown(result.key, trained=result.trained)
+
+
+def _counted(of: Unknown) -> Value | None:
+    """A member of `enumerate(...)`."""
+    if of.each is None and of.local is None:
+        return None
+    return Items([Unknown(f"number of {of.key}"), of.each or derived(f"{of.key}[…]", of)], "tuple")
 
 
 def _method(

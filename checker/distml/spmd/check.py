@@ -62,7 +62,8 @@ class _Checker:
     def roots(self) -> Iterator[Root]:
         """The body of the file; functions that it does not mention again; the others, as far as nothing led there."""
         body = self.facts.source.tree.body
-        if any(self._worthwhile(each) for each in body if not isinstance(each, Definition | ast.ClassDef)):
+        plain = [each for each in body if not isinstance(each, Definition | ast.ClassDef)]
+        if any(map(self.facts.speaks, plain)) and any(map(self.facts.varies, plain)):
             yield Root(None, None)
         functions = [(node, owner) for node, owner in self.facts.functions if self._worthwhile(node)]
         text = self.facts.source.text
@@ -117,8 +118,7 @@ class _Checker:
             return
         if any(event is None and trace.failed for event, trace in zip(parted.events, traces)):
             return
-        why = cause(parted, traces[0], traces[1])
-        finding = describe(parted, why)
+        finding = describe(parted, cause(parted, traces[0], traces[1]), any(trace.joins for trace in traces))
         if finding is not None:
             self.found.append(finding._replace(root=root.function, owner=root.owner))
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from distml.spmd import names
 from distml.spmd.library import (
     AVERAGED_TAPE,
     AVERAGING,
     CLOCKS,
     COMMUNICATOR,
+    DICE,
     ENGINE,
+    JOINED,
+    JOINS,
     OBJECTS,
     RANK_CALLS,
     RANKS,
+    SAMPLER,
     SIZE_CALLS,
     TRUE_CALLS,
     UNSYNCED,
@@ -21,8 +27,9 @@ from distml.spmd.library import (
 )
 from distml.spmd.run import Run
 from distml.spmd.trace import Event
-from distml.spmd.values import Group, Items, Known, Local, Place, Unknown, Value, derived, key
+from distml.spmd.values import Group, Instance, Items, Known, Local, Place, Unknown, Value, derived, key, truth
 
+_BUFFERED = re.compile(r"BatchNorm|models\.(?:resnet|resnext|densenet|mobilenet|efficientnet|shufflenet|regnet)")
 _MADE = frozenset("zeros ones empty full rand randn arange tensor".split())
 _MESSAGES = {
     "torch.distributed.send": "dst",
@@ -43,9 +50,9 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
         return Known(RANKS) if _world(group) else derived(f"size of {key(group)}") if group else Known(RANKS)
     if name in TRUE_CALLS:
         return Known(True)
-    if name in CLOCKS:
-        at = f"{place.node.lineno}:{place.node.col_offset}"
-        return Unknown(f"{name}@{at}", Local("every rank reads its own clock", place))
+    own = _own(name, named, place)
+    if own is not None:
+        return own
     if name in OBJECTS:
         return Unknown(f"{name}@{place.node.lineno}", type=OBJECTS[name])
     if name == "os.getenv" and given and isinstance(given[0], Known):
@@ -58,10 +65,30 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
         return _message(run, name, given, named, place)
     if name in _LATER:
         return _unclear(run, place)
+    if name in JOINS:
+        run.join()
+        return Known(run.rank)
     operation = operations().get(name)
     if operation is not None:
         return communicate(run, name, operation, given, named, place)
     return _made(name, given, named, place)
+
+
+def _own(name: str, named: dict[str, Value], place: Place) -> Value | None:
+    """What every rank has its own of: a clock, dice that nobody seeds, its batches of the data."""
+    at = f"{place.node.lineno}:{place.node.col_offset}"
+    text = place.source.text
+    if name in CLOCKS:
+        return Unknown(f"{name}@{at}", Local("every rank reads its own clock", place))
+    if name in DICE and "seed" not in text and "__main__" in text:
+        return Unknown(f"{name}@{at}", Local("every rank throws its own dice: nothing seeds them", place))
+    if name.endswith(".DistributedSampler"):
+        return Unknown(f"sampler@{at}", type=SAMPLER)
+    sampler = named.get("sampler")
+    if name.endswith(".DataLoader") and isinstance(sampler, Unknown) and sampler.type == SAMPLER:
+        why = Local("every rank has its own batches: the sampler is a DistributedSampler", place)
+        return Unknown(f"loader@{at}", each=Unknown(f"batch@{at}", why))
+    return None
 
 
 def _rank_in(run: Run, group: Value | None) -> Value:
@@ -85,20 +112,37 @@ def communicate(
     bound = {**dict(zip(operation.parameters, given)), **named}
     group = bound.get("group", bound.get("process_group", bound.get("process_set")))
     if operation.name == "new_group":
-        run.say(lambda chain: Event(operation.name, place, chain))
-        return Group(names.ranks_of(bound.get("ranks", Known(None))))
+        members = names.ranks_of(bound.get("ranks", Known(None)))
+        shape = None if members is None else (*map(str, members), "")
+        run.say(lambda chain: Event(operation.name, place, chain, shape=shape))
+        return Group(members)
     if not _world(group) or "*" in named or "**" in named:
         return Unknown(f"{operation.name}@{place.node.lineno}")
     root = bound.get(operation.root)
     number = root.value if isinstance(root, Known) and isinstance(root.value, int) else None
     tensor = bound.get(operation.tensor)
     shape = tensor.shape if isinstance(tensor, Unknown) else None
+    if run.checked:  # a collective that is refused raises at once, and somebody waits for that
+        number = shape = None
     run.say(lambda chain: Event(operation.name, place, chain, number, shape))
     at = f"{operation.name}@{place.node.lineno}:{place.node.col_offset}"
     _agree(run, operation, bound, at)
     if operation.name == "DistributedDataParallel":
-        return Unknown(at, type=WRAPPED)
+        return Unknown(at + _buffers(run, bound), type=WRAPPED)
     return Unknown(at)
+
+
+def _buffers(run: Run, bound: dict[str, Value]) -> str:
+    """Whether a wrapped model sends its buffers to all ranks before each forward pass."""
+    sent = truth(bound.get("broadcast_buffers", Known(True)))
+    model = bound.get("module")
+    if isinstance(model, Instance):
+        source = model.cls.scope.source
+        start, end = model.cls.node.lineno - 1, model.cls.node.end_lineno
+        text = "\n".join(source.lines[start:end])
+    else:
+        text = key(model) if model is not None else ""
+    return " with buffers" if sent and _BUFFERED.search(text) else ""
 
 
 def _agree(run: Run, operation: Operation, bound: dict[str, Value], at: str) -> None:
@@ -139,9 +183,13 @@ def method_of_object(
         return Known(None)
     if kind == WRAPPED:
         if name in ("__call__", "forward"):
+            if "with buffers" in receiver.key and not run.unsynced:
+                run.say(lambda chain: Event("forward", place, chain))
             found = derived(f"{receiver.key}({', '.join(map(key, given))})", *given)
             found.trained = True
             return found
+        if name == "join":
+            return Unknown(JOINED, type=JOINED)
         return Unknown(UNSYNCED, type=UNSYNCED) if name == "no_sync" else None
     if (kind == AVERAGING and name in ("step", "synchronize")) or (kind == AVERAGED_TAPE and name == "gradient"):
         run.say(lambda chain: Event(name, place, chain))

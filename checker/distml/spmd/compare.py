@@ -34,17 +34,42 @@ class Cause(NamedTuple):
 def parting(one: Trace, other: Trace) -> Parting | None:
     """The first place where two ranks do not meet, None where they always do."""
     mine, theirs = _followable(one.events, other.events)
-    position = (0, 0)
+    position = [0, 0]
     while position[0] < len(mine) or position[1] < len(theirs):
         first = mine[position[0]] if position[0] < len(mine) else None
         second = theirs[position[1]] if position[1] < len(theirs) else None
+        further = [event is not None and event.turns is not None for event in (first, second)]
+        if further[0] != further[1]:
+            rank = further.index(True)
+            found = _stopped(rank, (first, second), (one, other))
+            if found is not None:
+                return found
+            position[rank] += 1
+            continue
         kind = _difference(first, second)
         if kind == "unclear":
             return None
         if kind:
             at = (_index(one.events, first), _index(other.events, second))
             return Parting(kind, (first, second), at)
-        position = (position[0] + 1, position[1] + 1)
+        position = [position[0] + 1, position[1] + 1]
+    return None
+
+
+def _stopped(rank: int, events: tuple[Event | None, Event | None], traces: tuple[Trace, Trace]) -> Parting | None:
+    """A further turn of a loop that the other rank has left, None where it only counts its turns in another way."""
+    further = events[rank]
+    if further is None or traces[1 - rank].joins:
+        return None
+    depth = len(further.chain)
+    for leap in traces[1 - rank].exits:
+        there = [place.node for place in leap.chain[:depth]] == [place.node for place in further.chain]
+        nodes = {id(node) for node in ast.walk(further.place.node)}
+        path = (*leap.chain, leap.place)[depth:]
+        if there and leap.word != "continue" and path and id(path[0].node) in nodes:
+            at = (_index(traces[0].events, events[0]), _index(traces[1].events, events[1]))
+            pair = (further.first, None) if rank == 0 else (None, further.first)
+            return Parting("again", pair, at)
     return None
 
 
@@ -69,7 +94,7 @@ def _difference(first: Event | None, second: Event | None) -> str:
         return "missing"
     if first.name != second.name:
         return "order"
-    if first.turns != second.turns:
+    if first.turns != second.turns and (-1 not in (first.turns, second.turns) or first.place.node is second.place.node):
         return "turns"
     if first.root != second.root and None not in (first.root, second.root):
         return "root"
@@ -82,9 +107,9 @@ def _index(events: list[Event], event: Event | None) -> int:
     return next((number for number, each in enumerate(events) if each is event), len(events))
 
 
-def cause(found: Parting, one: Trace, other: Trace) -> Cause | None:
+def cause(found: Parting, one: Trace, other: Trace) -> tuple[Parting, Cause] | None:
     """Why two ranks part: the last condition before that came out differently and that one of the events, or a leap
-    past it, depends on. None where nothing explains it; then nothing is said.
+    past it, or an earlier event without a partner, depends on. None where nothing explains it; then nothing is said.
     """
     outcomes = _outcomes(other.turns)
     seen: dict[tuple[int, ...], int] = {}
@@ -95,7 +120,24 @@ def cause(found: Parting, one: Trace, other: Trace) -> Cause | None:
         if visit < len(theirs) and theirs[visit].outcome != turn.outcome:
             if turn.at <= found.at[0] and theirs[visit].at <= found.at[1]:
                 pairs.append((turn, theirs[visit]))
-    return _explaining(found, one, other, pairs)
+    explained = _explaining(found, one, other, pairs)
+    return (found, explained) if explained is not None else _earlier(found, one, other, pairs)
+
+
+def _earlier(found: Parting, one: Trace, other: Trace, pairs: list[tuple[Turn, Turn]]) -> tuple[Parting, Cause] | None:
+    """An event without a partner that met another of its name before."""
+    for turns in reversed(pairs):
+        sides = [
+            [event for event in trace.events[: at + 1] if event.turns is None and _depends(event, turn)]
+            for trace, turn, at in zip((one, other), turns, found.at)
+        ]
+        names = [[(event.name, event.shape) for event in side] for side in sides]
+        if names[0] != names[1]:
+            same = next((n for n, (mine, theirs) in enumerate(zip(*names)) if mine != theirs), min(map(len, names)))
+            first, second = (side[same] if same < len(side) else None for side in sides)
+            cause_ = Cause(turns, (first is not None, second is not None))
+            return Parting("missing", (first, second), found.at), cause_
+    return None
 
 
 def _outcomes(turns: list[Turn]) -> dict[tuple[int, ...], list[Turn]]:
@@ -113,7 +155,8 @@ def _explaining(found: Parting, one: Trace, other: Trace, pairs: list[tuple[Turn
     for turns in reversed(pairs):
         for rank, (trace, turn, at) in enumerate(zip((one, other), turns, found.at)):
             for leap in reversed(trace.exits):
-                if turn.at <= leap.at <= at and _within((*leap.chain, leap.place), turn):
+                leaves = len(leap.chain) == len(turn.chain) or leap.word in ("raise", "exit")
+                if leaves and turn.at <= leap.at <= at and _within((*leap.chain, leap.place), turn):
                     return Cause(turns, (False, False), leap, rank)
     return None
 

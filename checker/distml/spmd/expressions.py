@@ -117,7 +117,11 @@ def _binary(run: Run, scope: Scope, node: ast.BinOp) -> Value:
         return computed(operation, left, right)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         return Items([*left.members, *right.members], left.kind, left.exact and right.exact)
-    return derived(f"({key(left)} {type(node.op).__name__} {key(right)})", left, right)
+    found = derived(f"({key(left)} {type(node.op).__name__} {key(right)})", left, right)
+    tensors = [each for each in (left, right) if isinstance(each, Unknown) and each.shape]
+    if len(tensors) == 1 and any(isinstance(each, Known) for each in (left, right)):
+        found.shape = tensors[0].shape
+    return found
 
 
 def computed(operation: Callable[..., Any], *given: Known) -> Value:
@@ -152,6 +156,8 @@ def _boolean(run: Run, scope: Scope, node: ast.BoolOp) -> Value:
     left = value(run, scope, node.values[0])
     for part in node.values[1:]:
         known = truth(left)
+        if known is not None and facts.speaks(part):
+            run.turn(Place(scope.source, part), known is not decisive, (part,))
         if known is decisive:
             return left
         if known is None and facts.speaks(part) and not run.sampling and _communicates(run, scope, part):

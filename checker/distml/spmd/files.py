@@ -21,7 +21,9 @@ MAX_FILES = 60
 """How many files of a project are looked at for names that lead to communication."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _ASKING = RANK_NAMES | SIZE_NAMES | MAIN_NAMES | MAIN_ONLY
-_VARYING = frozenset("time perf_counter monotonic process_time set DistributedSampler".split())
+_VARYING = frozenset(
+    "time perf_counter monotonic process_time set DistributedSampler random randint choice uniform".split()
+)
 _PLAIN = frozenset("gather reduce scatter broadcast send recv step initialize spawn barrier synchronize".split())
 """Words that mean communication only where they are asked of a module, or of an object that communicates."""
 _ELSEWHERE = frozenset("torch np numpy tf jnp functools mp itertools".split())

@@ -138,6 +138,8 @@ ACCELERATOR, FABRIC, COMMUNICATOR, ENGINE = (
     "mpi4py.Comm",
     "deepspeed.Engine",
 )
+JOINS = frozenset(f"{name}.join" for name in HOROVOD)
+JOINED = "join"
 WRAPPED, UNSYNCED = "torch.nn.parallel.DistributedDataParallel", "no_sync"
 AVERAGING, AVERAGED_TAPE = "horovod.DistributedOptimizer", "horovod.DistributedGradientTape"
 
@@ -234,6 +236,8 @@ RANK_VARIABLES = frozenset(
 )
 SIZE_VARIABLES = frozenset("WORLD_SIZE LOCAL_WORLD_SIZE OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_NTASKS".split())
 
+SAMPLER = "torch.utils.data.DistributedSampler"
+DICE = frozenset({"random.random", "random.randint", "random.choice", "random.uniform", "numpy.random.rand"})
 CLOCKS = frozenset({"time.time", "time.perf_counter", "time.monotonic", "time.process_time"})
 """What differs between processes though the program says nothing of ranks."""
 

@@ -58,7 +58,7 @@ def for_loop(run: Run, scope: Scope, node: ast.For | ast.AsyncFor) -> Flow | Non
     place = Place(scope.source, node)
     turns = _members(run, scope, node.iter)
     if isinstance(turns, list):
-        if len(turns) <= MAX_TURNS:
+        if len(turns) <= 1 or _ranks(turns) or (len(turns) <= MAX_TURNS and not all(map(_plain, turns))):
             return _one_by_one(run, scope, node, turns)
         return _for_all(run, scope, node, _representative(turns, node), len(turns))
     if turns.uneven and not run.sampling:
@@ -73,7 +73,7 @@ def _one_by_one(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, members: l
     from distml.spmd.statements import assign
 
     place = Place(scope.source, node)
-    if len(members) > 1 and len(members) != RANKS:
+    if len(members) > 1 and not _ranks(members):
         _forget(run, scope, node)
     for member in members:
         run.turn(place, True, tuple(node.body), loop=True)
@@ -95,12 +95,20 @@ def _for_all(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, member: Value
     before = len(run.trace.events)
     assign(run, scope, node.target, member)
     flow = _turn(run, scope, node.body)
-    if turns is not None and len(run.trace.events) > before:
-        run.say(lambda chain: Event("turns", place, chain, turns=turns))
     _mind_order(run, node, member, before, place)
+    if flow is None:
+        _again(run, place, before, turns)
     if flow is not None:
         return None if flow.word == "break" else flow
     return _after(run, scope, node)
+
+
+def _again(run: Run, place: Place, before: int, turns: int | None) -> None:
+    """Further turns of a loop, if it communicates in them."""
+    if len(run.trace.events) > before and not run.muted:
+        first = run.trace.events[before]
+        count = -1 if turns is None else turns
+        run.say(lambda chain: Event("turns", place, chain, turns=count, first=first))
 
 
 def _mind_order(run: Run, node: ast.For | ast.AsyncFor, member: Value, before: int, place: Place) -> None:
@@ -167,11 +175,22 @@ def _members(run: Run, scope: Scope, node: ast.expr) -> list[Value] | Unknown:
     return derived(key(found), found)
 
 
+def _ranks(members: list[Value]) -> bool:
+    """Whether a loop goes through the ranks."""
+    return [each.value if isinstance(each, Known) else each for each in members] == list(range(RANKS))
+
+
+def _plain(each: Value) -> bool:
+    return isinstance(each, Known | Unknown)
+
+
 def _is_text(each: Value) -> bool:
     return isinstance(each, Known) and isinstance(each.value, str)
 
 
 def _element(of: Unknown) -> Value:
+    if of.each is not None:
+        return of.each
     found = derived(f"{key(of)}[…]", of)
     found.type = "text of a set" if of.type == "text of a set" else ""
     return found
@@ -185,7 +204,7 @@ def _representative(members: list[Value], node: ast.For | ast.AsyncFor) -> Value
 def comprehension(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
     """A list, a set, a dictionary or a generator in one expression."""
     inner = Scope(scope.source, parent=scope)
-    if len(node.generators) == 1 and not node.generators[0].ifs and not isinstance(node, ast.DictComp):
+    if len(node.generators) == 1:
         members = _members(run, inner, node.generators[0].iter)
         if isinstance(members, list) and len(members) <= 16:
             return _each(run, inner, node, members)
@@ -202,11 +221,25 @@ def comprehension(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast
     return derived(f"{type(node).__name__}({', '.join(map(key, parts))})", *parts)
 
 
-def _each(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, members: list[Value]) -> Value:
+def _each(
+    run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, members: list[Value]
+) -> Value:
+    """Member by member, as far as their conditions are known."""
     from distml.spmd.statements import assign
 
-    found = []
+    generator = node.generators[0]
+    results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    found: list[list[Value]] = []
+    exact = True
     for member in members:
-        assign(run, scope, node.generators[0].target, member)
-        found.append(value(run, scope, node.elt))
-    return Items(found, "set" if isinstance(node, ast.SetComp) else "list")
+        assign(run, scope, generator.target, member)
+        tests = [truth(value(run, scope, test)) for test in generator.ifs]
+        exact = exact and None not in tests
+        if tests:
+            run.turn(Place(scope.source, generator.ifs[0]), False not in tests, tuple(results))
+        if False not in tests:
+            found.append([value(run, scope, part) for part in results])
+    if isinstance(node, ast.DictComp):
+        named = {each[0].value: each[1] for each in found if isinstance(each[0], Known)}
+        return Table(named, exact and len(named) == len(found))
+    return Items([each[0] for each in found], "set" if isinstance(node, ast.SetComp) else "list", exact)

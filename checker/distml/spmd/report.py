@@ -41,12 +41,18 @@ def diagnostic(finding: Finding) -> Diagnostic:
     return Diagnostic(finding.code, finding.message, span, related, finding.hint)
 
 
-def describe(parted: Parting, why: Cause | None) -> Finding | None:
-    """The finding on two ranks that part; None where nothing explains it."""
+def describe(parted: Parting, explained: tuple[Parting, Cause] | None, joins: bool) -> Finding | None:
+    """The finding on two ranks that part; None where nothing explains it. `joins` where ranks wait for those with more
+    turns.
+    """
+    if explained is not None and (parted.kind != "shape" or explained[0] is not parted):
+        parted, why = explained
+    else:
+        why = None
     first, second = parted.events
     if parted.kind in ("root", "shape", "turns", "messages") and first is not None and second is not None:
-        return _unlike(parted.kind, first, second)
-    if why is None:
+        return None if joins and parted.kind == "turns" else _unlike(parted.kind, first, second)
+    if why is None or (joins and (why.turns[0].loop or parted.kind == "again")):
         return None
     if why.left is not None:
         return _left(parted, why)
@@ -96,7 +102,10 @@ def _left(parted: Parting, why: Cause) -> Finding | None:
         message = f"a rank that {word} in line {leap.place.node.lineno} does not reach `{_call(event)}`; others may"
         related = (related[0], (local.why, local.place), *related[1:])
         return Finding("SPM301", place, message, anchor, related, _AGREE)
-    message = f"`{_call(event)}` is not reached by rank {1 - rank}, which {word} in line {leap.place.node.lineno}"
+    again = " again" if parted.kind == "again" else ""
+    message = (
+        f"`{_call(event)}` is not reached{again} by rank {1 - rank}, which {word} in line {leap.place.node.lineno}"
+    )
     hint = "let all ranks leave together, or none before this"
     return Finding("SPM102", place, message, anchor, related, hint, event.name, 1 - rank)
 
@@ -138,15 +147,23 @@ def _unlike(kind: str, first: Event, second: Event) -> Finding:
         return Finding("SPM202", first.place, message, first.place.node, (), "name one rank, the same on all ranks")
     if kind == "shape":
         mine, theirs = (_shape(each) for each in (first, second))
+        if first.name in MAKES:
+            mine, theirs = (f"[{', '.join((each.shape or ())[:-1])}]" for each in (first, second))
+            message = f"{name} makes the group {mine} on rank 0 and {theirs} on rank 1"
+            return Finding(
+                "SPM201", first.place, message, first.place.node, (), "make groups in one order on all ranks"
+            )
         message = f"{name} gets a tensor of {mine} on rank 0 and of {theirs} on rank 1"
         related = (("rank 1 is here", second.place),) if second.place.node is not first.place.node else ()
         hint = "give it tensors of one shape and type; pad, or exchange objects"
         return Finding("SPM203", first.place, message, first.place.node, related, hint)
     if kind == "turns":
-        message = f"the loop takes {first.turns} turns on rank 0 and {second.turns} on rank 1, and communicates in each"
-        return Finding(
-            "SPM103", first.place, message, first.place.node, (), "let every rank take the same number of turns"
-        )
+        mine, theirs = ("another number of" if each.turns == -1 else str(each.turns) for each in (first, second))
+        message = f"the loop takes {mine} turns on rank 0 and {theirs} on rank 1, and communicates in each"
+        hint = "let every rank take the same number of turns"
+        inner = first.first or first
+        place = inner.chain[len(first.chain)] if len(inner.chain) > len(first.chain) else inner.place
+        return Finding("SPM103", place, message, first.place.node, (("the loop", first.place),), hint)
     what = "sends before it receives" if first.name == "send" else "receives before it sends"
     message = f"rank 0 {what}, and so does rank 1: each waits for the other"
     related = (("rank 1 is here", second.place),) if second.place.node is not first.place.node else ()

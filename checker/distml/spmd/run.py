@@ -40,6 +40,7 @@ class Run:
         self.settled: dict[int, tuple[Unknown, Unknown]] = {}
         self.muted = 0
         self.unsynced = 0
+        self.checked = 0
         self.resume: list[Callable[[Value], None]] = []
         self.sampling = 0
         self.steps = 0
@@ -128,6 +129,10 @@ class Run:
         if not self.muted:
             at = len(self.trace.events)
             self.trace.turns.append(Turn(self.site(place), place, self.chain, outcome, inside, at, local, loop))
+
+    def join(self) -> None:
+        """Ranks with less to do wait for the others from here on."""
+        self.trace.joins = True
 
     def say(self, event: Callable[[tuple[Place, ...]], Event]) -> None:
         """Something is communicated."""

@@ -22,7 +22,9 @@ class Event(NamedTuple):
     shape: tuple[str, ...] | None = None
     peer: int | None = None
     turns: int | None = None
-    handle: bool = False
+    first: Event | None = None
+    """Of an event that stands for the further turns of a loop (`turns` is -1 where nobody knows how many): what the first
+    of them begins with."""
 
 
 class Turn(NamedTuple):
@@ -65,6 +67,8 @@ class Trace:
     turns: list[Turn] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    joins: bool = False
+    """Whether ranks that are done earlier wait for the others."""
     failed: bool = False
     """Whether it ended in an exception."""
 

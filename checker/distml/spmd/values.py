@@ -47,6 +47,9 @@ class Unknown:
     trained: bool = False
     shape: tuple[str, ...] | None = None
     uneven: Local | None = None
+    """Why another rank may get another number of members."""
+    each: Value | None = None
+    """What a member is, where that is known."""
 
     def __post_init__(self) -> None:
         if len(self.key) > MAX_KEY:
