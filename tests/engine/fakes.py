@@ -6,12 +6,16 @@ import faulthandler
 import os
 import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.results import LostPlace
 from distml.source.file import SourceFile
 from distml.source.project import Project
+
+HELD: list[str] = []
+"""What checks of one process hold in common."""
 
 
 @dataclass
@@ -58,6 +62,24 @@ def misbehave(line: str) -> None:
     if "endless" in line:
         while True:
             pass
+    if "mistaken" in line:
+        try:
+            misbehave("endless")
+        except BaseException as error:
+            raise RuntimeError("another exception is made of it") from error
+    if "deaf" in line:
+        with suppress(BaseException):
+            misbehave("endless")
+    if "half" in line:
+        HELD.append(line)
+        misbehave("endless")
+    if "whole" in line and HELD:
+        raise ValueError("something is half made")
+    end(line)
+
+
+def end(line: str) -> None:
+    """Does to the process what a line asks for."""
     if "stubborn" in line:
         signal.setitimer(signal.ITIMER_REAL, 0)
         time.sleep(60)

@@ -72,6 +72,23 @@ def test_a_check_that_does_not_end_is_stopped(folder: Path, jobs: int, monkeypat
     assert not report.failed
 
 
+@pytest.mark.parametrize("how", ["mistaken", "deaf"])
+def test_whatever_becomes_of_the_alarm_the_time_is_over(
+    folder: Path, jobs: int, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distml.engine.one.GRACE", 0.05)
+    write(folder, a=TENSOR + how, b=TENSOR + "boom", c=TENSOR + "crash")
+    report = run(["."], Config(jobs=jobs, time_limit=0.1), checker=fake)
+    assert found(report) == [("a.py", 1, "SRC105"), ("b.py", 2, "SHP101"), ("c.py", 1, "SRC201")]
+
+
+def test_a_worker_that_was_stopped_halfway_checks_no_other_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("distml.engine.one.GRACE", 0.05)
+    write(folder, a=TENSOR + "half", b=TENSOR + "whole\nboom")
+    report = run(["."], Config(jobs=1, time_limit=0.1), checker=fake)
+    assert found(report) == [("a.py", 1, "SRC105"), ("b.py", 3, "SHP101")]
+
+
 def test_a_check_that_cannot_be_interrupted_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "LAST_GRACE", 0.3)
     write(folder, a=TENSOR + "stubborn", b=TENSOR + "boom")
@@ -202,8 +219,11 @@ def test_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_alarm_is_off_afterwards() -> None:
-    with limits.alarm(0.05):
+    with limits.Alarm(0.05) as alarm:
         pass
     time.sleep(0.1)
-    with pytest.raises(limits.OutOfTimeError), limits.alarm(0.01):
+    assert not alarm.rang
+    alarm = limits.Alarm(0.01)
+    with pytest.raises(limits.OutOfTimeError), alarm:
         time.sleep(5)
+    assert alarm.rang

@@ -114,13 +114,16 @@ def _survey(
 
 @contextmanager
 def _limited(limit: float) -> Iterator[None]:
-    from distml.engine.limits import OutOfTimeError, alarm
+    from distml.engine.limits import Alarm, OutOfTimeError
 
+    alarm = Alarm(limit)
     try:
-        with alarm(limit):
+        with alarm:
             yield
-    except OutOfTimeError:
-        raise TimeoutError(f"the program was given up after {limit:g} s (--time-limit)") from None
+    except (OutOfTimeError, Exception):
+        if alarm.rang:
+            raise TimeoutError(f"the program was given up after {limit:g} s (--time-limit)") from None
+        raise
 
 
 def _report(found: Survey, notebooks: Mapping[str, Notebook], config: Config, options: Namespace) -> int:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
+from typing import Self
 
 CLOCK = 3.0  # seconds on the clock for each second of processor time
 GRACE = 0.5  # seconds on the clock between that and the alarm
@@ -22,19 +21,32 @@ class OutOfTimeError(BaseException):
     """The alarm went off. No `Exception`, so that nothing on the way out mistakes it for one of its own."""
 
 
-@contextmanager
-def alarm(seconds: float) -> Iterator[None]:
-    """Raise `OutOfTimeError` in the block after `seconds`; does nothing where there are no alarms."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+class Alarm:
+    """Raises `OutOfTimeError` in its block after `seconds`; does nothing where there are no alarms.
+
+    The exception may come up anywhere, also where Python makes another one of it, or none: in `__set_name__`, in a
+    finalizer, in the clean-up after something else. Hence `rang` tells whether the time was over.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.rang = False
+        self._seconds = seconds
+        self._can = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> Self:
+        if self._can:
+            self._previous = signal.signal(signal.SIGALRM, self._ring)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._can:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._previous)
+
+    def _ring(self, _number: int, _frame: FrameType | None) -> None:
+        self.rang = True
+        raise OutOfTimeError
 
 
 def limit_memory(mebibytes: int) -> None:
@@ -51,7 +63,3 @@ def limit_memory(mebibytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
     except (ImportError, OSError, ValueError):
         return
-
-
-def _ring(_number: int, _frame: FrameType | None) -> None:
-    raise OutOfTimeError

@@ -12,7 +12,7 @@ from typing import Any
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
-from distml.engine.limits import CLOCK, GRACE, OutOfTimeError, alarm
+from distml.engine.limits import CLOCK, GRACE, Alarm, OutOfTimeError
 from distml.engine.results import Checker, FileResult, LostPlace, Place
 from distml.source.file import SourceFile
 from distml.source.project import Project
@@ -31,15 +31,18 @@ def check_one(
 
     `trace` writes down what the result depends on, for the cache.
     """
+    alarm = Alarm(CLOCK * config.time_limit + GRACE)
+    late = failure("SRC105", path, out_of_time(config))
     try:
-        with alarm(CLOCK * config.time_limit + GRACE):
-            return _check(path, project, config, checker, trace or _no_trace)
+        with alarm:
+            found = _check(path, project, config, checker, trace or _no_trace)
     except OutOfTimeError:
-        return failure("SRC105", path, out_of_time(config))
+        return late
     except MemoryError:
-        return failure("SRC106", path, out_of_memory(config))
+        found = failure("SRC106", path, out_of_memory(config))
     except Exception as error:  # whatever goes wrong on this file must not stop the others
-        return failure("SRC201", path, f"distml failed on this file: {describe(error)}")
+        found = failure("SRC201", path, f"distml failed on this file: {describe(error)}")
+    return late if alarm.rang else found
 
 
 def preload() -> None:

@@ -28,6 +28,8 @@ _COLLECT = (
     100,
 )  # syntax trees and shapes are many and long-lived: looking for garbage less often saves a tenth
 _INDEX = struct.Struct("!q")
+_SPENT = frozenset({"SRC105", "SRC106"})
+"""What ends a worker: it was stopped in the middle of something, and may hold half of it."""
 
 
 def can_fork() -> bool:
@@ -142,7 +144,7 @@ class _Pool:
             return
         result = decode(json.loads(answer))
         yield worker.index, result
-        spent = any(finding.code == "SRC106" for finding in result.diagnostics)
+        spent = any(finding.code in _SPENT for finding in result.diagnostics)
         if spent or self._next >= len(self._paths):
             self._retire(worker, kill=spent)
             self._start()

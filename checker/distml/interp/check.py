@@ -49,6 +49,9 @@ def check_file(source: SourceFile, project: Project, deadline: float | None = No
         vm.findings[("SRC105", source.path, 1, 1)] = Diagnostic(
             "SRC105", "the time limit was reached before the whole file was checked", start
         )
+    except BaseException:
+        _SESSIONS.pop(project, None)  # what other checks share may be half made
+        raise
     finally:
         if source.location not in vm.modules:
             source.forget_tree()
