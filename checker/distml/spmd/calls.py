@@ -38,6 +38,7 @@ THROUGH = frozenset(
 )
 """What has as many members as its first argument, or as many batches of them."""
 STRUCTURE = frozenset({"len", "isinstance", "hasattr", "callable", "type", "issubclass", "id"})
+_COPIES = frozenset("clone detach contiguous cuda cpu".split())
 SAME = frozenset("to cuda cpu train eval half float double requires_grad_ compile contiguous share_memory".split())
 """Methods that return their object."""
 
@@ -183,7 +184,9 @@ def _method(
         if isinstance(known, Function | Partial):
             return called(run, scope, known, given, named, place)
         local = None if name in ALIKE else local_of(receiver, *inner)
-        return Unknown(text, local, trained=trained(receiver, *inner), shape=receiver.shape if name in SAME else None)
+        return Unknown(
+            text, local, trained=trained(receiver, *inner), shape=receiver.shape if name in _COPIES else None
+        )
     found = names.attribute(run, receiver, name, place)
     if isinstance(receiver, Instance) and isinstance(found, Unknown) and not found.type:
         inner = [*given, *named.values()]

@@ -98,9 +98,14 @@ def _difference(first: Event | None, second: Event | None) -> str:
         return "turns"
     if first.root != second.root and None not in (first.root, second.root):
         return "root"
-    if first.shape and second.shape and first.shape != second.shape:
+    if first.shape and second.shape and _unlike(first.shape, second.shape):
         return "shape"
     return ""
+
+
+def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether sizes differ, or types where both are known."""
+    return one[:-1] != other[:-1] or (bool(one[-1]) and bool(other[-1]) and one[-1] != other[-1])
 
 
 def _index(events: list[Event], event: Event | None) -> int:

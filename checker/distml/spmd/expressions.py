@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,8 @@ from distml.spmd.values import (
 MAX_NUMBER = 1 << 40
 ALIKE = frozenset({"shape", "size", "dim", "ndim", "device", "dtype", "is_cuda", "numel", "type", "requires_grad"})
 """What batches of different ranks usually have in common."""
+_CUT = re.compile(r"Add|Sub|Mult|FloorDiv|Mod|None:")
+"""In the making of a list: it may have been padded, or cut, to what all ranks can share."""
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -285,7 +288,7 @@ def item(container: Value, index: Value, place: Place) -> Value:
     if isinstance(container, Known) and isinstance(index, Known) and isinstance(container.value, str):
         return computed(operator.getitem, container, index)
     found = derived(f"{key(container)}[{key(index)}]", container, index)
-    found.uneven = _stride(index, place)
+    found.uneven = None if _CUT.search(found.key) else _stride(index, place)
     return found
 
 

@@ -73,8 +73,6 @@ def _one_by_one(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, members: l
     from distml.spmd.statements import assign
 
     place = Place(scope.source, node)
-    if len(members) > 1 and not _ranks(members):
-        _forget(run, scope, node)
     for member in members:
         run.turn(place, True, tuple(node.body), loop=True)
         assign(run, scope, node.target, member)
