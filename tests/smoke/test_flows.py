@@ -49,6 +49,15 @@ def test_torchrun_too() -> None:
 
 
 @pytest.mark.requires("torch")
+def test_a_script_that_says_the_size_of_its_batches_twice_is_run_as_it_is() -> None:
+    fixed = ("optimizer.step()", "optimizer.step(); assert len(a) == 4")
+    report = smoke_text(edited(TORCH, *fixed), edited(DDP, *fixed), python=sys.executable, options=PATIENT)
+    assert report.status("original") == "passed", as_text(report)
+    assert "batches 2 times as large" in text_of(report, "loss")
+    assert not failed(report)
+
+
+@pytest.mark.requires("torch")
 def test_the_command_from_script_to_reports(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = folder / "with space"
     code.mkdir()

@@ -238,6 +238,14 @@ def test_a_batch_that_could_not_be_enlarged() -> None:
     assert "2 processes read 4 samples in a step, one process 2" in found["loss"].text
 
 
+def test_a_script_that_takes_no_larger_batches_is_no_failure() -> None:
+    single = replace(together(record(0)), unlike="the script cannot be given batches 2 times as large")
+    report = verdicts.judge("a.py", "torchrun", Options(), together(*pair()), single)
+    assert report.status("original") == "passed"
+    assert report.status("loss") == report.status("rate") == "unknown"
+    assert report.scaling is None
+
+
 def test_weights_that_did_not_load() -> None:
     single = alone()
     single.trouble = ["2 parameters were saved, 3 of other shapes are here"]

@@ -28,11 +28,15 @@ from distml.smoke.records import Record, read
 
 @dataclass(frozen=True)
 class Ran:
-    """One run: how its launcher ended, and the records of its ranks."""
+    """One run: how its launcher ended, and the records of its ranks.
+
+    `unlike` says why the one process does not stand for all ranks, where it does not.
+    """
 
     ended: processes.Ended
     records: tuple[Record, ...]
     folder: Path
+    unlike: str = ""
 
 
 def smoke(
@@ -137,7 +141,10 @@ class Trial:
 
 
 def _alone(trial: Trial, together: Ran) -> Ran:
-    """The original in one process with the batch of all, from the weights that all had in common."""
+    """The original in one process with the batch of all, from the weights that all had in common.
+
+    A script may say the size of its batches twice, and fail with larger ones: then it is run as it is.
+    """
     common = verdicts.common_step(together.records)
     plan: dict[str, Any] = {"factor": trial.options.np}
     if trial.options.scale_lr == "linear":
@@ -145,4 +152,10 @@ def _alone(trial: Trial, together: Ran) -> Ran:
     saved = together.folder / f"rank0.weights{common}"
     if common is not None and saved.exists():
         plan.update(load=str(saved), load_step=common)
-    return trial.run("alone", "", 1, {}, plan)
+    alone = trial.run("alone", "", 1, {}, plan)
+    if trial.options.np == 1 or alone.ended.stopped or alone.records[0].ending in ("finished", "stopped"):
+        return alone
+    single = trial.run("single", "", 1, {}, {})
+    if single.records[0].ending not in ("finished", "stopped"):
+        return alone
+    return replace(single, unlike=f"the script cannot be given batches {trial.options.np} times as large")

@@ -33,7 +33,7 @@ def judge(script: str, launcher: str, options: Options, together: Ran, alone: Ra
     records = together.records
     found = [finished(together), collectives(records), started(records), weights(records), data(records)]
     if alone is not None:
-        found += [original(alone), *compared(options, records, alone.records[0])]
+        found += [original(alone), *compared(options, records, alone.records[0], alone.unlike)]
     speeds = [speed for speed in (_speed(records), alone and _speed(alone.records)) if speed]
     return Report(
         script=script,
@@ -44,7 +44,7 @@ def judge(script: str, launcher: str, options: Options, together: Ran, alone: Ra
         seconds=together.ended.seconds,
         verdicts=tuple(found),
         speeds=tuple(speeds),
-        scaling=_scaling(speeds) if alone is not None else None,
+        scaling=_scaling(speeds) if alone is not None and not alone.unlike else None,
         output=together.ended.output,
         notes=tuple(dict.fromkeys(text for record in records for text in record.trouble)),
     )
@@ -202,8 +202,10 @@ def original(alone: Ran) -> Verdict:
     return Verdict("original", "failed", f"the original in one process: {why}")
 
 
-def compared(options: Options, records: Sequence[Record], alone: Record) -> list[Verdict]:
+def compared(options: Options, records: Sequence[Record], alone: Record, unlike: str = "") -> list[Verdict]:
     """Loss, and the way of the weights, against one process with the batch of all."""
+    if unlike:
+        return [Verdict(name, "unknown", unlike) for name in ("loss", "rate")]
     common = common_step(records)
     if common is None or not all(record.ending in ("finished", "stopped") for record in [*records, alone]):
         return [Verdict(name, "unknown", "the runs cannot be compared") for name in ("loss", "rate")]
