@@ -24,21 +24,26 @@ def test_horovod(program: str) -> None:
 
 
 @pytest.mark.requires("torch")
-@pytest.mark.parametrize("program", [ACCUMULATED, VIEWS], ids=["accumulated", "views"])
-def test_torch_distributed(program: str) -> None:
-    text = rewritten(program, "ddp")
+def test_torch_distributed_with_batches_cut_by_hand() -> None:
+    text = rewritten(ACCUMULATED, "ddp")
     assert "DistributedDataParallel" in text
-    report = smoke_text(program, text, python=sys.executable, options=PATIENT)
-    # Losses need not be those of one process: normalization is over the batch of each rank.
-    for name in ("finished", "collectives", "start", "weights"):
-        assert report.status(name) == "passed", as_text(report)
+    report = smoke_text(ACCUMULATED, text, python=sys.executable, options=PATIENT)
+    assert report.ok, as_text(report)
+    assert report.status("weights") == report.status("data") == "passed", as_text(report)
+    assert report.status("loss") == "unknown", as_text(report)
 
 
 @pytest.mark.requires("torch")
 @pytest.mark.parametrize(
     ("program", "by"),
-    [(CLIPPED, "DistributedDataParallel"), (TRAINER, "require_backward_grad_sync"), (OPPOSED, "average_gradients")],
-    ids=["clipped", "trainer", "opposed"],
+    [
+        (CLIPPED, "DistributedDataParallel"),
+        (TRAINER, "require_backward_grad_sync"),
+        (OPPOSED, "average_gradients"),
+        # One process normalizes every second sample apart, as each rank does: losses agree to the last digits.
+        (VIEWS, "broadcast_buffers=False"),
+    ],
+    ids=["clipped", "trainer", "opposed", "views"],
 )
 def test_torch_distributed_like_one_process(program: str, by: str) -> None:
     text = rewritten(program, "ddp")
