@@ -1,0 +1,30 @@
+"""Gradients are reduced each two steps."""
+
+import torch
+import torch.distributed as dist
+
+
+class Accumulator:
+    def __init__(self, every):
+        self.every, self.count = every, 0
+
+    def ready(self):
+        self.count += 1
+        return self.count % self.every == 0
+
+
+def main():
+    dist.init_process_group("gloo")
+    accumulator = Accumulator(every=2)
+    gradient = torch.zeros(2)
+    for _ in range(4):
+        gradient += 1
+        if accumulator.ready():
+            dist.all_reduce(gradient)
+            gradient.zero_()
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
