@@ -187,6 +187,8 @@ def _method(
         return Unknown(
             text, local, trained=trained(receiver, *inner), shape=receiver.shape if name in _COPIES else None
         )
+    if isinstance(receiver, Instance) and name in ("log", "log_dict"):
+        method_of_object(run, Unknown(receiver.key), name, given, named, place)
     found = names.attribute(run, receiver, name, place)
     if isinstance(receiver, Instance) and isinstance(found, Unknown) and not found.type:
         inner = [*given, *named.values()]

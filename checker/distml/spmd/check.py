@@ -6,6 +6,7 @@ import ast
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.spmd import names
 from distml.spmd.calls import bind, invoke
-from distml.spmd.compare import cause, parting
+from distml.spmd.compare import cause, parting, without
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.library import RANKS
@@ -27,6 +28,7 @@ from distml.spmd.values import Class, Function, Instance, Known, Place
 MAX_PATHS = 40
 SILENT_PATHS = 6
 """After so many on which nothing is communicated, others are not tried."""
+MAX_FINDINGS = 8
 SECONDS = 4.0
 """Of processor time, for one file."""
 _HALF = re.compile(
@@ -46,8 +48,9 @@ def check_source(source: SourceFile, project: Project, deadline: float) -> tuple
     """The SPM findings of a file; `deadline` is in processor time. Raises `UnreadableError` where it cannot be parsed."""
     facts = facts_of(source, project)
     checker = _Checker(facts, min(deadline, time.process_time() + SECONDS))
-    for root in checker.roots():
-        checker.check(root)
+    with suppress(RecursionError):  # expressions of absurd depth
+        for root in checker.roots():
+            checker.check(root)
     found = sorted((diagnostic(each) for each in _told(checker.found)), key=lambda each: each.span)
     return tuple(found)
 
@@ -94,7 +97,7 @@ class _Checker:
             if paths >= SILENT_PATHS and not spoken:
                 return
             for decision, given in choices.alternatives():
-                if decision not in covered:
+                if decision not in covered and len(waiting) < MAX_PATHS:
                     covered.add(decision)
                     waiting.append(given)
 
@@ -112,15 +115,21 @@ class _Checker:
         return run.trace
 
     def _compare(self, root: Root, traces: list[Trace]) -> None:
-        self.found += [noted(note) for trace in traces[:1] for note in trace.notes]
-        parted = parting(traces[0], traces[1])
-        if parted is None:
-            return
-        if any(event is None and trace.failed for event, trace in zip(parted.events, traces)):
-            return
-        finding = describe(parted, cause(parted, traces[0], traces[1]), any(trace.joins for trace in traces))
-        if finding is not None:
-            self.found.append(finding._replace(root=root.function, owner=root.owner))
+        """What is wrong on a path: after an event without a partner, the ranks are compared as if it were not there."""
+        self.found += [noted(note) for note in traces[0].notes]
+        one, other = traces
+        for _ in range(MAX_FINDINGS):
+            parted = parting(one, other)
+            if parted is None:
+                return
+            if any(event is None and trace.failed for event, trace in zip(parted.events, traces)):
+                return
+            explained = cause(parted, one, other)
+            finding = describe(parted, explained, one.joins or other.joins)
+            if finding is not None:
+                self.found.append(finding._replace(root=root.function, owner=root.owner))
+            if explained is None or not without(explained, one, other):
+                return
 
 
 def _begin(run: Run, root: Root, facts: FileFacts) -> Flow | None:

@@ -10,6 +10,7 @@ from distml.spmd.library import (
     AVERAGING,
     CLOCKS,
     COMMUNICATOR,
+    DECIDES,
     DICE,
     ENGINE,
     JOINED,
@@ -50,6 +51,10 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
         return Known(RANKS) if _world(group) else derived(f"size of {key(group)}") if group else Known(RANKS)
     if name in TRUE_CALLS:
         return Known(True)
+    last = name.rpartition(".")[2]
+    if last in DECIDES and ".callbacks." in name and "horovod" in place.source.text:
+        run.say(lambda chain: Event(last, place, chain))
+        return Unknown(f"{last}@{place.node.lineno}")
     own = _own(name, named, place)
     if own is not None:
         return own
@@ -178,6 +183,9 @@ def method_of_object(
 ) -> Value | None:
     """A method of an object that communicates, None for all others."""
     kind = receiver.type
+    if name in ("log", "log_dict") and truth(named.get("sync_dist", Known(False))):
+        run.say(lambda chain: Event(name, place, chain))
+        return Known(None)
     if name == "backward" and receiver.trained and not run.unsynced:
         run.say(lambda chain: Event("backward", place, chain))
         return Known(None)

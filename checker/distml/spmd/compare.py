@@ -145,6 +145,17 @@ def _earlier(found: Parting, one: Trace, other: Trace, pairs: list[tuple[Turn, T
     return None
 
 
+def without(explained: tuple[Parting, Cause], one: Trace, other: Trace) -> bool:
+    """Take what depends on a condition out of both traces; whether that left them comparable."""
+    why = explained[1]
+    if why.left is not None or why.turns[0].loop:
+        return False
+    before = len(one.events) + len(other.events)
+    for trace, turn in zip((one, other), why.turns):
+        trace.events[:] = [event for event in trace.events if not _depends(event, turn)]
+    return len(one.events) + len(other.events) < before
+
+
 def _outcomes(turns: list[Turn]) -> dict[tuple[int, ...], list[Turn]]:
     found: dict[tuple[int, ...], list[Turn]] = {}
     for turn in turns:

@@ -288,7 +288,7 @@ def item(container: Value, index: Value, place: Place) -> Value:
     if isinstance(container, Known) and isinstance(index, Known) and isinstance(container.value, str):
         return computed(operator.getitem, container, index)
     found = derived(f"{key(container)}[{key(index)}]", container, index)
-    found.uneven = None if _CUT.search(found.key) else _stride(index, place)
+    found.uneven = None if _CUT.search(key(container)) else _stride(index, place)
     return found
 
 

@@ -159,6 +159,8 @@ class FileFacts:
                     found.add(each.attr)
             elif isinstance(each, ast.alias):
                 found.add(each.name.rpartition(".")[2])
+            elif isinstance(each, ast.keyword) and each.arg == "sync_dist":
+                found.add("all_reduce")
             elif isinstance(each, ast.Constant) and each.value in RANK_VARIABLES:
                 found.add("rank")
         return frozenset(found)

@@ -70,6 +70,8 @@ alltoall(tensor, splits)
 reducescatter(tensor)
 barrier(process_set)
 add_process_set(process_set)
+callbacks.BroadcastGlobalVariablesCallback(@root_rank, device)
+callbacks.MetricAverageCallback(device)
 """
 
 _ACCELERATOR = """
@@ -160,6 +162,8 @@ _ALIASES = {
     ),
     "torch.distributed.init_device_mesh": "torch.distributed.device_mesh.init_device_mesh",
 }
+DECIDES = frozenset({"EarlyStopping", "ReduceLROnPlateau", "MetricAverageCallback", "BroadcastGlobalVariablesCallback"})
+"""Callbacks that all ranks need, for what they do or decide is done by all."""
 MAKES = frozenset(
     {"new_group", "init_process_group", "new_subgroups", "new_subgroups_by_enumeration", "init_device_mesh"}
 )

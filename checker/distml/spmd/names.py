@@ -40,11 +40,12 @@ from distml.spmd.values import (
     trained,
 )
 
-_EVIDENCE = re.compile(
+_PROCESSES = re.compile(
     r"\b(?:world_size|local_rank|get_rank|LOCAL_RANK|nprocs|n_?gpus\w*|DistributedSampler|device_ids|set_device"
     r"|num_replicas|global_rank|is_main_process|num_processes|master_addr|MASTER_ADDR)\b"
 )
-"""A file in which `rank` is the rank of a process, and not that of a matrix, says more of processes than that."""
+_MATRICES = re.compile(r"lora|low.?rank|matrix_rank|svd|tucker|adapter|decompos|ranking", re.IGNORECASE)
+"""Where a file speaks of matrices, `rank` is theirs, unless it speaks of processes in other words too."""
 _OBJECT_NAMES = {"accelerator": ACCELERATOR, "fabric": FABRIC}
 _BUILTINS = frozenset(
     "abs all any bool dict enumerate exit quit filter float getattr hasattr int isinstance iter len list map max min next "
@@ -70,7 +71,7 @@ def custom(run: Run, source: SourceFile, name: str) -> Value | None:
         return Unknown(name, type=_OBJECT_NAMES[name])
     if name == "comm" and "mpi4py" in source.text:
         return Unknown(name, type=COMMUNICATOR)
-    if name == "rank" and not _EVIDENCE.search(source.text):
+    if name == "rank" and _MATRICES.search(source.text) and not _PROCESSES.search(source.text):
         return None
     if name in RANK_NAMES and _about_ranks(source):
         return Known(run.rank)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from distml.diagnostics.model import Diagnostic, Related, Span
 from distml.spmd.compare import Cause, Parting
-from distml.spmd.library import MAKES
+from distml.spmd.library import DECIDES, MAKES
 from distml.spmd.trace import Event, Note, Turn
 from distml.spmd.values import Place
 
@@ -82,6 +82,10 @@ def _alone(parted: Parting, why: Cause) -> Finding | None:
         message = f"{name} is reached by rank {rank} and not by rank {1 - rank}: every rank has to make the group"
         hint = "call it on all ranks, also on those that are not in the group"
         return Finding("SPM104", place, message, why.turns[0].place.node, related, hint, event.name, 1 - rank)
+    if event.name in DECIDES:
+        message = f"{name} is made on rank {rank} and not on rank {1 - rank}: what it does takes all ranks"
+        hint = "give the callback to all ranks; those that write files belong to the first rank alone"
+        return Finding("SPM101", place, message, why.turns[0].place.node, related, hint, event.name, 1 - rank)
     message = f"{name} is reached by rank {rank} and not by rank {1 - rank}: rank {rank} waits for ever"
     hint = "let all ranks call it: move it out of what depends on the rank"
     return Finding("SPM101", place, message, why.turns[0].place.node, related, hint, event.name, 1 - rank)
