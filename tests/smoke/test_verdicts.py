@@ -246,6 +246,16 @@ def test_a_script_that_takes_no_larger_batches_is_no_failure() -> None:
     assert report.scaling is None
 
 
+def test_batches_that_nobody_saw_may_not_be_the_same() -> None:
+    records, single = [record(0, 0.5), record(1, 0.5)], alone()
+    for each in (*records, single):
+        each.batches = {}
+    found = compared(records, single)
+    assert found["rate"].status == "unknown"
+    assert "nobody saw how large its batch was" in found["rate"].text
+    assert found["loss"].status == "passed"
+
+
 def test_weights_that_did_not_load() -> None:
     single = alone()
     single.trouble = ["2 parameters were saved, 3 of other shapes are here"]

@@ -217,7 +217,15 @@ def compared(options: Options, records: Sequence[Record], alone: Record, unlike:
         text = f"{options.np} processes read {other[0]} samples in a step, one process {other[1]}: not the same batch"
         return [Verdict(name, "unknown", text) for name in ("loss", "rate")]
     loose = _loose(records, alone, steps)
-    return [_loss(options, records, alone, steps, loose), _rate(options, records, alone, common, loose)]
+    found = [_loss(options, records, alone, steps, loose), _rate(options, records, alone, common, loose)]
+    return found if any(map(any, sizes)) else [_unseen(verdict) for verdict in found]
+
+
+def _unseen(verdict: Verdict) -> Verdict:
+    """Where no batch could be seen, that of the one process may not be as large as it should be."""
+    if verdict.status != "failed":
+        return verdict
+    return Verdict(verdict.name, "unknown", f"{verdict.text}; nobody saw how large its batch was")
 
 
 def _loose(records: Sequence[Record], alone: Record, steps: range) -> str:
