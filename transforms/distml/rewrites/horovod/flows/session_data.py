@@ -14,7 +14,15 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows import session_pipelines as pipelines
 from distml.rewrites.horovod.flows.session_draws import Draw, draws
-from distml.rewrites.horovod.flows.session_feeds import Feed, averaged, entries, sliceable, summed_up, taken_from
+from distml.rewrites.horovod.flows.session_feeds import (
+    Feed,
+    averaged,
+    carries,
+    entries,
+    sliceable,
+    summed_up,
+    taken_from,
+)
 from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_steps import divide, few
@@ -71,6 +79,8 @@ def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
             elif plan.options.shard == "auto":
                 take_turns(plan, scope, reach, runs)
                 dealt(plan).add(scope)
+                if carries(run, graph):
+                    _warn_carried(plan, run)
             else:
                 _counted(plan, around, run)
             return True
@@ -95,7 +105,7 @@ def _draw(plan: Plan, graph: Graph, run: Run) -> bool:
         if drawn:
             _each(plan, drawn)
             _counted(plan, outer, run)
-            if any(run.call in set(ast.walk(part)) for part in reach.parts):
+            if carries(run, graph) or any(run.call in set(ast.walk(part)) for part in reach.parts):
                 _warn_carried(plan, run)
             return True
         if isinstance(scope, ast.While) and _moves(scope) & reach.names:

@@ -48,7 +48,7 @@ def _averaged(plan: Plan, run: Run, loop: Looping, reach: Reach, test: ast.expr,
     for fetched in chosen:
         if not patch.requests.expressions.get(fetched):
             text = ast.unparse(fetched)
-            name = patch.free(f"mean_{text.rpartition('.')[2]}")
+            name = patch.free(f"mean_{text.rpartition('.')[2].strip('_')}")
             patch.before(loop, f"{name} = {world.module}.allreduce({text})", _AVERAGE)
             patch.wrap(fetched, name, _AVERAGE)
 

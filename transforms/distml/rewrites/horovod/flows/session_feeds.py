@@ -10,7 +10,7 @@ from distml.rewrites.horovod.flows.session_frames import targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_optimizers import optimizers
 from distml.training.around import owner_of
-from distml.training.callsites import argument
+from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.values import Box, Constant, Foreign
@@ -44,7 +44,20 @@ def entries(run: Run, graph: Graph) -> list[Feed]:
     if not isinstance(run.feeds, ast.Constant | ast.Dict) and not _displays(run.feeds, owner):
         found.append(Feed(None, run.feeds))
     rates = _rates(graph)
-    return [each for each in found if _is_data(each, rates, program)]
+    return [each for each in found if _is_data(each, rates, program) and not _is_state(each, program)]
+
+
+def carries(run: Run, graph: Graph) -> bool:
+    """Whether a step is fed a state that an earlier one gave, so that batches must follow each other."""
+    shown = _shown(run.feeds, owner_of(run.call, graph.program)) if run.feeds is not None else []
+    return any(_is_state(each, graph.program) for each in shown)
+
+
+def _is_state(feed: Feed, program: Program) -> bool:
+    """Whether an entry is the state of recurrent cells and no data."""
+    if feed.key is None or placeholder(feed, program) is not None:
+        return False
+    return any(isinstance(each, ast.Call) and called(each) == "zero_state" for each in program.sources(feed.key))
 
 
 def _shown(feeds: ast.expr, owner: ast.AST) -> list[Feed]:

@@ -30,6 +30,7 @@ _DECAY = re.compile(
     r"tensorflow\.(train|contrib\.training|contrib\.opt)\.(exponential_decay|natural_exp_decay|inverse_time_decay"
     r"|polynomial_decay|cosine_decay|cosine_decay_restarts|linear_cosine_decay|noisy_linear_cosine_decay)"
 )
+_COUNTERS = frozenset(f"tensorflow.train.{name}_global_step" for name in ("get", "create", "get_or_create"))
 _PIECES = re.compile(r"tensorflow\.train\.piecewise_constant(_decay)?")
 _WRAP = Note(
     "gradients averaged over the ranks",
@@ -101,7 +102,13 @@ def scale(plan: Plan, call: ast.Call) -> None:
     rate = argument(call, 0, "learning_rate")
     if rate is not None:
         patch.wrap(rate, f"{{}} * {world.size}", _RATE)
-        shorten(plan, rate)
+        if not shorten(plan, rate) and plan.options.shard != "none" and _follows(rate, plan.program):
+            plan.warn(
+                "HVD304",
+                rate,
+                "this rate is computed from the number of steps, and all ranks together need fewer of them",
+                f"divide the numbers of steps that it is computed with by {world.size}",
+            )
         return
     names = {name.rpartition(".")[2] for name in plan.program.names(call.func)}
     default = next((_DEFAULTS[name] for name in names if name in _DEFAULTS), None)
@@ -116,21 +123,33 @@ def scale(plan: Plan, call: ast.Call) -> None:
     )
 
 
-def shorten(plan: Plan, rate: ast.expr) -> None:
-    """Divide the numbers of steps in the schedules that a rate comes from."""
+def _follows(rate: ast.expr, program: Program) -> bool:
+    """Whether a rate is computed from a counter of steps."""
+    calls = [each for each in program.sources(rate) if isinstance(each, ast.Call)]
+    return any(
+        program.names(each.func) & _COUNTERS
+        or ("tensorflow.Variable" in program.names(each.func) and "global_step" in ast.unparse(each))
+        for each in calls
+    )
+
+
+def shorten(plan: Plan, rate: ast.expr) -> bool:
+    """Divide the numbers of steps in the schedules that a rate comes from; whether there are any."""
     if plan.options.shard == "none":
-        return
-    program = plan.program
+        return False
+    program, found = plan.program, False
     for node in program.sources(rate):
         if not isinstance(node, ast.Call):
             continue
         names = program.names(node.func)
+        found |= any(_DECAY.fullmatch(name) or _PIECES.fullmatch(name) for name in names)
         if any(_DECAY.fullmatch(name) for name in names):
             length = argument(node, 2, "decay_steps") or argument(node, 2, "first_decay_steps")
             _fewer(plan, length, argument(node, 1, "global_step"), "{{}} // {size}")
         elif any(_PIECES.fullmatch(name) for name in names):
             bounds = argument(node, 1, "boundaries")
             _fewer(plan, bounds, argument(node, 0, "x"), "[step // {size} for step in {{}}]")
+    return found
 
 
 def _fewer(plan: Plan, length: ast.expr | None, counter: ast.expr | None, template: str) -> None:

@@ -32,21 +32,21 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
     """
     program = plan.program
     sources = [node for update in graph.updates for node in graph.sources(update) if isinstance(node, ast.Call)]
-    found = False
+    found = queued = False
     for call in dict.fromkeys(sources):
         for data in _datasets(call, program):
             found |= tf_data.shard(plan, data)
         if any(_PRODUCERS.fullmatch(name) for name in program.names(call.func)):
-            _shuffled(plan, call)
-            found = True
-    if not found and not any(_READS.search(ast.unparse(call.func)) for call in sources):
+            found |= _shuffled(plan, call)
+            queued = True
+    if not found and not queued and not any(_READS.search(ast.unparse(call.func)) for call in sources):
         raise Refuse(
             "HVD213",
             run.call,
             "every step computes the same from constants: there is no data to divide among ranks",
             "run several such programs, each in its own process",
         )
-    if not found:
+    if not found and not queued:
         plan.warn(
             "HVD302",
             run.call,
@@ -81,18 +81,19 @@ def _initialized(iterator: ast.Call, program: Program) -> list[ast.expr]:
     return found
 
 
-def _shuffled(plan: Plan, call: ast.Call) -> None:
-    """Let a queue give each rank its own order."""
+def _shuffled(plan: Plan, call: ast.Call) -> bool:
+    """Let a queue give each rank its own order; False where it has none."""
     if plan.options.shard != "auto":
-        return
+        return True
     shuffle, seed = argument(call, 2, "shuffle"), argument(call, 3, "seed")
-    world = plan.world(call)
     if isinstance(shuffle, ast.Constant) and shuffle.value is False:
         plan.warn(
             "HVD302",
             call,
             "every rank reads the same examples in the same order here",
-            f"give each rank its part of the inputs, such as `files[{world.rank}::{world.size}]`",
+            "give each rank its part of the inputs, such as `files[rank::size]`",
         )
-    elif seed is not None and not (isinstance(seed, ast.Constant) and seed.value is None):
-        plan.patch(seed).wrap(seed, f"{{}} + {world.rank}", _FILES)
+        return False
+    if seed is not None and not (isinstance(seed, ast.Constant) and seed.value is None):
+        plan.patch(seed).wrap(seed, f"{{}} + {plan.world(call).rank}", _FILES)
+    return True

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.aspects import environments
+from distml.rewrites.horovod.flows.session_frames import frames
 from distml.rewrites.horovod.flows.session_graph import Graph, unknown_updates
 from distml.rewrites.horovod.plan import Refuse
 from distml.training.around import LOOPS
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.values import Foreign
+from distml.training.values import Callable, Foreign
 
 _ASSIGNS = frozenset({"assign", "assign_sub"})
 _TWO = 2
@@ -113,7 +115,22 @@ def _is_fed(node: ast.AST, program: Program) -> bool:
 def refuse(graph: Graph, node: ast.expr) -> None:
     """Raises `Refuse` where an environment makes the steps around `node`, or the program divides its work itself."""
     environments.refuse(node, graph.program)
+    _threads(node, graph.program)
     _towers(graph)
+
+
+def _threads(node: ast.expr, program: Program) -> None:
+    """Steps that several threads take at once: how many each of them takes differs between ranks, and so does their order."""
+    around = [each.owner for each in frames(node, [], program)]
+    for call in program.calls:
+        target = argument(call, 1, "target") if "threading.Thread" in program.names(call.func) else None
+        if any(isinstance(value, Callable) and value.node in around for value in program.of(target)):
+            raise Refuse(
+                "HVD211",
+                call,
+                "several threads of the program take training steps at once, in another order on each rank",
+                "train in one thread, and start a process for each GPU",
+            )
 
 
 def _towers(graph: Graph) -> None:
