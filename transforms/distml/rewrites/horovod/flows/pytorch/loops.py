@@ -99,10 +99,12 @@ class Loops:
                 yield from self.leaves(each, depth)
             return
         if isinstance(node, ast.Name) and depth:
-            made = [each for each in self.assigned(node) if isinstance(each, ast.Call) and called(each) in _WRAPPERS]
-            if made:
-                for call in made:
-                    yield from self.leaves(call, depth - 1)
+            made = [choice for each in self.assigned(node) for choice in _choices(each)]
+            calls = [each for each in made if isinstance(each, ast.Call) and called(each) in _WRAPPERS]
+            names = [each for each in made if isinstance(each, ast.Name) and len(made) > 1]
+            if calls or names:
+                for each in [*calls, *names]:
+                    yield from self.leaves(each, depth - 1)
                 return
         yield node
 
@@ -112,9 +114,9 @@ class Loops:
         owner = unit.lexical.owner(name.id, unit.lexical.scope(name))
         found = []
         for node in ast.walk(owner) if owner is not None else ():
-            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name.id for t in node.targets):
-                if unit.lexical.owner(name.id, unit.lexical.scope(node)) is owner:
-                    found.append(node.value)
+            if isinstance(node, ast.Assign) and unit.lexical.owner(name.id, unit.lexical.scope(node)) is owner:
+                pairs = [pair for target in node.targets for pair in _pairs(target, node.value)]
+                found += [value for target, value in pairs if isinstance(target, ast.Name) and target.id == name.id]
         return found
 
     def makers(self, leaf: ast.expr) -> frozenset[ast.Call]:
@@ -190,6 +192,18 @@ class Loops:
                 if all(self.epoch(each) == each.id for each in given if isinstance(each, ast.Name)):
                     return name
         return None
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what: `a, b = c, d` are two."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def _choices(node: ast.expr) -> list[ast.expr]:
+    """What a conditional expression chooses from."""
+    return [*_choices(node.body), *_choices(node.orelse)] if isinstance(node, ast.IfExp) else [node]
 
 
 def _tool(value: Value) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from distml.rewrites.horovod.flows.pytorch.parameters import of_models
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Reach, Study
 from distml.rewrites.horovod.plan import Note, Plan
@@ -150,8 +151,12 @@ class Optimizers:
         asked: set[tuple[ast.stmt, str]] = set()
         for maker, place in zip(self.makers, self.places, strict=True):
             lines = [self._broadcast(place.statement, each) for each in place.models]
+            target = self._target(maker)
+            if lines and target and not all(of_models(self.program, each) for each in maker.args[:1]):
+                statement = self.program.statement(maker)
+                code = self.spelling.broadcast_weights(statement, target)
+                self.plan.patch(statement).after(statement, code, _BROADCAST)
             if not lines:
-                target = self._target(maker)
                 if target is None:
                     self.plan.warn(
                         "HVD309", maker, "the model of this optimizer was not found: its weights are not broadcast"
@@ -188,6 +193,8 @@ class Optimizers:
             given = [*maker.args[:1], *(k.value for k in maker.keywords if k.arg == "params")]
             nodes = [node for each in given for node in self.study.parameters_in(each)]
             found |= {ast.unparse(self._whole(node.value)) for node in nodes} or {"", "nothing known"}
+            if not all(of_models(self.program, each) for each in given):
+                found |= {"", "tensors beside models"}
         return len(found) == 1
 
     def _models(self, maker: ast.Call) -> Iterator[Model]:
