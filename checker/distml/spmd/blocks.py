@@ -70,6 +70,9 @@ def _through(run: Run, function: Value, inside: Callable[[Value], None], place: 
     try:
         with run.calling(place, function.node):
             flow = execute(run, function.scope, function.node.body)
+    except LeftError:
+        run.trace.broken = True
+        raise
     finally:
         run.resume.pop()
     if flow is not None and flow.word in ("raise", "exit", "cut"):

@@ -118,6 +118,8 @@ class _Checker:
         """What is wrong on a path: after an event without a partner, the ranks are compared as if it were not there."""
         self.found += [noted(note) for note in traces[0].notes]
         one, other = traces
+        if one.broken or other.broken:
+            return
         for _ in range(MAX_FINDINGS):
             parted = parting(one, other)
             if parted is None:

@@ -182,5 +182,9 @@ def _depends(event: Event | None, turn: Turn) -> bool:
 
 
 def _within(places: tuple[Place, ...], turn: Turn) -> bool:
+    """Whether the last of `places`, which lead to each other by calls, depends on a condition in this very call of it."""
+    depth = len(turn.chain)
+    if [place.node for place in places[:depth]] != [place.node for place in turn.chain]:
+        return False
     nodes = {id(node) for part in turn.inside for node in ast.walk(part)}
-    return any(id(place.node) in nodes for place in places)
+    return any(id(place.node) in nodes for place in places[depth:])

@@ -69,6 +69,8 @@ class Trace:
     notes: list[Note] = field(default_factory=list)
     joins: bool = False
     """Whether ranks that are done earlier wait for the others."""
+    broken: bool = False
+    """Whether an exception passed a context manager, which then did not come to its second half."""
     failed: bool = False
     """Whether it ended in an exception."""
 
