@@ -24,11 +24,12 @@ local_repository(name = "remote_coverage_tools", path = "{distml}/bazel/debian/r
 local_repository(name = "rules_java", path = "/usr/share/bazel/rules/java")
 local_repository(name = "rules_proto", path = "/usr/share/bazel/rules/proto")
 """
-_DISTML = """
-local_repository(name = "distml", path = "{distml}")
-load("@distml//bazel:tool.bzl", "distml_python")
-distml_python(name = "distml_python")
-"""
+PAGE = (CHECKOUT / "docs" / "bazel.md").read_text()
+
+
+def blocks(kind: str) -> list[str]:
+    """The fenced blocks of docs/bazel.md with exactly this info string."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 class Workspace:
@@ -94,9 +95,13 @@ def distml(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, outputs: Path, distml: Path) -> Iterator[Workspace]:
-    """One workspace, and so one server of Bazel, for all tests."""
-    workspace = Workspace(tmp_path_factory.mktemp("consumer"), outputs)
-    (workspace.folder / "WORKSPACE").write_text((DEBIAN + _DISTML).format(distml=distml))
+    """One workspace, and so one server of Bazel, for all tests: set up as the page says, beside a folder `distml`."""
+    folder = tmp_path_factory.mktemp("project") / "consumer"
+    folder.mkdir()
+    (folder.parent / "distml").symlink_to(distml)
+    (folder / "WORKSPACE").write_text(DEBIAN.format(distml=distml) + blocks("python workspace")[0])
+    (folder / ".bazelrc").write_text("".join(blocks("text bazelrc")))
+    workspace = Workspace(folder, outputs)
     yield workspace
     workspace.run("shutdown")
 

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bazel.conftest import CHECKOUT, DEBIAN, Workspace
+from bazel.conftest import CHECKOUT, Workspace, blocks
 from bazel.test_aspect import PROGRAM
 
-PAGE = (CHECKOUT / "docs" / "bazel.md").read_text()
 pytestmark = pytest.mark.requires("bazel")
-
-
-def blocks(kind: str) -> list[str]:
-    """The fenced blocks of the page with exactly this info string."""
-    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def run(commands: str, folder: Path, outputs: Path) -> subprocess.CompletedProcess[str]:
@@ -41,22 +33,17 @@ def run(commands: str, folder: Path, outputs: Path) -> subprocess.CompletedProce
     return subprocess.run(["bash", "-euc", commands], cwd=folder, env=env, capture_output=True, text=True, timeout=400)
 
 
-@pytest.fixture(scope="module")
-def consumer(tmp_path_factory: pytest.TempPathFactory, distml: Path, outputs: Path) -> Iterator[Path]:
-    """A project that is set up as the page says, beside this one in a folder `distml`."""
-    folder = tmp_path_factory.mktemp("docs") / "consumer"
-    folder.mkdir()
-    (folder.parent / "distml").symlink_to(distml)
-    (folder / "WORKSPACE").write_text(DEBIAN.format(distml=distml) + blocks("python workspace")[0])
-    (folder / ".bazelrc").write_text("".join(blocks("text bazelrc")))
+@pytest.fixture
+def consumer(workspace: Workspace) -> Path:
+    """The project of the page, without what other tests left in it."""
+    folder = workspace.folder
     (folder / "pyproject.toml").write_text('[tool.distml]\nignore = ["SHP503"]\n')
     (folder / "BUILD").write_text('exports_files(["pyproject.toml"])\n')
-    Workspace(folder, outputs).write(**PROGRAM)
+    workspace.write(**PROGRAM)
     build = folder / "app" / "BUILD"
     load, rest = blocks("python test")[0].split("\n", 1)
     build.write_text(f"{load}\n{build.read_text()}{rest}")
-    yield folder
-    run("bazel shutdown", folder, outputs)
+    return folder
 
 
 @pytest.mark.parametrize("commands", blocks("sh"))
