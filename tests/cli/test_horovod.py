@@ -153,6 +153,17 @@ def test_scripts_that_name_no_framework_are_known_by_what_they_import(folder: Pa
     assert (folder / "other.py").read_text() == before
 
 
+def test_logs_that_another_module_writes_are_those_of_rank_zero(folder: Path) -> None:
+    (folder / "logger.py").write_text(
+        "from torch.utils.tensorboard import SummaryWriter\n\n\nclass Logger:\n    def __init__(self):\n"
+        "        self.writer = SummaryWriter()\n\n    def scalar(self, name, value):\n"
+        "        self.writer.add_scalar(name, value)\n"
+    )
+    (folder / "main.py").write_text("from logger import Logger\n" + TRAIN + "\nLogger().scalar('done', 1)\n")
+    assert main(["horovod", "--write", "."]) == 0
+    assert "if hvd.rank() == 0:\n            self.writer.add_scalar(name, value)" in (folder / "logger.py").read_text()
+
+
 def test_a_file_that_is_not_given_is_not_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parts = "import torch\n\ndef make(model):\n    return torch.optim.SGD(model.parameters(), lr=0.1)\n"
     (folder / "parts.py").write_text(parts)

@@ -74,16 +74,17 @@ def on_rank_zero(plan: Plan) -> None:
 
 
 def _elsewhere(plan: Plan) -> None:
-    """Files that are written by functions of modules in which nothing else changes."""
+    """Checkpoints and logs that are written by functions of modules in which nothing else changes."""
     for location, unit in plan.program.units.items():
         if location in plan.worlds or unit in plan.program.roots:
             continue
         for node in ast.walk(unit.tree):
             call = node.value if isinstance(node, ast.Expr) else None
-            if isinstance(call, ast.Call) and plan.program.function(call) and _checkpoint(call, plan.program):
-                if location in plan.editable:
+            if isinstance(call, ast.Call) and plan.program.function(call):
+                checkpoint = _checkpoint(call, plan.program)
+                if location in plan.editable and (checkpoint or kind_of(call, plan.program) == "log"):
                     _statement(node, call, plan)  # type: ignore[arg-type]
-                else:
+                elif location not in plan.editable and checkpoint:
                     plan.warn(
                         "HVD306",
                         call,
