@@ -30,6 +30,7 @@ MISSED: dict[str, str] = {
     "one_rank_raises_bad": "an exception of one rank",
     "restored_on_main_bad": "the states an optimizer has once they are loaded",
     "resume_if_exists_bad": "whether a file of this rank exists",
+    "root_differs_bad": "a root that follows from the size of the world",
     "shape_by_rank_bad": "a shape that follows from the rank, flattened and copied",
     "skip_bad_batch_bad": "which batch fails follows from sizes in a model",
     "skip_nan_loss_bad": LOCAL,
