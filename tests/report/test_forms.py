@@ -69,12 +69,13 @@ net.py:7:11: error[SHP101] matmul-mismatch: needs 64, gets 128
   1 | data = 3
     | ^^^^
   = help: make weights (128, 10)
+  = fix: change 64
 
 net.py:7:3: warning[SHP503] silent-loss-broadcast: (32, 1) against (32,)
   7 |         naïve = x @ self.weights
     |         ^^^^^^^^^^^^^^^^^^^^^^^^ ...
 
-Found 1 error and 1 warning; 3 files checked (1 without tensors, 0.50 s)
+Found 1 error and 1 warning, 1 with a fix; 3 files checked (1 without tensors, 0.50 s)
 """
     )
 
@@ -162,7 +163,7 @@ def test_github() -> None:
     assert first == (
         "::error file=net.py,line=7,endLine=7,col=11,endColumn=27,title=SHP101 matmul-mismatch::"
         "needs 64, gets 128%0Aof (32, 128) @ (64, 10)%0A64 is set here (net.py:4)%0A"
-        "128 comes from here (data.py:1)%0Ahelp: make weights (128, 10)"
+        "128 comes from here (data.py:1)%0Ahelp: make weights (128, 10)%0Afix: change 64"
     )
     assert second.startswith("::warning file=net.py")
 
@@ -188,6 +189,7 @@ def test_control_characters_never_reach_a_terminal(name: str, sources: Path) -> 
         Span(f"{HOSTILE}\n.py", 1, 1, 1, 2),
         (Related(HOSTILE, span), Related(HOSTILE, Span(HOSTILE, 1, 1, 1, 2))),
         hint=HOSTILE,
+        fix=Fix(HOSTILE, ()),
     )
     report = Report((evil, Diagnostic("SHP101", "x", span)), (LostPlace(Span(HOSTILE, 1, 1, 1, 2), HOSTILE),), files=1)
     text = rendered(name, report, verbose=True)

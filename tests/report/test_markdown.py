@@ -25,7 +25,7 @@ def test_a_table() -> None:
     assert (
         rendered(MATMUL)
         == """\
-### distml: Found 1 error; 3 files checked (0.50 s)
+### distml: Found 1 error, 1 with a fix; 3 files checked (0.50 s)
 
 | Where | Rule | Finding |
 |---|---|---|

@@ -26,8 +26,11 @@ def render(report: Report, _context: Context) -> Iterator[str]:
         }
         listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
         notes = [f"{each.message} ({each.span.path}:{each.span.line})" for each in finding.related]
-        help_line = [f"help: {finding.hint}"] if finding.hint else []
-        yield f"::{kind.severity.value} {listed}::{_data(chr(10).join([finding.message, *notes, *help_line]))}"
+        if finding.hint:
+            notes.append(f"help: {finding.hint}")
+        if finding.fix:
+            notes.append(f"fix: {finding.fix.description}")
+        yield f"::{kind.severity.value} {listed}::{_data(chr(10).join([finding.message, *notes]))}"
 
 
 def _data(text: str) -> str:

@@ -56,10 +56,11 @@ def _finding(finding: Diagnostic, context: Context, style: Style) -> Iterator[st
         yield from _excerpt(finding.span, context, style, width, lambda text: style.severity(kind.severity, text))
     for related in finding.related:
         yield from _related(related, finding, context, style, width)
-    if finding.hint:
-        first, *more = safe_lines(finding.hint)
-        yield f"  {style.blue('=')} {style.bold('help')}: {first}"
-        yield from (f"    {line}" for line in more)
+    for what, text in (("help", finding.hint), ("fix", finding.fix and finding.fix.description)):
+        if text:
+            first, *more = safe_lines(text)
+            yield f"  {style.blue('=')} {style.bold(what)}: {first}"
+            yield from (f"    {line}" for line in more)
 
 
 def _whole_file(finding: Diagnostic) -> bool:
