@@ -14,6 +14,7 @@ from distml.training.program import Program
 
 _TRAINS = re.compile(r"train|shuffle|augment|distort", re.IGNORECASE)
 _JUDGES = re.compile(r"eval|test|valid|\bval\b|_val\b|dev|predict|infer", re.IGNORECASE)
+_DEEPEST = 3
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -56,7 +57,7 @@ def training_calls(function: Function, program: Program) -> list[ast.Call]:
     calls = program.calling(function)
     for name in _parameters(function):
         if _mode(function, name, calls, program) is not None:
-            return [call for call in calls if _told(_given(call, function, name), name)]
+            return [call for call in calls if _told(_given(call, function, name), name) is not False]
     return []
 
 
@@ -87,7 +88,7 @@ def in_training(node: ast.AST, mode: Mode, program: Program) -> bool | None:
 
 def _mode(function: Function, name: str, calls: list[ast.Call], program: Program) -> Mode | None:
     """A parameter as what tells training from evaluation, if it is a constant for both."""
-    values = [_given(call, function, name) for call in calls]
+    values = [value for call in calls for value in _values(call, function, name, program, _DEEPEST)]
     told = [_told(value, name) for value in values]
     if None in told or True not in told or False not in told or _assigned(function, name):
         return None
@@ -96,6 +97,16 @@ def _mode(function: Function, name: str, calls: list[ast.Call], program: Program
         return None
     condition = _condition(function, name, chosen[0], program)
     return Mode(name, condition) if condition else None
+
+
+def _values(call: ast.Call, function: Function, name: str, program: Program, depth: int) -> list[ast.expr | None]:
+    """What a call gives for a parameter; where it hands on one of the function around it, what that is given."""
+    value = _given(call, function, name)
+    around = program.function(call)
+    if not depth or not isinstance(value, ast.Name) or around is None or value.id not in _parameters(around):
+        return [value]
+    callers = [] if _assigned(around, value.id) else program.calling(around)
+    return [found for each in callers for found in _values(each, around, value.id, program, depth - 1)] or [value]
 
 
 def _parameters(function: Function) -> list[str]:

@@ -17,6 +17,9 @@ RANDOM = re.compile(
 )
 _NAMED = re.compile(r"next|batch|sample|draw|fetch|load|feed|generate|random|get_", re.IGNORECASE)
 _PURE = re.compile(r"(numpy|builtins|math|itertools|tensorflow|pandas|scipy|sklearn|string|re|os|time|cv2|PIL)(\..*)?")
+_FEEDS = re.compile(r"_?(make|build|construct|create|get)_feed(_?dict)?")
+"""Functions that only put arrays together with placeholders, as far as their name goes."""
+
 _TAKES = re.compile(r"\.(get_next|dequeue\w*|(shuffle_)?batch(_join)?)$")
 _DEEPEST = 3
 
@@ -69,7 +72,7 @@ def _draw(call: ast.Call, program: Program) -> Draw | None:
         return None
     text = called(call)
     arrays = any(isinstance(v, Foreign) and v.name.startswith("numpy.") for v in program.of(call.func))
-    return Draw(call, True) if _NAMED.search(text) and not arrays else None
+    return Draw(call, True) if _NAMED.search(text) and not _FEEDS.fullmatch(text) and not arrays else None
 
 
 def _state(function: Callable, program: Program, depth: int) -> bool | None:

@@ -19,6 +19,14 @@ MONITORED = re.compile(r"tensorflow\.train\.(MonitoredTrainingSession|MonitoredS
 SUPERVISED = re.compile(
     r"tensorflow\.train\.Supervisor\(\)\.(managed_session|prepare_or_wait_for_session|PrepareSession|wait_for_session)\(\)"
 )
+_LOSS = re.compile(r"tensorflow\.(contrib\.)?(slim\.)?losses\.")
+_LOSSES = frozenset(
+    f"tensorflow.{where}losses.get_{what}"
+    for where in ("", "contrib.", "contrib.slim.")
+    for what in ("total_loss", "losses")
+)
+"""What adds up the losses that were made before."""
+
 _OTHERS = frozenset("tensorflow keras torch scipy sklearn skopt jax optax lmfit cvxpy iminuit nevergrad".split())
 _UPDATES = frozenset({"minimize", "apply_gradients"})
 
@@ -101,8 +109,32 @@ class Graph(Keeper):
             for each in self.program.sources(start, lambda e: (e is not node and _is_run(e)) or bool(self._picked(e))):
                 if each not in found:
                     found.add(each)
-                    waiting += [part for part in self._picked(each) if part not in found]
+                    waiting += [part for part in (*self._picked(each), *self._collected(each)) if part not in found]
         return found
+
+    def _collected(self, node: ast.AST) -> list[ast.AST]:
+        """What a collection of the graph was given: by the name that a call asks for it, or by each loss."""
+        if not isinstance(node, ast.Call):
+            return []
+        names = self.program.names(node.func)
+        if names & _LOSSES:
+            return list(self._losses)
+        key = argument(node, 0, "key") if "tensorflow.get_collection" in names else None
+        return [] if key is None else self._collections.get(ast.unparse(key), [])
+
+    @cached_property
+    def _collections(self) -> dict[str, list[ast.AST]]:
+        found: dict[str, list[ast.AST]] = {}
+        for call in self.program.calls_of("tensorflow.add_to_collection"):
+            key, value = argument(call, 0, "name"), argument(call, 1, "value")
+            if key is not None and value is not None:
+                found.setdefault(ast.unparse(key), []).append(value)
+        return found
+
+    @cached_property
+    def _losses(self) -> list[ast.AST]:
+        named = ((call, self.program.names(call.func)) for call in self.program.calls)
+        return [call for call, names in named if any(_LOSS.match(each) for each in names) and not names & _LOSSES]
 
     def _picked(self, node: ast.AST) -> list[ast.AST]:
         """What an entry of a dictionary that is read by its name was made by: the other entries have no part in it."""

@@ -96,4 +96,6 @@ def _shuffled(plan: Plan, call: ast.Call) -> bool:
         return False
     if seed is not None and not (isinstance(seed, ast.Constant) and seed.value is None):
         plan.patch(seed).wrap(seed, f"{{}} + {plan.world(call).rank}", _FILES)
+    elif any(plan.program.calls_of("tensorflow.set_random_seed", "tensorflow.random.set_random_seed")):
+        plan.patch(call).keyword(call, "seed", plan.world(call).rank, _FILES)
     return True
