@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from distml.spmd.library import RANKS
@@ -18,6 +19,8 @@ class Parting(NamedTuple):
     kind: str
     events: tuple[Event | None, Event | None]
     at: tuple[int, int]
+    leap: Exit | None = None
+    """How one rank left a loop that the other went on with."""
 
 
 class Cause(NamedTuple):
@@ -39,12 +42,12 @@ def parting(one: Trace, other: Trace) -> Parting | None:
         first = mine[position[0]] if position[0] < len(mine) else None
         second = theirs[position[1]] if position[1] < len(theirs) else None
         further = [event is not None and event.turns is not None for event in (first, second)]
-        if further[0] != further[1]:
-            rank = further.index(True)
-            found = _stopped(rank, (first, second), (one, other))
-            if found is not None:
-                return found
-            position[rank] += 1
+        if any(further) and not (all(further) and _same_loop(first, second)):
+            for rank in (0, 1):
+                found = _stopped(rank, (first, second), (one, other)) if further[rank] else None
+                if found is not None:
+                    return found
+                position[rank] += further[rank]
             continue
         kind = _difference(first, second)
         if kind == "unclear":
@@ -56,21 +59,41 @@ def parting(one: Trace, other: Trace) -> Parting | None:
     return None
 
 
+def _same_loop(first: Event | None, second: Event | None) -> bool:
+    return first is not None and second is not None and _path(first) == _path(second)
+
+
+def _path(event: Event) -> list[int]:
+    return [id(place.node) for place in (*event.chain, event.place)]
+
+
 def _stopped(rank: int, events: tuple[Event | None, Event | None], traces: tuple[Trace, Trace]) -> Parting | None:
     """A further turn of a loop that the other rank has left, None where it only counts its turns in another way."""
     further = events[rank]
     if further is None or traces[1 - rank].joins:
         return None
-    depth = len(further.chain)
     for leap in traces[1 - rank].exits:
-        there = [place.node for place in leap.chain[:depth]] == [place.node for place in further.chain]
-        nodes = {id(node) for node in ast.walk(further.place.node)}
-        path = (*leap.chain, leap.place)[depth:]
-        if there and leap.word != "continue" and path and id(path[0].node) in nodes:
+        there = [place.node for place in leap.chain] == [place.node for place in further.chain]
+        if there and _ends(leap, further.place.node):
             at = (_index(traces[0].events, events[0]), _index(traces[1].events, events[1]))
             pair = (further.first, None) if rank == 0 else (None, further.first)
-            return Parting("again", pair, at)
+            return Parting("again", pair, at, leap)
     return None
+
+
+def _ends(leap: Exit, loop: ast.AST) -> bool:
+    """Whether an exit leaves a loop in whose function it stands."""
+    if leap.word == "break":
+        return any(node is leap.place.node for node in _own(loop))
+    return leap.word != "continue" and any(node is leap.place.node for node in ast.walk(loop))
+
+
+def _own(loop: ast.AST) -> Iterator[ast.AST]:
+    """What stands in a loop and in no other loop in it."""
+    for child in ast.iter_child_nodes(loop):
+        yield child
+        if not isinstance(child, ast.For | ast.AsyncFor | ast.While):
+            yield from _own(child)
 
 
 def _followable(one: list[Event], other: list[Event]) -> tuple[list[Event], list[Event]]:
@@ -94,7 +117,7 @@ def _difference(first: Event | None, second: Event | None) -> str:
         return "missing"
     if first.name != second.name:
         return "order"
-    if first.turns != second.turns and (-1 not in (first.turns, second.turns) or first.place.node is second.place.node):
+    if first.turns != second.turns:
         return "turns"
     if first.root != second.root and None not in (first.root, second.root):
         return "root"
@@ -140,9 +163,24 @@ def _earlier(found: Parting, one: Trace, other: Trace, pairs: list[tuple[Turn, T
         if names[0] != names[1]:
             same = next((n for n, (mine, theirs) in enumerate(zip(*names)) if mine != theirs), min(map(len, names)))
             first, second = (side[same] if same < len(side) else None for side in sides)
-            cause_ = Cause(turns, (first is not None, second is not None))
-            return Parting("missing", (first, second), found.at), cause_
+            explained = (
+                Parting("missing", (first, second), found.at),
+                Cause(turns, (first is not None, second is not None)),
+            )
+            if _mends(explained, found, one, other):
+                return explained
     return None
+
+
+def _mends(explained: tuple[Parting, Cause], found: Parting, one: Trace, other: Trace) -> bool:
+    """Whether the ranks would go on together for longer if they had not done what depends on the condition."""
+    copies = Trace(list(one.events), exits=one.exits), Trace(list(other.events), exits=other.exits)
+    if not without(explained, *copies):
+        return False
+    later = parting(*copies)
+    kept = len(copies[0].events) + len(copies[1].events)
+    removed = len(one.events) + len(other.events) - kept
+    return later is None or sum(later.at) + removed > sum(found.at)
 
 
 def without(explained: tuple[Parting, Cause], one: Trace, other: Trace) -> bool:
@@ -164,13 +202,15 @@ def _outcomes(turns: list[Turn]) -> dict[tuple[int, ...], list[Turn]]:
 
 
 def _explaining(found: Parting, one: Trace, other: Trace, pairs: list[tuple[Turn, Turn]]) -> Cause | None:
-    for turns in reversed(pairs):
+    for turns in reversed(pairs) if found.leap is None else ():
         inside = tuple(_depends(event, turn) for event, turn in zip(found.events, turns))
         if any(inside):
             return Cause(turns, (inside[0], inside[1]))
     for turns in reversed(pairs):
         for rank, (trace, turn, at) in enumerate(zip((one, other), turns, found.at)):
             for leap in reversed(trace.exits):
+                if found.leap is not None and leap is not found.leap:
+                    continue
                 leaves = len(leap.chain) == len(turn.chain) or leap.word in ("raise", "exit")
                 if leaves and turn.at <= leap.at <= at and _within((*leap.chain, leap.place), turn):
                     return Cause(turns, (False, False), leap, rank)
