@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from distml.rewrites.horovod.aspects import already, devices, downloads, opened, outputs, written
+from distml.rewrites.horovod.aspects import already, devices, downloads, opened, orders, outputs, written
 from distml.rewrites.horovod.flows import flows
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark, Start
@@ -64,6 +64,7 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
     if not plan.refusals:
         try:
             devices.visible(plan)
+            orders.alike(plan)
             downloads.once(plan)
             outputs.on_rank_zero(plan)
             opened.apart(plan)

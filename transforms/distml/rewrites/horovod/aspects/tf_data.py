@@ -134,17 +134,14 @@ def _cut(path: Path, ours: set[ast.expr], graph: bool) -> int:
 
 
 def _past_calls(path: Path, cut: int, ours: set[ast.expr], graph: bool) -> int:
-    """Move behind a call of a function that makes other datasets too, if these can be counted there.
-
-    In a graph they need not be: evaluation would come to the end of its data too early.
-    """
+    """Move behind a call of a function that makes other datasets too: evaluation would see a part of its data only."""
     for number in range(len(path.nodes) - 1, cut, -1):
         node = path.nodes[number]
         others = [call for each in _functions(node, path) for call in path.program.calling(each) if call not in ours]
         even = _evenness(path, number)
         if others and even.known and not even.endless:
             return number
-        if others and graph and not only_in_training(path.nodes[cut], path.program):
+        if others and (graph or not even.known) and not only_in_training(path.nodes[cut], path.program):
             return number
     return cut
 
@@ -226,6 +223,9 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
         code = "{0}.take(len({0}) // {size} * {size}).shard({size}, {rank})"
     elif even.scalars or (even.known and graph):
         code = "{0}.batch({size}, drop_remainder=True).unbatch().shard({size}, {rank})"
+    elif not graph and not even.known and _functions(path.nodes[cut], path):
+        parts = "lambda *parts: {0}.zip(parts if parts[1:] else parts[0]).skip({rank}).take(1)"
+        return "{0}.window({size}, drop_remainder=True).flat_map(" + parts + ")"
     elif graph and _functions(path.nodes[cut], path):
         return "{0}.zip(tuple({0}.shard({size}, each) for each in range({size}))).map(lambda *parts: parts[{rank}])"
     else:

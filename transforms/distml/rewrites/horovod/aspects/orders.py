@@ -1,0 +1,99 @@
+"""The order in which a set gives its items: strings are hashed anew in each process, so that no two ranks agree on it.
+
+A program that numbers its words by `list(set(words))` would give each rank numbers of its own.
+https://docs.python.org/3/reference/datamodel.html#object.__hash__
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import called
+from distml.training.program import Program
+
+_NOTE = Note(
+    "the items of a set in one order on every rank",
+    "strings are hashed anew in each process: ranks would number words and classes differently, and train one model on both",
+    "set-order",
+)
+_KEEPING = frozenset(
+    {"builtins.list", "builtins.tuple", "builtins.enumerate", "builtins.zip", "builtins.dict.fromkeys"}
+)
+"""What keeps the order in which it is given items."""
+_FORGETTING = frozenset(
+    f"builtins.{name}" for name in ("sorted", "set", "frozenset", "len", "sum", "min", "max", "any", "all", "print")
+)
+_JOINED = frozenset({"union", "intersection", "difference", "symmetric_difference"})
+
+
+def alike(plan: Plan) -> None:
+    """Sort the items of sets where the program goes by their order."""
+    for location, unit in plan.program.units.items():
+        for node in ast.walk(unit.tree) if location in plan.editable else ():
+            for given in _ordered(node, plan.program):
+                if _is_set(given, plan.program):
+                    plan.patch(given).wrap(given, "sorted({}, key=repr)", _NOTE)
+
+
+def _ordered(node: ast.AST, program: Program) -> list[ast.expr]:
+    """The expressions that a node takes items from, in order, so that it matters."""
+    if isinstance(node, ast.Call) and program.names(node.func) & _KEEPING:
+        return [] if _forgotten(node, program) else node.args
+    if isinstance(node, ast.For) and _collects(node):
+        return [node.iter]
+    if isinstance(node, ast.ListComp) and not _forgotten(node, program):
+        return [each.iter for each in node.generators]
+    return []
+
+
+def _forgotten(node: ast.expr, program: Program) -> bool:
+    """Whether what is made of the items does not keep their order: it is sorted, counted, printed."""
+    parent = program.parent(node)
+    if isinstance(parent, ast.Call) and node in parent.args and program.names(parent.func) & _FORGETTING:
+        return True
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        name = parent.targets[0].id
+        return any(
+            isinstance(each, ast.Call)
+            and isinstance(each.func, ast.Attribute)
+            and each.func.attr == "sort"
+            and isinstance(each.func.value, ast.Name)
+            and each.func.value.id == name
+            for each in ast.walk(program.function(node) or program.unit(node).tree)
+        )
+    return False
+
+
+def _collects(loop: ast.For) -> bool:
+    """Whether a loop puts something somewhere in each turn."""
+    return any(
+        (isinstance(each, ast.Assign) and any(isinstance(target, ast.Subscript) for target in each.targets))
+        or (isinstance(each, ast.Call) and called(each) in ("append", "write", "extend"))
+        for each in ast.walk(loop)
+    )
+
+
+def _is_set(node: ast.expr, program: Program) -> bool:
+    """Whether an expression is a set, as written or as assigned."""
+    if isinstance(node, ast.Set | ast.SetComp):
+        return True
+    if isinstance(node, ast.Call):
+        if program.names(node.func) & {"builtins.set", "builtins.frozenset"}:
+            return not any(_holds_tensors(each, program) for each in node.args)
+        inner = node.func.value if isinstance(node.func, ast.Attribute) and called(node) in _JOINED else None
+        return inner is not None and _is_set(inner, program)
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Sub) and _is_set(node.left, program)
+    if isinstance(node, ast.Name | ast.Attribute):
+        found = origins(node, program)
+        return bool(found) and all(each.whole and _is_set(each.value, program) for each in found)
+    return False
+
+
+def _holds_tensors(node: ast.expr, program: Program) -> bool:
+    """Whether what a set is made of are parameters or tensors, which have no order of their own."""
+    if isinstance(node, ast.Call) and called(node) in ("parameters", "named_parameters"):
+        return True
+    return any(name.startswith(("torch.", "tensorflow.", "keras.")) for name in program.names(node))
