@@ -60,9 +60,10 @@ def take_while(plan: Plan, loop: ast.While, counters: set[str], reach: Reach) ->
     The loop goes on for a round of all ranks at a time, as long as the last rank finds a batch.
     """
     test = loop.test
-    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name) or test.left.id not in counters:
+    left = _counter(test.left, counters) if isinstance(test, ast.Compare) else None
+    if not isinstance(test, ast.Compare) or left is None:
         return False
-    name = test.left.id
+    name = left.id
     counts = [n for n in inside(loop) if isinstance(n, ast.AugAssign) and targets(n.target) == {name}]
     if len(test.ops) != 1 or not isinstance(test.ops[0], ast.Lt | ast.LtE) or len(counts) != 1:
         return False
@@ -71,13 +72,23 @@ def take_while(plan: Plan, loop: ast.While, counters: set[str], reach: Reach) ->
         world, patch, by = plan.world(loop), plan.patch(loop), counts[0].value
         step = ast.unparse(by) if isinstance(by, ast.Name | ast.Attribute | ast.Constant) else f"({ast.unparse(by)})"
         known[loop] = patch.free(f"own_{name}")
-        patch.wrap(test.left, f"{{}} + ({world.size} - 1) * {step}", _TURNS)
-        patch.wrap(by, f"{{}} * {world.size}", _TURNS)
-        patch.begin(loop, f"{known[loop]} = {name} + {world.rank} * {step}", _TURNS)
+        one = step == "1"
+        last = f"{{}} + {world.size} - 1" if one else f"{{}} + ({world.size} - 1) * {step}"
+        patch.wrap(left, last if left is test.left else f"({last})", _TURNS)
+        patch.wrap(by, world.size if one else f"{{}} * {world.size}", _TURNS)
+        patch.begin(loop, f"{known[loop]} = {name} + {world.rank}{'' if one else f' * {step}'}", _TURNS)
     for use in _uses(name, reach, loop):
-        if use is not test.left:
+        if use is not left:
             plan.patch(use).wrap(use, known[loop], _TURNS)
     return True
+
+
+def _counter(tested: ast.expr, counters: set[str]) -> ast.Name | None:
+    """The counter in what a loop tests: itself, or times something, such as the size of a batch."""
+    if isinstance(tested, ast.BinOp) and isinstance(tested.op, ast.Mult):
+        sides = [each for each in (tested.left, tested.right) if isinstance(each, ast.Name) and each.id in counters]
+        return sides[0] if len(sides) == 1 else None  # type: ignore[return-value]
+    return tested if isinstance(tested, ast.Name) and tested.id in counters else None
 
 
 def _every_turn(plan: Plan, loop: ast.For, runs: list[Run]) -> None:
