@@ -93,6 +93,24 @@ def back_ends(program: Program) -> Iterator[Remark]:
                 title = f"tf.distribute ({name.rpartition('.')[2]})"
             if title is not None and _reached(program, call):
                 yield Remark("HVD201", call, f"the program is distributed already: it uses {title}")
+    for call in program.calls_of("tensorflow.device"):
+        if _one_of_several(call, program) and _reached(program, call):
+            yield Remark(
+                "HVD201", call, "the program is distributed already: it puts parts of its model on several GPUs"
+            )
+
+
+def _one_of_several(call: ast.Call, program: Program) -> bool:
+    """Whether a device is a GPU that a loop numbers."""
+    names = {each.id for argument in call.args for each in ast.walk(argument) if isinstance(each, ast.Name)}
+    texts = [
+        e.value for a in call.args for e in ast.walk(a) if isinstance(e, ast.Constant) and isinstance(e.value, str)
+    ]
+    if not any("gpu" in text.lower() for text in texts):
+        return False
+    loops = [each for each in program.ancestors(call) if isinstance(each, ast.For)]
+    counted = {each.id for loop in loops for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+    return bool(names & counted)
 
 
 def trainers(program: Program) -> Iterator[Remark]:
