@@ -13,6 +13,7 @@ comments anew from what distml says.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -100,7 +101,7 @@ def check(files: dict[str, str], folder: Path) -> list[Said]:
     except UnreadableError as error:
         findings, revealed = (error.diagnostic,), ()
     else:
-        applied = apply(source, checked.diagnostics)
+        applied = apply(source, (*checked.diagnostics, *_ranks(source, project)))
         findings, revealed = (*applied.kept, *applied.unused, *_choreographies(source)), checked.revealed
     said = [
         Said(each.span.line, rule(each.code).severity.value, each.code, each.message.splitlines()[0])
@@ -114,3 +115,10 @@ def _choreographies(source: Any) -> tuple[Any, ...]:
     if "distml.choreo" not in source.text:
         return ()
     return import_module("distml.choreo.check").check_source(source)  # type: ignore[no-any-return]
+
+
+def _ranks(source: Any, project: Project) -> tuple[Any, ...]:
+    if not import_module("distml.source.reach").may_communicate(source, project):
+        return ()
+    check_ranks = import_module("distml.spmd.check").check_source
+    return check_ranks(source, project, time.process_time() + 20)  # type: ignore[no-any-return]
