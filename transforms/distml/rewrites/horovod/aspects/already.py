@@ -95,9 +95,8 @@ def back_ends(program: Program) -> Iterator[Remark]:
                 yield Remark("HVD201", call, f"the program is distributed already: it uses {title}")
     for call in program.calls_of("tensorflow.device"):
         if _one_of_several(call, program) and _reached(program, call):
-            yield Remark(
-                "HVD201", call, "the program is distributed already: it puts parts of its model on several GPUs"
-            )
+            what = "the program divides its batch among the GPUs of one process itself"
+            yield Remark("HVD202", call, what, "train on one GPU, and let each process have its own")
 
 
 def _one_of_several(call: ast.Call, program: Program) -> bool:
