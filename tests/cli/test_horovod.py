@@ -175,6 +175,34 @@ def test_a_file_that_is_not_given_is_not_changed(folder: Path, capsys: pytest.Ca
     assert (folder / "parts.py").read_text() == parts
 
 
+@pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.parametrize("where", ["", "src/"])
+def test_modules_are_found_from_the_root_of_the_repository(
+    folder: Path, marked: bool, where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = folder / where / "lib" / "trainer.py"
+    script = folder / "projects" / "adder" / "adder.py"
+    for path in (module, script):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if not marked:
+        (folder / "pyproject.toml").unlink()
+    module.write_text(
+        "import torch\n\n\ndef run(data, model):\n    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "    for x in data:\n        model(x).mean().backward()\n        optimizer.step()\n"
+    )
+    script.write_text(
+        "import torch\nfrom torch.utils.data import DataLoader\nfrom lib.trainer import run\n"
+        "run(DataLoader(torch.ones(8, 4), 2), torch.nn.Linear(4, 1))\n"
+    )
+    assert main(["horovod", "projects/adder/adder.py"]) == 1
+    said = capsys.readouterr().out
+    assert "HVD106" in said
+    assert f"give {where}lib/trainer.py as well" in said
+    assert main(["horovod", "--write", "."]) == 0
+    assert "hvd.DistributedOptimizer" in module.read_text()
+    assert "DistributedSampler" in script.read_text()
+
+
 def test_notebooks_are_rewritten_in_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     head, loop = TRAIN.split("\nfor ")
     cells = [

@@ -39,6 +39,26 @@ def test_src_layout_and_tests_beside_it(folder: Path) -> None:
     assert project.open("src/pkg/net.py").module == "pkg.net"
 
 
+def test_folders_that_nothing_marks(folder: Path) -> None:
+    (folder / "pyproject.toml").unlink()
+    make(
+        folder,
+        "one/pkg/net.py",
+        "one/jobs/train.py",
+        "one/src/lib.py",
+        "two/jobs/train.py",
+        "two/setup.py",
+        "pkg/net.py",
+    )
+    assert resolved(Project(), "one/jobs/train.py", "pkg.net") is None
+    project = Project(unmarked=["one", "."])
+    assert resolved(project, "one/jobs/train.py", "pkg.net") == "one/pkg/net.py"
+    assert resolved(project, "one/jobs/train.py", "lib") == "one/src/lib.py"
+    assert resolved(project, "one/jobs/train.py", "jobs.train") == "one/jobs/train.py"
+    assert resolved(project, "two/jobs/train.py", "pkg.net") is None, "setup.py marks a project"
+    assert resolved(Project(unmarked=["."]), "one/jobs/train.py", "pkg.net") == "pkg/net.py"
+
+
 def test_configured_roots(folder: Path) -> None:
     make(folder, "lib/net.py", "train.py")
     assert resolved(Project(), "train.py", "net") is None

@@ -104,7 +104,13 @@ def _survey(
             problems.append(error.diagnostic)
             files.files.remove(path)
     sources = [os.path.join(os.path.abspath(config.folder), source) for source in config.src]
-    project = Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay, shown=files.shown)
+    project = Project(
+        sources=sources,
+        unmarked=[*(path for path in paths if os.path.isdir(path)), os.curdir],
+        max_file_size=config.max_file_size,
+        overlay=overlay,
+        shown=files.shown,
+    )
     texts = options.diff or options.write
     limited = partial(_limited, options.time_limit)
     found = survey(files.files, chosen, project, overlay, texts=texts, limited=limited)

@@ -21,7 +21,8 @@ from distml.source.roots import Layout, layout
 class Project:
     """Opens files and resolves imports.
 
-    `sources` are additional source roots; `overlay` holds contents that replace those on disk, by real path (an editor's
+    `sources` are additional source roots; `unmarked` are folders that are projects for the files in them where no file
+    such as `pyproject.toml` marks one; `overlay` holds contents that replace those on disk, by real path (an editor's
     unsaved buffer), `files` stands in for the disk. `shown` says how messages show files, by real path; others are shown
     relative to `folder` where they lie below it.
     """
@@ -31,6 +32,7 @@ class Project:
         folder: str | None = None,
         *,
         sources: Iterable[str] = (),
+        unmarked: Iterable[str] = (),
         max_file_size: int = DEFAULT_MAX_FILE_SIZE,
         overlay: Mapping[str, bytes] | None = None,
         shown: Mapping[str, str] | None = None,
@@ -39,6 +41,7 @@ class Project:
         self._disk: Files = files or Disk(overlay or {})
         self.folder = self._disk.real(folder or os.getcwd())
         self._sources = tuple(self._real(source) for source in sources)
+        self._unmarked = tuple(self._real(each) for each in unmarked)
         self._limit = max_file_size
         self._names = dict(shown or {})
         self._files: dict[str, SourceFile | None] = {}
@@ -177,7 +180,7 @@ class Project:
     def _layout(self, folder: str) -> Layout:
         if folder not in self._layouts:
             outer, self._probing = self._probing, set()
-            found = layout(folder, self._sources, self._exists)
+            found = layout(folder, self._sources, self._exists, self._unmarked)
             self._layouts[folder] = (found, frozenset(self._probing))
             self._probing = outer
         found, probed = self._layouts[folder]

@@ -25,25 +25,27 @@ class Layout(NamedTuple):
     only: str | None = None
 
 
-def layout(folder: str, sources: tuple[str, ...], exists: Callable[[str], bool]) -> Layout:
-    """The layout of an absolute folder; `sources` are configured source roots."""
+def layout(
+    folder: str, sources: tuple[str, ...], exists: Callable[[str], bool], unmarked: tuple[str, ...] = ()
+) -> Layout:
+    """The layout of an absolute folder; `sources` are configured source roots, `unmarked` as in `project_root`."""
     installed = _installed(folder)
     if installed is not None:
         return installed
     top, package = _top(folder, exists)
-    root = project_root(top, exists)
+    root = project_root(top, exists, unmarked)
     roots = list(dict.fromkeys([top, *sources, os.path.join(root, "src"), root]))
     if not package:
         package = _below(folder, [*sources, os.path.join(root, "src")])
     return Layout(package, tuple(roots))
 
 
-def project_root(folder: str, exists: Callable[[str], bool]) -> str:
-    """The nearest folder upward with a marker of a project, or `folder` itself where there is none."""
+def project_root(folder: str, exists: Callable[[str], bool], unmarked: tuple[str, ...] = ()) -> str:
+    """The nearest folder upward with a marker of a project, else the first of `unmarked` that holds `folder`, else that."""
     for candidate in upward(folder):
         if any(exists(os.path.join(candidate, marker)) for marker in MARKERS):
             return candidate
-    return folder
+    return next((each for each in unmarked if f"{folder}{os.sep}".startswith(os.path.join(each, ""))), folder)
 
 
 def upward(folder: str) -> Iterator[str]:

@@ -87,10 +87,11 @@ class Plan:
         location = unit.source.location
         if location not in self.editable:
             place = node if isinstance(node, ast.expr | ast.stmt) else unit.tree.body[0]
+            what = f"`{ast.unparse(node).splitlines()[0][:60]}`" if place is node else "the start of the file"
             raise Refuse(
                 "HVD207",
                 place,
-                f"`{ast.unparse(place).splitlines()[0][:60]}` must change too, and {unit.source.path} is not among the paths",
+                f"{what} must change too, and {unit.source.path} is not among the paths",
                 f"give {unit.source.path} as well",
             )
         if location not in self.patches:

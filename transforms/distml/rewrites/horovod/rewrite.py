@@ -86,7 +86,7 @@ def rewrite_text(path: str, options: Options = Options(), folder: str | None = N
     """
     from distml.rewrites.writing import read_file
 
-    project = Project()
+    project = Project(unmarked=[folder] if folder else ())
     source = project.open(path)
     program = followed([source], project)
     within = os.path.join(os.path.realpath(folder), "") if folder else ""

@@ -99,6 +99,7 @@ def survey(
     for source in list(_through_others(unnamed, project, sources)):
         sources[source.location] = source
         trainers.add(source.location)
+    trainers |= {each.location for each in sources.values() if _leads_outside(each, project, sources)}
     found.skipped = len(paths) - len(sources) - len(found.problems)
     editable = frozenset(os.path.realpath(os.path.join(project.folder, path)) for path in paths)
     planner = _Planner(options, project, editable, overlay, texts, limited, found)
@@ -112,9 +113,15 @@ def _through_others(paths: Iterable[str], project: Project, known: Mapping[str, 
     for path in paths:
         with suppress(UnreadableError):
             source = project.open(path)
-            if any(used in known for used in _used(source, project, known)):
+            if any(used.location in known for used in _used(source, project, known)):
                 _ = source.tree
                 yield source
+
+
+def _leads_outside(source: SourceFile, project: Project, known: Mapping[str, SourceFile]) -> bool:
+    """Whether a file imports one that is not among the paths and trains: its loops are told of, and what must be given."""
+    used = (each for each in _used(source, project, known) if each.location not in known)
+    return any(trains(each.text.encode("utf-8", "replace")) for each in used)
 
 
 def _components(sources: dict[str, SourceFile], project: Project) -> Iterator[list[SourceFile]]:
@@ -128,15 +135,15 @@ def _components(sources: dict[str, SourceFile], project: Project) -> Iterator[li
 
     for location, source in sources.items():
         for used in _used(source, project, sources):
-            if used in sources:
-                group[find(location)] = find(used)
+            if used.location in sources:
+                group[find(location)] = find(used.location)
     members: dict[str, list[SourceFile]] = {}
     for location, source in sources.items():
         members.setdefault(find(location), []).append(source)
     yield from members.values()
 
 
-def _used(source: SourceFile, project: Project, known: Mapping[str, SourceFile]) -> Iterator[str]:
+def _used(source: SourceFile, project: Project, known: Mapping[str, SourceFile]) -> Iterator[SourceFile]:
     """The files of the project that a file imports, also through packages that are not `known` and only hand names on."""
     waiting, seen = [source], {source.location}
     while waiting:
@@ -146,7 +153,7 @@ def _used(source: SourceFile, project: Project, known: Mapping[str, SourceFile])
             inner = [project.submodule(module, name) for name in statement.names] if module is not None else []
             for target in (each for each in (module, *inner) if each is not None and each.location not in seen):
                 seen.add(target.location)
-                yield target.location
+                yield target
                 if target.location not in known and target.is_package:
                     waiting.append(target)
 
@@ -184,10 +191,13 @@ class _Planner:
     def _entries(self, files: list[SourceFile]) -> list[SourceFile]:
         """The files that no other imports."""
         known = {each.location: each for each in files}
-        used = {
-            location for each in files for location in _used(each, self.project, known) if location != each.location
+        imported = {
+            used.location
+            for each in files
+            for used in _used(each, self.project, known)
+            if used.location != each.location
         }
-        return [each for each in files if each.location not in used]
+        return [each for each in files if each.location not in imported]
 
     def _plan(self, roots: list[SourceFile]) -> list[Outcome]:
         try:
