@@ -74,11 +74,13 @@ def on_rank_zero(plan: Plan) -> None:
 
 
 def _elsewhere(plan: Plan) -> None:
-    """Checkpoints and logs that are written by functions of modules in which nothing else changes."""
+    """Checkpoints, logs and folders that are made by functions of modules in which nothing else changes."""
     for location, unit in plan.program.units.items():
         if location in plan.worlds or unit in plan.program.roots:
             continue
         for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Call) and location in plan.editable:
+                _shared_folder(node, plan)
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(call, ast.Call) and plan.program.function(call):
                 checkpoint = _checkpoint(call, plan.program)
@@ -256,7 +258,14 @@ def _made_quiet(call: ast.Call, plan: Plan) -> None:
                 "progress shown by rank 0", "the bars of several ranks would overwrite each other", "rank-zero-output"
             )
             plan.patch(call).keyword(call, "disable", f"{world.rank} != 0", note)
-    elif names & {"os.makedirs", "os.mkdir"} and "exist_ok" not in given and len(call.args) == 1:
+    else:
+        _shared_folder(call, plan)
+
+
+def _shared_folder(call: ast.Call, plan: Plan) -> None:
+    """A folder that all ranks make may be there already."""
+    names = plan.program.names(call.func)
+    if names & {"os.makedirs", "os.mkdir"} and len(call.args) == 1 and not call.keywords:
         note = Note("made once", "the rank that comes second would find the folder there", "folder-race")
         if "os.mkdir" in names and isinstance(call.func, ast.Attribute):
             plan.patch(call).wrap(call.func, f"{ast.unparse(call.func.value)}.makedirs", note)
