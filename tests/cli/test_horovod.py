@@ -234,6 +234,19 @@ def test_notebooks_are_rewritten_in_place(folder: Path, capsys: pytest.CaptureFi
     assert all(line in new.splitlines() for line in kept)
 
 
+def test_lines_of_a_notebook_that_go_on_with_a_percent_sign_are_no_magic(folder: Path) -> None:
+    text = "%matplotlib inline\nprint('%d of %d'\n      %(1, 2))\n"
+    cells = [
+        {"cell_type": "code", "source": source, "outputs": [], "metadata": {}, "execution_count": None}
+        for source in (text, "print('%d'\n      %1)\n", TRAIN)
+    ]
+    (folder / "n.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    assert main(["horovod", "--write", "n.ipynb"]) == 0
+    first = json.loads((folder / "n.ipynb").read_text())["cells"][0]["source"]
+    assert "%matplotlib inline\n" in first
+    assert "%(1, 2))" in first
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"cells": 3}', "{", '{"cells": [{"cell_type": "code"}]}'])
 def test_what_is_no_notebook_is_a_finding_in_that_file(
     folder: Path, text: str, capsys: pytest.CaptureFixture[str]

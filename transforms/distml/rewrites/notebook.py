@@ -6,6 +6,7 @@ marks where each cell begins. Written back, only the sources of changed cells di
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from typing import Any
@@ -15,7 +16,9 @@ from distml.source.reading import unreadable
 
 _MARK = "distml: cell {}"
 _MARKED = re.compile(r'^"distml: cell (\d+)"\n', re.MULTILINE)
-_MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>(?:[\w, ]+=\s*)?[!%].*|\?.*|[\w.]+\?{1,2}\s*)$", re.MULTILINE)
+_MAGIC = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<magic>(?:[\w, ]+=\s*)?(?:!|%%?[A-Za-z_]).*|\?.*|[\w.]+\?{1,2}\s*)$", re.MULTILINE
+)
 _ASIDE = re.compile(r"pass  # distml: aside (\d+)$", re.MULTILINE)
 _FOREIGN = re.compile(r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)")
 _FORMS: tuple[dict[str, Any], ...] = tuple(
@@ -48,6 +51,9 @@ class Notebook:
         self.program = "".join(part if part.endswith("\n") else part + "\n" for part in parts)
 
     def _plain(self, source: str) -> str:
+        if _parses(source):  # a line that begins with `%` goes on with the one above
+            return source
+
         def put_aside(found: re.Match[str]) -> str:
             self._aside.append(found["magic"])
             return f"{found['indent']}pass  # distml: aside {len(self._aside) - 1}"
@@ -91,3 +97,11 @@ class Notebook:
             if json.dumps(self._data, **form) + end == self.text:
                 return json.dumps(data, **form) + end
         return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def _parses(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

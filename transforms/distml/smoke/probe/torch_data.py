@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .importing import Hook, wrap
+from .plan import Plan
 from .recorder import Recorder
 
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
@@ -15,7 +16,7 @@ def hooks(recorder: Recorder) -> dict[str, Hook]:
     """By the module after which they are made."""
     found: dict[str, Hook] = {"torch.utils.data.dataloader": lambda module: loaders(module, recorder)}
     if recorder.plan.still:
-        found["torch.utils.data.sampler"] = samplers
+        found["torch.utils.data.sampler"] = lambda module: samplers(module, recorder.plan)
         found["torch.utils.data.distributed"] = distributed
         found["torch.nn.functional"] = dropouts
         found["torch.nn.modules.rnn"] = recurrent
@@ -59,11 +60,13 @@ def _arrays(batch: Any) -> list[Any]:
     return []
 
 
-def samplers(module: Any) -> None:
-    """Shuffled data is read in order."""
+def samplers(module: Any, plan: Plan) -> None:
+    """Shuffled data is read in order; processes that draw by random numbers of their own take turns."""
 
     def run(self: Any) -> Iterator[int]:
-        return (index % len(self.data_source) for index in range(self.num_samples))
+        own = self.replacement and self.generator is not None
+        first, step = (plan.rank, plan.size) if own else (0, 1)
+        return ((first + index * step) % len(self.data_source) for index in range(self.num_samples))
 
     wrap(module.RandomSampler, "__iter__", lambda original: run)
 
