@@ -14,7 +14,7 @@ from collections import defaultdict
 from distml.rewrites.horovod.aspects.origins import origins, parameter
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.tape.gradients import sources_of
-from distml.rewrites.horovod.flows.tape.updates import Update
+from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import loops_around
 from distml.training.program import Program
@@ -78,9 +78,13 @@ def _group(plan: Plan, group: list[Update], given: list[list[str]], flags: dict[
         _put(plan, last, lines)
     elif loops and not is_traced(program, program.function(last)) and not _in_lambda(program, last):
         _in_loop(plan, last, lines, loops[-1], flags)
-    elif _several(program, group):
+    elif _several(program, group) and not _shared(program, group):
         first = f"{ast.unparse(group[-1].optimizer)}.iterations == 1"
         _put(plan, last, [f"if {first}:", *(f"    {line}" for line in lines)])
+    elif _several(program, group) and is_traced(program, program.function(last)):
+        _put(plan, last, lines)
+    elif _several(program, group):
+        _in_objects(plan, last, lines, ast.unparse(_root(group[-1].optimizer)))
     else:
         _in_step(plan, last, lines)
 
@@ -88,9 +92,7 @@ def _group(plan: Plan, group: list[Update], given: list[list[str]], flags: dict[
 def _several(program: Program, group: list[Update]) -> bool:
     """Whether one function updates several models: given as arguments, or held by several objects of its class."""
     optimizer = group[-1].optimizer
-    root = optimizer
-    while isinstance(root, ast.Attribute | ast.Subscript):
-        root = root.value
+    root = _root(optimizer)
     if group[-1].kind == "by hand" or not isinstance(root, ast.Name) or parameter(root, program) is None:
         return False
     owners = {value.type.node for value in program.of(root) if isinstance(value, Instance)}
@@ -102,6 +104,20 @@ def _several(program: Program, group: list[Update]) -> bool:
     ]
     makers = {value.node for value in program.of(optimizer) if isinstance(value, Foreign)}
     return len(made) > 1 or len(makers) > 1
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """What an attribute of attributes begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node
+
+
+def _shared(program: Program, group: list[Update]) -> bool:
+    """Whether the optimizer steps elsewhere too, so that its count of steps does not tell which are the first here."""
+    last = group[-1]
+    made = program.of(last.optimizer)
+    return any(each.call is not last.call and made & program.of(each.optimizer) for each in updates(program))
 
 
 def _put(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
@@ -125,16 +141,29 @@ def _in_loop(
     _put(plan, statement, [f"if not {flag}:", *(f"    {line}" for line in lines), f"    {flag} = True"])
 
 
-def _in_step(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
+def _in_objects(plan: Plan, statement: ast.stmt, lines: list[str], held: str) -> None:
+    """Once for each of the objects that a function updates."""
+    flag = _before_owner(plan, statement, "[]")
+    told = f"if not any(each is {held} for each in {flag}):"
+    _put(plan, statement, [told, *(f"    {line}" for line in lines), f"    {flag}.append({held})"])
+
+
+def _before_owner(plan: Plan, statement: ast.stmt, value: str) -> str:
+    """A new variable in front of the function or class that a statement stands in."""
     function = plan.program.function(statement)
     owner: ast.stmt = function if function is not None else statement
     while isinstance(above := plan.program.parent(owner), ast.ClassDef):
         owner = above
     patch = plan.patch(statement)
     flag = patch.free("broadcast_done")
-    variable = spell(plan, statement, "tensorflow.Variable")
     gap = "\n\n" if isinstance(plan.program.parent(owner), ast.Module) else "\n"
-    patch.before(owner, f"{flag} = {variable}(False, trainable=False){gap}", _FLAG)
+    patch.before(owner, f"{flag} = {value}{gap}", _FLAG)
+    return flag
+
+
+def _in_step(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
+    variable = spell(plan, statement, "tensorflow.Variable")
+    flag = _before_owner(plan, statement, f"{variable}(False, trainable=False)")
     _put(plan, statement, [f"if not {flag}:", *(f"    {line}" for line in lines), f"    {flag}.assign(True)"])
 
 

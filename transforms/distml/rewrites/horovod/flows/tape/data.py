@@ -16,10 +16,11 @@ from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, Way, ways
-from distml.rewrites.horovod.flows.tape.updates import Update
+from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Callable
 
 _PART = Note(
@@ -105,9 +106,10 @@ def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
 
 
 def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
-    """A loop that counts, and draws or cuts a batch in each turn."""
-    for turn in way.turns:
-        if turn.kind == "things" or _is_few(turn):
+    """A loop that counts, and draws or cuts a batch in each turn; of two, the one that other steps are taken in too."""
+    heads = _heads(plan.program)
+    for number, turn in enumerate(way.turns):
+        if turn.kind == "things" or _is_few(turn) or any(each.node in heads for each in way.turns[number + 1 :]):
             continue
         if turn.node in seen:
             return True
@@ -120,6 +122,14 @@ def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
             _divide_turns(plan, turn, sliced)
             return True
     return False
+
+
+@remembered
+def _heads(program: Program) -> set[ast.AST]:
+    """The innermost loops around the steps of a program that do not just repeat something for each batch."""
+    found = (way for update in updates(program) for way in ways(update.call, program))
+    counted = ([each for each in way.turns if each.kind in ("count", "while") and not _is_few(each)] for way in found)
+    return {turns[0].node for turns in counted if turns}
 
 
 def _is_few(turn: Turn) -> bool:
