@@ -285,7 +285,8 @@ def bind(
         elif each.arg in defaults and not ({"*", "**"} & set(named)) and (defaults_hold or "group" in each.arg):
             scope.names[each.arg] = value(run, function.scope, defaults[each.arg])
         else:
-            scope.names[each.arg] = names.custom(run, source, each.arg) or Unknown(each.arg)
+            found = names.custom(run, source, each.arg) or Unknown(each.arg)
+            scope.names[each.arg] = Known(found.value, assumed=True) if isinstance(found, Known) else found
     if args.vararg:
         scope.names[args.vararg.arg] = Items(given[len(plain) :], "tuple", "*" not in named)
     if args.kwarg:

@@ -19,7 +19,7 @@ from distml.spmd.compare import cause, parting, without
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.library import RANKS
-from distml.spmd.report import Finding, describe, diagnostic, noted
+from distml.spmd.report import Finding, at_home, describe, diagnostic, noted
 from distml.spmd.run import OutOfBudgetError, Run
 from distml.spmd.statements import execute
 from distml.spmd.trace import Choices, Trace
@@ -116,7 +116,8 @@ class _Checker:
 
     def _compare(self, root: Root, traces: list[Trace]) -> None:
         """What is wrong on a path: after an event without a partner, the ranks are compared as if it were not there."""
-        self.found += [noted(note) for note in traces[0].notes]
+        for note in traces[0].notes:
+            self._add(noted(note), root)
         one, other = traces
         if one.broken or other.broken:
             return
@@ -129,9 +130,14 @@ class _Checker:
             explained = cause(parted, one, other)
             finding = describe(parted, explained, one.joins or other.joins)
             if finding is not None:
-                self.found.append(finding._replace(root=root.function, owner=root.owner))
+                self._add(finding, root)
             if explained is None or not without(explained, one, other):
                 return
+
+    def _add(self, finding: Finding, root: Root) -> None:
+        here = at_home(finding, self.facts.source)
+        if here is not None:
+            self.found.append(here._replace(root=root.function, owner=root.owner))
 
 
 def _begin(run: Run, root: Root, facts: FileFacts) -> Flow | None:

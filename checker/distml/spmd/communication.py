@@ -124,7 +124,9 @@ def communicate(
     if not _world(group) or "*" in named or "**" in named:
         return Unknown(f"{operation.name}@{place.node.lineno}")
     root = bound.get(operation.root)
-    number = root.value if isinstance(root, Known) and isinstance(root.value, int) else None
+    number = None
+    if isinstance(root, Known) and isinstance(root.value, int) and not root.assumed:
+        number = root.value
     tensor = bound.get(operation.tensor)
     shape = tensor.shape if isinstance(tensor, Unknown) else None
     if run.checked:  # a collective that is refused raises at once, and somebody waits for that

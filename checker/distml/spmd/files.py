@@ -13,14 +13,14 @@ from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.source.reach import communicates, imported_files
 from distml.source.reading import UnreadableError
-from distml.spmd.library import MAIN_NAMES, MAIN_ONLY, RANK_NAMES, RANK_VARIABLES, SIZE_NAMES, words
+from distml.spmd.library import MAIN_NAMES, MAIN_ONLY, RANK_CALLS, RANK_NAMES, RANK_VARIABLES, SIZE_NAMES, words
 
 MAX_SIZE = 400
 """Nodes of a method that says nothing of ranks, but is followed for what it changes."""
 MAX_FILES = 60
 """How many files of a project are looked at for names that lead to communication."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-_ASKING = RANK_NAMES | SIZE_NAMES | MAIN_NAMES | MAIN_ONLY
+_ASKING = frozenset(name.rpartition(".")[2] for name in RANK_CALLS) | RANK_NAMES | SIZE_NAMES | MAIN_NAMES | MAIN_ONLY
 _VARYING = frozenset(
     "time perf_counter monotonic process_time set DistributedSampler random randint choice uniform".split()
 )
@@ -234,7 +234,7 @@ def _functions(
     for statement in _outermost(body):
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             yield statement, owner
-        elif isinstance(statement, ast.ClassDef) and owner is None:
+        elif isinstance(statement, ast.ClassDef):
             yield from _functions(statement.body, statement)
 
 

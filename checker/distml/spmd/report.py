@@ -6,6 +6,7 @@ import ast
 from typing import NamedTuple
 
 from distml.diagnostics.model import Diagnostic, Related, Span
+from distml.source.file import SourceFile
 from distml.spmd.compare import Cause, Parting
 from distml.spmd.library import DECIDES, MAKES
 from distml.spmd.trace import Event, Note, Turn
@@ -25,6 +26,8 @@ class Finding(NamedTuple):
     hint: str | None = None
     name: str = ""
     lacking: int | None = None
+    path: tuple[Place, ...] = ()
+    """Where it may be shown instead, if `place` is in a file that is not asked about."""
     root: ast.AST | None = None
     owner: ast.AST | None = None
 
@@ -32,6 +35,14 @@ class Finding(NamedTuple):
 def noted(note: Note) -> Finding:
     """A finding on one place."""
     return Finding(note.code, note.place, note.message, note.place.node, note.related, note.hint)
+
+
+def at_home(finding: Finding, home: SourceFile) -> Finding | None:
+    """The finding at a place of the file that is checked; None where it is a matter of another file alone."""
+    if finding.place.source is home:
+        return finding
+    place = next((place for place in finding.path if place.source is home), None)
+    return finding._replace(place=place) if place is not None else None
 
 
 def diagnostic(finding: Finding) -> Diagnostic:
@@ -51,9 +62,18 @@ def describe(parted: Parting, explained: tuple[Parting, Cause] | None, joins: bo
         why = None
     first, second = parted.events
     if parted.kind in ("root", "shape", "turns", "messages") and first is not None and second is not None:
-        return None if joins and parted.kind == "turns" else _unlike(parted.kind, first, second)
+        unlike = _unlike(parted.kind, first, second)
+        return None if joins and parted.kind == "turns" else unlike._replace(path=_backward(first))
     if why is None or (joins and (why.turns[0].loop or parted.kind == "again")):
         return None
+    found = _explained(parted, why)
+    shown = [event for event in (first, second) if event is not None]
+    ways = [way for event in shown if found and (way := _onward(event, found.place))]
+    return found._replace(path=ways[0]) if found and ways else found
+
+
+def _explained(parted: Parting, why: Cause) -> Finding | None:
+    first, second = parted.events
     if why.left is not None:
         return _left(parted, why)
     if why.turns[0].local is not None or why.turns[1].local is not None:
@@ -61,6 +81,17 @@ def describe(parted: Parting, explained: tuple[Parting, Cause] | None, joins: bo
     if why.inside == (True, True) and first is not None and second is not None:
         return _crossed(first, second, why)
     return _alone(parted, why)
+
+
+def _onward(event: Event, place: Place) -> tuple[Place, ...]:
+    """The way from a place to an event."""
+    path = (*event.chain, event.place)
+    return path[next((n for n, each in enumerate(path) if each.node is place.node), len(path)) :]
+
+
+def _backward(event: Event) -> tuple[Place, ...]:
+    """The way from an event to where the program began."""
+    return (event.place, *reversed(event.chain))
 
 
 def _alone(parted: Parting, why: Cause) -> Finding | None:

@@ -28,9 +28,10 @@ class Local(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Known:
-    """A number, a text, a truth value or None."""
+    """A number, a text, a truth value or None; `assumed` where only a name by custom says so."""
 
     value: Scalar
+    assumed: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -203,7 +204,13 @@ def key(value: Value) -> str:
             return source.module
         case Group(members=members):
             return f"group{members}"
-    return f"{type(value).__name__}@{id(value)}"
+        case Function(node=node):
+            return f"lambda@{node.lineno}"
+        case Partial(function=function):
+            return f"partial({key(function)})"
+        case Table(members=table):
+            return f"dict({', '.join(map(repr, list(table)[:8]))})"
+    return type(value).__name__
 
 
 def parts(value: Value) -> list[Value]:
