@@ -6,7 +6,7 @@ import ast
 import re
 from typing import NamedTuple
 
-from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached
+from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph
 from distml.training.callsites import argument, called
 from distml.training.program import Program
@@ -20,6 +20,10 @@ _PURE = re.compile(r"(numpy|builtins|math|itertools|tensorflow|pandas|scipy|skle
 _FEEDS = re.compile(r"_?(make|build|construct|create|get)_feed(_?dict)?")
 """Functions that only put arrays together with placeholders, as far as their name goes."""
 
+_LEARNS = re.compile(r"tensorflow\.(Variable|get_variable|layers\.|nn\.|contrib\.(layers|slim)\.)")
+"""What makes weights: with them it is a model that gives a batch, and not the data."""
+
+_SURELY = re.compile(r"next|batch|sample|draw|random|shuffle", re.IGNORECASE)
 _TAKES = re.compile(r"\.(get_next|dequeue\w*|(shuffle_)?batch(_join)?)$")
 _DEEPEST = 3
 
@@ -35,18 +39,55 @@ def draws(reach: Reach, scope: ast.AST, graph: Graph) -> list[Draw]:
     """The calls inside a loop or function that draw what is fed, those left out that only serve others."""
     within = set(inside(scope))
     calls = [n for part in reach.parts for n in ast.walk(part) if isinstance(n, ast.Call) and n in within]
-    found = [draw for call in dict.fromkeys(calls) if (draw := _drawing(call, graph)) is not None]
+    changing = _changing(scope)
+    found = [draw for call in dict.fromkeys(calls) if (draw := _drawing(call, graph, scope, changing)) is not None]
     return [draw for draw in found if not any(_serves(draw.call, other.call, scope) for other in found)]
 
 
-def _drawing(call: ast.Call, graph: Graph) -> Draw | None:
-    """A call that draws; a session does where it computes a batch of a pipeline."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr in ("run", "eval"):
-        computed = argument(call, 0, "fetches") if call.func.attr == "run" else call.func.value
-        sources = graph.program.sources(computed) if computed is not None else set()
-        takes = any(isinstance(each, ast.Call) and _TAKES.search(ast.unparse(each.func)) for each in sources)
-        return Draw(call, True) if takes and computed is not None and not graph.trains(computed) else None
-    return _draw(call, graph.program)
+def _drawing(call: ast.Call, graph: Graph, scope: ast.AST, changing: set[str]) -> Draw | None:
+    """A call that draws; a session does where it computes a batch of a pipeline.
+
+    None where it is given what changes from turn to turn, and its name only says that it gets something; none either
+    where it is given what the graph has computed.
+    """
+    if is_run(call):
+        return Draw(call, True) if takes(call, graph) else None
+    given = reached([*call.args, *(keyword.value for keyword in call.keywords)], scope)
+    if any(fed_back(part, graph) for part in given.parts):
+        return None
+    drawn = _draw(call, graph.program)
+    known = drawn is None or any(isinstance(v, Callable) for v in graph.program.of(call.func)) or not drawn.counts
+    return drawn if known or not given.names & changing or _SURELY.search(called(call)) else None
+
+
+def takes(call: ast.Call, graph: Graph) -> bool:
+    """Whether a session computes a batch of a pipeline here, and takes no step with it."""
+    assert isinstance(call.func, ast.Attribute)
+    computed = argument(call, 0, "fetches") if call.func.attr == "run" else call.func.value
+    if computed is None or graph.trains(computed):
+        return False
+    calls = [each for each in graph.program.sources(computed) if isinstance(each, ast.Call)]
+    learned = any(_LEARNS.match(name) for each in calls for name in graph.program.names(each.func))
+    return not learned and any(_TAKES.search(ast.unparse(each.func)) for each in calls)
+
+
+def fed_back(part: ast.expr, graph: Graph) -> bool:
+    """Whether an expression holds what the graph has computed from other data."""
+    return any(isinstance(each, ast.Call) and is_run(each) and not takes(each, graph) for each in ast.walk(part))
+
+
+def is_run(call: ast.Call) -> bool:
+    """Whether a call has a session compute something."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("run", "eval")
+
+
+def _changing(scope: ast.AST) -> set[str]:
+    """The variables that are others in each turn of a loop and of those in it: what it goes through, and counters."""
+    found = targets(scope.target) if isinstance(scope, ast.For) else set()
+    for node in inside(scope):
+        if isinstance(node, ast.For | ast.comprehension | ast.AugAssign):
+            found |= targets(node.target)
+    return found
 
 
 def _serves(call: ast.Call, other: ast.Call, scope: ast.AST) -> bool:

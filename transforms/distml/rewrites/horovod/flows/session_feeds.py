@@ -6,7 +6,8 @@ import ast
 import re
 from dataclasses import dataclass
 
-from distml.rewrites.horovod.flows.session_frames import targets
+from distml.rewrites.horovod.flows.session_draws import draws, fed_back
+from distml.rewrites.horovod.flows.session_frames import reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_optimizers import optimizers
 from distml.training.around import owner_of
@@ -44,7 +45,14 @@ def entries(run: Run, graph: Graph) -> list[Feed]:
     if not isinstance(run.feeds, ast.Constant | ast.Dict) and not _displays(run.feeds, owner):
         found.append(Feed(None, run.feeds))
     rates = _rates(graph)
-    return [each for each in found if _is_data(each, rates, program) and not _is_state(each, program)]
+    found = [each for each in found if _is_data(each, rates, program) and not _is_state(each, program)]
+    return [each for each in found if not _is_computed(each, owner, graph)]
+
+
+def _is_computed(feed: Feed, owner: ast.AST, graph: Graph) -> bool:
+    """Whether an entry is what the graph has computed before, and nothing is drawn for it."""
+    reach = reached([feed.value], owner)
+    return any(fed_back(part, graph) for part in reach.parts) and not draws(reach, owner, graph)
 
 
 def carries(run: Run, graph: Graph) -> bool:

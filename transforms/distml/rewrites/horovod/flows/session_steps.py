@@ -39,7 +39,7 @@ def range_of(loop: ast.For, program: Program) -> ast.Call | None:
     while isinstance(call, ast.Call):
         names = program.names(call.func) | ({ast.unparse(call.func)} if isinstance(call.func, ast.Name) else set())
         last = {name.rpartition(".")[2] for name in names}
-        if last & {"range", "xrange", "trange"}:
+        if last & {"range", "xrange", "trange", "arange"}:
             return call
         if not last & {"tqdm", "tqdm_notebook", "track", "progressbar"} or not call.args:
             return None
