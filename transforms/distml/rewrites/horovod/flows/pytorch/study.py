@@ -62,6 +62,8 @@ class Study:
         self.program = program
         self.steps = list(self._steps())
         self.backwards = list(self._backwards())
+        self.dealt: set[ast.AST] = set()
+        """What loops count with, where each rank has been given numbers of its own."""
 
     @cached_property
     def callers(self) -> dict[ast.AST, list[ast.Call]]:

@@ -10,11 +10,17 @@ from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, block_of
+from distml.training.values import Box
 
 _PART = Note(
     "every rank takes its part of the data",
     "without it all ranks see the same samples, and their mean gradient is that of one rank",
     "part-of-tensor",
+)
+_DEALT = Note(
+    "every rank takes its share of the batches",
+    "without it all ranks cut the same batches; what is left over is dropped so that all make equally many steps",
+    "share-batches",
 )
 _PICKS = re.compile(
     r"(torch|numpy\.random(\.\w+\(\))?|random)\.(randint|randperm|choice|choices|sample|permutation|shuffle|integers|randrange)"
@@ -34,17 +40,44 @@ class Tensors:
         """Ask for the sharding of what a loop slices; False where it slices nothing that can be divided."""
         sized = self._sized(loop) if isinstance(loop, ast.For) else self._counted_to(loop)
         if not sized or not isinstance(loop, ast.For | ast.While):
-            return self._picks(loop)
+            return self._deal(loop) or self._picks(loop)
         wanted: dict[str, tuple[ast.stmt, str, int]] = {}
         for tensor, dimension in [*sized, *self._sliced(loop, sized)]:
             found = self._defined(tensor)
             if found is None:
-                return self._picks(loop)
+                return self._deal(loop) or self._picks(loop)
             statement, name = found
             wanted[f"{id(statement)} {name}"] = (statement, name, dimension)
         for statement, name, dimension in self._together(list(wanted.values())):
             self._part(statement, name, dimension)
         return True
+
+    def _deal(self, loop: ast.AST) -> bool:
+        """Deal out the places at which a loop over numbers begins its batches: `for i in range(0, 1000, 8): x[i : i + 8]`."""
+        if not isinstance(loop, ast.For):
+            return False
+        ranges = [leaf for leaf in self.loops.leaves(loop.iter) if "builtins.range" in self._callee(leaf)]
+        moving = self._moving(loop)
+        cuts = [node for node in ast.walk(loop) if isinstance(node, ast.Subscript) and self._cuts(node, moving)]
+        inner = [each for each in ast.walk(loop) if isinstance(each, LOOPS) and each is not loop]
+        if len(ranges) != 1 or not cuts or any(self.study.training.holds(each) for each in inner):
+            return False
+        world = self.plan.world(ranges[0])
+        share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
+        self.plan.patch(ranges[0]).wrap(ranges[0], share, _DEALT)
+        self.study.dealt.add(ranges[0])
+        return True
+
+    def _cuts(self, node: ast.Subscript, moving: set[str]) -> bool:
+        """Whether samples are cut out where a counter stands: of a tensor or array, not of a list such as that of losses."""
+        cut = node.slice
+        if not isinstance(cut, ast.Slice) or not isinstance(node.ctx, ast.Load) or not cut.lower or not cut.upper:
+            return False
+        listed = any(isinstance(value, Box) for value in self.program.of(node.value))
+        return _reads(cut.lower, moving) and not listed and not self._order(node.value)
+
+    def _callee(self, node: ast.expr) -> frozenset[str]:
+        return self.program.names(node.func) if isinstance(node, ast.Call) else frozenset()
 
     def _together(self, wanted: list[tuple[ast.stmt, str, int]]) -> list[tuple[ast.stmt, str, int]]:
         """What is computed from each other is divided at once, behind the last: labels of samples only once."""
@@ -110,11 +143,7 @@ class Tensors:
 
     def _sliced(self, loop: ast.For | ast.While, sized: list[tuple[ast.expr, int]]) -> list[tuple[ast.expr, int]]:
         """What else is indexed by the counter, such as labels."""
-        moving = _counter(loop)
-        for _ in range(3):
-            for node in ast.walk(loop):
-                if isinstance(node, ast.Assign) and _reads(node.value, moving) and not _calls(node.value):
-                    moving |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+        moving = self._moving(loop)
         dimension = sized[0][1]
         found: list[tuple[ast.expr, int]] = []
         for node in ast.walk(loop):
@@ -123,6 +152,15 @@ class Tensors:
                 if isinstance(base, ast.Name | ast.Attribute) and not _reads(base, moving) and not self._order(base):
                     found.append((base, dimension if isinstance(node.slice, ast.Tuple) else 0))
         return found
+
+    def _moving(self, loop: ast.For | ast.While) -> set[str]:
+        """The counter of a loop, and what is computed from it."""
+        moving = _counter(loop)
+        for _ in range(3):
+            for node in ast.walk(loop):
+                if isinstance(node, ast.Assign) and _reads(node.value, moving) and not _calls(node.value):
+                    moving |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+        return moving
 
     def _order(self, base: ast.expr) -> bool:
         """Whether something indexed is an order of samples, not samples."""

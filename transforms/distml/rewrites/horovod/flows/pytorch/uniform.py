@@ -148,6 +148,8 @@ class Uniform:
         return True
 
     def _turns(self, node: ast.expr, depth: int) -> bool:
+        if node in self.study.dealt:
+            return False
         if isinstance(node, ast.Call):
             names = self.program.names(node.func)
             if any(name.rpartition(".")[2] in ("range", "trange", "count") for name in names):
