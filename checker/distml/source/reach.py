@@ -15,10 +15,20 @@ from distml.source.imports import Import, imports
 from distml.source.libraries import TENSOR_LIBRARIES
 from distml.source.project import Project
 
-_COMMUNICATION = re.compile(
-    r"\b(?:torch\.distributed|from torch import distributed|DistributedDataParallel"
-    r"|horovod|accelerate|deepspeed|mpi4py|lightning|detectron2|jax)\b"
+_COMMUNICATION = frozenset(
+    {
+        "horovod",
+        "accelerate",
+        "deepspeed",
+        "mpi4py",
+        "lightning",
+        "lightning_fabric",
+        "pytorch_lightning",
+        "detectron2",
+        "jax",
+    }
 )
+_HIDDEN = re.compile(r"\btorch\.distributed\b|\bDistributedDataParallel\b")
 _WORDS = re.compile(r"rank|barrier|reduce|gather|broadcast|world_size|is_ma(?:in|ster)|main_process|distributed|sync")
 """Without one of these a file does not speak of ranks, whatever it imports."""
 _answers: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
@@ -35,8 +45,18 @@ def reaches_tensor_library(source: SourceFile, project: Project) -> bool:
 
 
 def communicates(text: str) -> bool:
-    """Whether a text names a library by which ranks communicate."""
-    return _COMMUNICATION.search(text) is not None
+    """Whether a file imports a library by which ranks communicate."""
+    if _HIDDEN.search(text) is not None:
+        return True
+    if not any(library in text for library in _COMMUNICATION) and "distributed" not in text:
+        return False
+    return any(_communication(statement) for statement in imports(text))
+
+
+def _communication(statement: Import) -> bool:
+    if statement.level:
+        return False
+    return _top(statement) in _COMMUNICATION or (statement.module == "torch" and "distributed" in statement.names)
 
 
 def may_communicate(source: SourceFile, project: Project) -> bool:

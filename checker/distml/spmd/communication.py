@@ -118,7 +118,8 @@ def communicate(
     group = bound.get("group", bound.get("process_group", bound.get("process_set")))
     if operation.name == "new_group":
         members = names.ranks_of(bound.get("ranks", Known(None)))
-        shape = None if members is None else (*map(str, members), "")
+        alone = members in ((run.rank,), None)  # each in a group of itself: they do not meet
+        shape = None if alone else (*map(str, members or ()), "")
         run.say(lambda chain: Event(operation.name, place, chain, shape=shape))
         return Group(members)
     if not _world(group) or "*" in named or "**" in named:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
@@ -19,6 +20,12 @@ MAX_SIZE = 400
 """Nodes of a method that says nothing of ranks, but is followed for what it changes."""
 MAX_FILES = 60
 """How many files of a project are looked at for names that lead to communication."""
+_PROCESSES = re.compile(
+    r"\b(?:world_size|local_rank|get_rank|LOCAL_RANK|nprocs|n_?gpus\w*|DistributedSampler|device_ids|set_device"
+    r"|num_replicas|global_rank|is_main_process|num_processes|master_addr|MASTER_ADDR)\b"
+)
+_MATRICES = re.compile(r"lora|low.?rank|matrix_rank|svd|tucker|adapter|decompos|ranking", re.IGNORECASE)
+"""Where a file speaks of matrices, `rank` is theirs, unless it speaks of processes in other words too."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _ASKING = frozenset(name.rpartition(".")[2] for name in RANK_CALLS) | RANK_NAMES | SIZE_NAMES | MAIN_NAMES | MAIN_ONLY
 _VARYING = frozenset(
@@ -57,6 +64,20 @@ class FileFacts:
         return frozenset(
             name for node in ast.walk(self.source.tree) if isinstance(node, ast.Global) for name in node.names
         )
+
+    @cached_property
+    def about_ranks(self) -> bool:
+        """Whether the file has to do with ranks of processes at all."""
+        text = self.source.text
+        return communicates(text) or any(
+            word in text for word in ("world_size", "local_rank", "get_rank", "LOCAL_RANK")
+        )
+
+    @cached_property
+    def about_matrices(self) -> bool:
+        """Whether a rank may be that of a matrix."""
+        text = self.source.text
+        return _MATRICES.search(text) is not None and _PROCESSES.search(text) is None
 
     @cached_property
     def functions(self) -> tuple[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None], ...]:

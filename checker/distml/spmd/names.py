@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from distml.source.file import SourceFile
-from distml.source.reach import communicates
 from distml.spmd.library import (
     ACCELERATOR,
     COMMUNICATOR,
@@ -40,12 +38,6 @@ from distml.spmd.values import (
     trained,
 )
 
-_PROCESSES = re.compile(
-    r"\b(?:world_size|local_rank|get_rank|LOCAL_RANK|nprocs|n_?gpus\w*|DistributedSampler|device_ids|set_device"
-    r"|num_replicas|global_rank|is_main_process|num_processes|master_addr|MASTER_ADDR)\b"
-)
-_MATRICES = re.compile(r"lora|low.?rank|matrix_rank|svd|tucker|adapter|decompos|ranking", re.IGNORECASE)
-"""Where a file speaks of matrices, `rank` is theirs, unless it speaks of processes in other words too."""
 _OBJECT_NAMES = {"accelerator": ACCELERATOR, "fabric": FABRIC}
 _BUILTINS = frozenset(
     "abs all any bool dict enumerate exit quit filter float getattr hasattr int isinstance iter len list map max min next "
@@ -71,20 +63,12 @@ def custom(run: Run, source: SourceFile, name: str) -> Value | None:
         return Unknown(name, type=_OBJECT_NAMES[name])
     if name == "comm" and "mpi4py" in source.text:
         return Unknown(name, type=COMMUNICATOR)
-    if name == "rank" and _MATRICES.search(source.text) and not _PROCESSES.search(source.text):
+    telling = name in RANK_NAMES or name in SIZE_NAMES or name in MAIN_NAMES
+    if not telling or not run.facts(source).about_ranks or (name == "rank" and run.facts(source).about_matrices):
         return None
-    if name in RANK_NAMES and _about_ranks(source):
+    if name in RANK_NAMES:
         return Known(run.rank)
-    if name in SIZE_NAMES and _about_ranks(source):
-        return Known(RANKS)
-    if name in MAIN_NAMES and _about_ranks(source):
-        return Known(run.rank == 0)
-    return None
-
-
-def _about_ranks(source: SourceFile) -> bool:
-    text = source.text
-    return communicates(text) or any(word in text for word in ("world_size", "local_rank", "get_rank", "LOCAL_RANK"))
+    return Known(RANKS) if name in SIZE_NAMES else Known(run.rank == 0)
 
 
 def attribute(run: Run, base: Value, name: str, place: Place) -> Value:
