@@ -60,7 +60,7 @@ class Recorder:
     def note(self, event: str, **fields: Any) -> None:
         """Write one event; a worker process that inherited the recorder writes nothing."""
         if os.getpid() == self._pid:
-            line = json.dumps({"event": event, "time": time.monotonic(), "step": self.steps, **fields}, default=str)
+            line = json.dumps({"event": event, "time": time.monotonic(), "step": self.steps} | fields, default=str)
             os.write(self._file, (line + "\n").encode("utf-8", "backslashreplace"))
 
     def begun(self) -> None:
@@ -86,13 +86,13 @@ class Recorder:
         """A value whose gradient was taken."""
         self.note("loss", value=value)
 
-    def batch(self, source: str, arrays: list[Any]) -> None:
-        """A batch that was read (`loader`, `feed`) or that a model was called on (`input`)."""
+    def batch(self, source: str, arrays: list[Any], step: int | None = None) -> None:
+        """A batch that was read (`loader`, `feed`) or that a model was called on (`input`), for the step after `step` steps."""
         self.begun()
         self.batches += 1
         hashes = rows(arrays) if self.batches <= BATCHES else []
         samples = len(arrays[0]) if arrays and getattr(arrays[0], "shape", None) else 0
-        self.note("batch", source=source, samples=samples, rows=hashes)
+        self.note("batch", source=source, samples=samples, rows=hashes, **({} if step is None else {"step": step}))
 
     def apart(self, what: str) -> None:
         """The model holds `what`, which each process computes from its own share of a batch."""

@@ -222,7 +222,7 @@ class TensorFlow:
         return done if graph.building_function else tf.group(done, noted)
 
     def sessions(self, module: Any) -> None:
-        """Each run of a session lies between two steps; what is fed is a batch."""
+        """Each run of a session lies between two steps; what is fed to one that takes a step is a batch."""
         hooks, weights, recorder = self, self.weights, self.recorder
 
         def run(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -232,16 +232,20 @@ class TensorFlow:
                 if threading.current_thread() is not threading.main_thread():
                     return original(self, fetches, feed_dict, *args, **kwargs)
                 weights.session = self
+                fed: list[Any] = []
                 if hooks.outside():
                     recorder.boundary()
                     fed = [value for value in (feed_dict or {}).values() if getattr(value, "shape", ())]
-                    if fed:
-                        recorder.batch("feed", fed)
+                steps = recorder.steps
+                if fed:
+                    recorder.begun()
                 hooks.depth += 1
                 try:
                     return original(self, fetches, feed_dict, *args, **kwargs)
                 finally:
                     hooks.depth -= 1
+                    if fed and recorder.steps > steps:
+                        recorder.batch("feed", fed, steps)
 
             return call
 
