@@ -38,13 +38,13 @@ _EFFECTS = frozenset(
 )
 
 
-def reads_only(node: ast.AST, program: Program, depth: int = 3) -> bool:
-    """Whether evaluating an expression, or running what it calls, does nothing but read."""
+def reads_only(node: ast.AST, program: Program, depth: int = 3, harmless: ast.AST | None = None) -> bool:
+    """Whether evaluating an expression, or running what it calls, does nothing but read; one call may be known as `harmless`."""
     if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
         return False
-    if isinstance(node, ast.Call) and not _call(node, program, depth):
+    if isinstance(node, ast.Call) and node is not harmless and not _call(node, program, depth):
         return False
-    return all(reads_only(child, program, depth) for child in ast.iter_child_nodes(node))
+    return all(reads_only(child, program, depth, harmless) for child in ast.iter_child_nodes(node))
 
 
 def _call(node: ast.Call, program: Program, depth: int) -> bool:

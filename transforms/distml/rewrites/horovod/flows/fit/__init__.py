@@ -9,7 +9,7 @@ import ast
 
 from distml.rewrites.horovod.aspects import environments, rates
 from distml.rewrites.horovod.aspects.setup import behind_start
-from distml.rewrites.horovod.flows.fit import batches, callbacks, data, files, moving, optimizers, sessions
+from distml.rewrites.horovod.flows.fit import batches, callbacks, data, files, moving, optimizers, sessions, shown
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls
 from distml.rewrites.horovod.plan import Loop, Note, Plan
 from distml.training.program import Program
@@ -69,8 +69,9 @@ def _whole(plan: Plan) -> None:
             continue
         optimizers.distribute(plan, _module(plan, call), call)
     rates.scale_settings(plan)
+    guarded = shown.on_rank_zero(plan)
     for method in ("evaluate", "predict"):
-        for call in calls(program, method):
+        for call in (each for each in calls(program, method) if each not in guarded):
             if program.unit(call).source.location in plan.editable and not Given(call, program).on_super:
                 _quiet(plan, Given(call, program))
     module = _module(plan, _first(plan).node)

@@ -22,7 +22,8 @@ _MODEL = re.compile(
     r"|keras\.\w+\.from_config\(\)|keras\.(Model|Sequential)\.from_config\(\)"
 )
 _NO_MODEL = re.compile(
-    r"(sklearn|xgboost|lightgbm|catboost|statsmodels|torch|pytorch_lightning|fastai|builtins|re)\b.*"
+    r"(tensorflow\.(contrib\.)?(estimator|learn)|keras\.estimator"
+    r"|sklearn|xgboost|lightgbm|catboost|statsmodels|torch|pytorch_lightning|fastai|builtins|re)\b.*"
 )
 _TELLING = {
     "compile": {"optimizer", "loss", "metrics"},
