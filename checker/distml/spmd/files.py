@@ -36,6 +36,7 @@ _PLAIN = frozenset("gather reduce scatter broadcast send recv step initialize sp
 _ELSEWHERE = frozenset("torch np numpy tf jnp functools mp itertools".split())
 _OBJECTS = frozenset("accelerator fabric comm COMM_WORLD strategy engine model_engine".split())
 _YIELDS = (ast.Yield, ast.YieldFrom)
+_RETURN = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom)
 _FLOW = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -147,6 +148,10 @@ class FileFacts:
     def leaves(self, node: ast.AST) -> bool:
         """Whether control may leave `node` otherwise than at its end."""
         return self._once("leaves", node, lambda: any(_is_exit(each) for each in _inside(node)))
+
+    def returns(self, node: ast.AST) -> bool:
+        """Whether control may leave the function, or the process, from `node`."""
+        return self._once("returns", node, lambda: any(_is_exit(each, _RETURN) for each in _inside(node)))
 
     def generates(self, node: ast.AST) -> bool:
         """Whether a function is a generator."""
@@ -266,10 +271,10 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
             yield from _inside(child)
 
 
-def _is_exit(node: ast.AST) -> bool:
+def _is_exit(node: ast.AST, kinds: tuple[type[ast.AST], ...] = _FLOW) -> bool:
     if isinstance(node, ast.Call):
         return _last(node.func) in {"exit", "_exit", "quit", "abort", "skip"}
-    return isinstance(node, _FLOW)
+    return isinstance(node, kinds)
 
 
 def _last(node: ast.expr) -> str:

@@ -57,9 +57,15 @@ def for_loop(run: Run, scope: Scope, node: ast.For | ast.AsyncFor) -> Flow | Non
     """`for`: turn by turn where the members are known and few."""
     place = Place(scope.source, node)
     turns = _members(run, scope, node.iter)
+    if isinstance(turns, list) and _few(turns):
+        return _one_by_one(run, scope, node, turns)
+    if not _speaks_or_returns(run, scope, node):
+        if run.sampling:
+            _sample(run, scope, node)
+        else:
+            _forget(run, scope, node)
+        return None
     if isinstance(turns, list):
-        if len(turns) <= 1 or _ranks(turns) or (len(turns) <= MAX_TURNS and not all(map(_plain, turns))):
-            return _one_by_one(run, scope, node, turns)
         return _for_all(run, scope, node, _representative(turns, node), len(turns))
     if turns.uneven and not run.sampling:
         another = run.decide(Unknown(f"another turn of {key(turns)}", turns.uneven), place)
@@ -143,20 +149,31 @@ def _matters(run: Run, scope: Scope, body: list[ast.stmt]) -> bool:
     return any(facts.speaks(each) for each in body)
 
 
+def _speaks_or_returns(run: Run, scope: Scope, node: ast.For | ast.AsyncFor) -> bool:
+    """Whether a turn matters to more than what it changes."""
+    facts = run.facts(scope.source)
+    return any(facts.speaks(each) or facts.returns(each) for each in (*node.body, *node.orelse))
+
+
 def _forget(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> None:
     """Forget what this rank may change in a turn: the turn that is followed may be any."""
-    from distml.spmd.statements import assign, execute
-
     if run.sampling:
         return
     run.sampling += 1
     with run.silent(), run.tentative() as written:
-        if not isinstance(node, ast.While):
-            assign(run, scope, node.target, Unknown(f"turn of {node.lineno}"))
-        with suppress(LeftError):
-            execute(run, scope, node.body)
+        _sample(run, scope, node)
     run.sampling -= 1
     run.lose(written, f"@{node.lineno}")
+
+
+def _sample(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> None:
+    """A turn of which nothing counts but what it writes."""
+    from distml.spmd.statements import assign, execute
+
+    if not isinstance(node, ast.While):
+        assign(run, scope, node.target, Unknown(f"turn of {node.lineno}"))
+    with suppress(LeftError):
+        execute(run, scope, node.body)
 
 
 def _members(run: Run, scope: Scope, node: ast.expr) -> list[Value] | Unknown:
@@ -171,6 +188,12 @@ def _members(run: Run, scope: Scope, node: ast.expr) -> list[Value] | Unknown:
     if isinstance(found, Unknown):
         return found
     return derived(key(found), found)
+
+
+def _few(members: list[Value]) -> bool:
+    """Whether the members of a list are taken one by one."""
+    several = len(members) <= MAX_TURNS and not all(map(_plain, members))
+    return len(members) <= 1 or _ranks(members) or several
 
 
 def _ranks(members: list[Value]) -> bool:
