@@ -72,7 +72,7 @@ _SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.Process", "torc
 
 def distributed(program: Program) -> list[Remark]:
     """Why nothing of a program with training loops is to be changed, if so."""
-    return [*back_ends(program), *trainers(program), *_processes(program)][:1]
+    return [*back_ends(program), *trainers(program), *_processes(program), *_keras_of_others(program)][:1]
 
 
 def left_alone(program: Program) -> list[Remark]:
@@ -146,6 +146,19 @@ def _processes(program: Program) -> Iterator[Remark]:
                 "the program starts training processes of its own",
                 "let it train in one process, and start that process once for each GPU",
             )
+
+
+def _keras_of_others(program: Program) -> Iterator[Remark]:
+    """Where Keras is told to compute with another library than TensorFlow."""
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+                continue
+            keys = [each.slice for each in node.targets if isinstance(each, ast.Subscript)]
+            chosen = any(isinstance(key, ast.Constant) and key.value == "KERAS_BACKEND" for key in keys)
+            if chosen and node.value.value in ("jax", "torch"):
+                what = f"Keras computes with {node.value.value} here, and Horovod's Keras with TensorFlow only"
+                yield Remark("HVD202", node, what, "set KERAS_BACKEND to tensorflow, with Keras 2")
 
 
 def _imports(program: Program) -> Iterator[tuple[ast.stmt, str]]:

@@ -209,6 +209,7 @@ def _prepares(statement: ast.stmt) -> bool:
 
 
 def _imports(statement: ast.Import | ast.ImportFrom, framework: str) -> bool:
+    known = ("tensorflow", "keras") if framework == "tensorflow" else (framework,)
     if isinstance(statement, ast.ImportFrom):
-        return (statement.module or "").partition(".")[0] == framework
-    return any(alias.name.partition(".")[0] == framework for alias in statement.names)
+        return (statement.module or "").partition(".")[0] in known
+    return any(alias.name.partition(".")[0] in known for alias in statement.names)
