@@ -85,7 +85,7 @@ def _specs(call: ast.Call, program: Program) -> list[ast.Call]:
 
 def _optimizers(plan: Plan, graph: Graph, makers: list[ast.Call], training: ast.Call) -> None:
     custom = [maker for maker in makers if not premade(plan, maker)]
-    if custom and not graph.updates and not session_optimizers.by_name(plan):
+    if custom and not graph.updates:
         raise Refuse(
             "HVD205",
             training,

@@ -42,8 +42,16 @@ class Run:
 
 
 def updates(program: Program) -> list[ast.Call]:
-    """The calls of `minimize` and `apply_gradients` on optimizers of TensorFlow 1."""
-    return [call for call, receiver in _update_calls(program) if is_optimizer(receiver, program)]
+    """The calls of `minimize` and `apply_gradients` on optimizers of TensorFlow 1, and of `optimize_loss`."""
+    found = {call for call, receiver in _update_calls(program) if is_optimizer(receiver, program)}
+    return [call for call in program.calls if call in found or optimizes(call, program)]
+
+
+def optimizes(call: ast.Call, program: Program) -> bool:
+    """Whether a call is `optimize_loss` of `tf.contrib`, which makes the optimizer and the step."""
+    return any(
+        name.startswith("tensorflow.contrib.") and name.endswith(".optimize_loss") for name in program.names(call.func)
+    )
 
 
 def unknown_updates(program: Program) -> list[ast.Call]:

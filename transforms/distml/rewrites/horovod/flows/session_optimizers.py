@@ -9,7 +9,14 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.flows.session_graph import Graph, graph_of, is_optimizer, makes_optimizer
+from distml.rewrites.horovod.flows.session_graph import (
+    OPTIMIZER,
+    Graph,
+    graph_of,
+    is_optimizer,
+    makes_optimizer,
+    optimizes,
+)
 from distml.rewrites.horovod.flows.session_steps import FEWER, already_divided
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
@@ -64,13 +71,19 @@ def _wrapped(plan: Plan) -> None:
     for call in optimizers(graph):
         wrap(plan, call)
     for update in graph.updates:
-        if isinstance(update.func, ast.Attribute) and update.func.attr == "apply_gradients":
+        if optimizes(update, plan.program):
+            _by_name(plan, update)
+        elif isinstance(update.func, ast.Attribute) and update.func.attr == "apply_gradients":
             _average(plan, update)
 
 
 def _scaled(plan: Plan) -> None:
-    for call in optimizers(graph_of(plan.program)):
+    graph = graph_of(plan.program)
+    for call in optimizers(graph):
         scale(plan, call)
+    for update in graph.updates:
+        if optimizes(update, plan.program):
+            _rate_by_name(plan, update)
 
 
 @remembered
@@ -78,8 +91,13 @@ def optimizers(graph: Graph) -> list[ast.Call]:
     """The calls that make the optimizers whose updates the program makes."""
     found: set[ast.Call] = set()
     for update in graph.updates:
-        assert isinstance(update.func, ast.Attribute)
-        made = [each for each in graph.program.sources(update.func.value) if makes_optimizer(each, graph.program)]
+        if optimizes(update, graph.program):
+            origin = argument(update, 3, "optimizer")
+        else:
+            origin = update.func.value if isinstance(update.func, ast.Attribute) else None
+        if origin is None:
+            continue
+        made = [each for each in graph.program.sources(origin) if makes_optimizer(each, graph.program)]
         found |= {each for each in made if isinstance(each, ast.Call) and not _around(each, graph)}
     return graph.program.ordered(found)
 
@@ -190,26 +208,37 @@ def _computes(node: ast.AST, program: Program) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "compute_gradients"
 
 
-def by_name(plan: Plan) -> bool:
-    """Replace the optimizers that `optimize_loss` of `tf.contrib` makes by name; whether there is one."""
-    found = False
-    for call in plan.program.calls:
-        if not any(name.endswith(".optimize_loss") for name in plan.program.names(call.func)):
-            continue
-        found = True
-        given, rate = argument(call, 3, "optimizer"), argument(call, 2, "learning_rate")
-        kind = given.value if isinstance(given, ast.Constant) else None
-        if given is None or not isinstance(kind, str) or kind not in _NAMES:
-            raise Refuse(
-                "HVD205",
-                call,
-                "nobody can see which optimizer is made here",
-                "name one of tf.train, or make it outside",
-            )
-        world, patch = plan.world(call), plan.patch(call)
-        module = ast.unparse(call.func).partition(".")[0]
-        code = f"lambda rate: {world.module}.DistributedOptimizer({module}.train.{_NAMES[kind]}(rate))"
-        patch.wrap(given, code, _WRAP)
-        if rate is not None and plan.options.scale_lr == "linear":
-            patch.wrap(rate, f"{{}} * {world.size}", _RATE)
-    return found
+def _named(update: ast.Call, program: Program) -> str:
+    """How the class is called that `optimize_loss` makes its optimizer of; nothing where it is given one.
+
+    Raises `Refuse` (HVD205) where nobody can see which it is.
+    """
+    given = argument(update, 3, "optimizer")
+    if isinstance(given, ast.Constant) and given.value in _NAMES:
+        return f"{ast.unparse(update.func).partition('.')[0]}.train.{_NAMES[given.value]}"
+    if given is not None and any(OPTIMIZER.fullmatch(name + "()") for name in program.names(given)):
+        return ast.unparse(given)
+    if given is None or not any(makes_optimizer(each, program) for each in program.sources(given)):
+        raise Refuse(
+            "HVD205",
+            update,
+            "nobody can see which optimizer is made here",
+            "name one of tf.train, or make it outside",
+        )
+    return ""
+
+
+def _by_name(plan: Plan, update: ast.Call) -> None:
+    """Let `optimize_loss` make an optimizer that averages gradients."""
+    name, given = _named(update, plan.program), argument(update, 3, "optimizer")
+    if name and given is not None:
+        code = f"lambda rate: {plan.world(update).module}.DistributedOptimizer({name}(rate))"
+        plan.patch(update).wrap(given, code, _WRAP)
+
+
+def _rate_by_name(plan: Plan, update: ast.Call) -> None:
+    """Multiply the rate that `optimize_loss` is given for the optimizer it makes."""
+    rate = argument(update, 2, "learning_rate")
+    if rate is not None and plan.options.scale_lr != "none" and _named(update, plan.program):
+        plan.patch(rate).wrap(rate, f"{{}} * {plan.world(rate).size}", _RATE)
+        shorten(plan, rate)
