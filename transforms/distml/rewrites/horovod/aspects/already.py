@@ -55,6 +55,7 @@ _TRAINERS = {
     "mxnet": "MXNet",
     "jax": "JAX",
     "ray": "Ray",
+    "opacus": "Opacus",
 }
 _TRAINS = (
     "Trainer",
@@ -65,6 +66,7 @@ _TRAINS = (
     "Seq2SeqTrainer",
     "SFTTrainer",
     "NeuralNetClassifier",
+    "PrivacyEngine",
 )
 _MODULES = ("LightningModule", "LightningDataModule")
 _SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.Process", "torch.multiprocessing.start_processes")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Refuse
+from distml.training.values import Class, Foreign
 
 _CHANGES = frozenset({"add_", "sub_", "addcdiv_", "addcmul_", "copy_", "set_", "mul_"})
 _ENVIRONMENTS = ("gym", "gymnasium", "pettingzoo", "dm_control", "stable_baselines3", "retro")
@@ -47,6 +48,53 @@ def _is_grad(node: ast.AST) -> bool:
     return any(isinstance(each, ast.Attribute) and each.attr == "grad" for each in ast.walk(node))
 
 
+def set_by_data(study: Study) -> Iterator[ast.stmt]:
+    """The statements in models that set parameters from a batch: `self.loc.data.copy_(x.mean())` where `forward` leads."""
+    for unit in study.program.units.values():
+        for owner in (node for node in ast.walk(unit.tree) if isinstance(node, ast.ClassDef)):
+            bases = (base.name for base in study.program.lineage(Class(owner)) if isinstance(base, Foreign))
+            if any(base.startswith("torch.nn.") for base in bases):
+                yield from _set_in(owner)
+
+
+def _set_in(owner: ast.ClassDef) -> Iterator[ast.stmt]:
+    methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
+    held = {
+        ast.unparse(target)
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Assign) and "Parameter(" in ast.unparse(node.value)
+        for target in node.targets
+    }
+    waiting, reached = ["forward"], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in methods and name not in reached:
+            reached.add(name)
+            called = (n.func for n in ast.walk(methods[name]) if isinstance(n, ast.Call))
+            waiting += [f.attr for f in called if isinstance(f, ast.Attribute) and ast.unparse(f.value) == "self"]
+    for name in sorted(reached):
+        given = {each.arg for each in methods[name].args.args[1:]}
+        for node in ast.walk(methods[name]):
+            call = node.value if isinstance(node, ast.Expr) else None
+            func = call.func if isinstance(call, ast.Call) else None
+            if isinstance(call, ast.Call) and isinstance(func, ast.Attribute) and func.attr == "copy_" and call.args:
+                if ast.unparse(func.value).removesuffix(".data") in held and _from(call.args[0], methods[name], given):
+                    yield node  # type: ignore[misc]
+
+
+def _from(node: ast.expr, function: ast.FunctionDef, given: set[str]) -> bool:
+    """Whether an expression is computed from a parameter, also through variables."""
+    for _ in range(3):
+        for each in ast.walk(function):
+            if isinstance(each, ast.Assign) and _names(each.value) & given:
+                given |= {name for target in each.targets for name in _names(target)}
+    return bool(_names(node) & given)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id != "self"}
+
+
 def refuse(study: Study) -> None:
     """Raises `Refuse` where the program trains in a way that is not followed here."""
     for statement in manual_updates(study):
@@ -55,6 +103,13 @@ def refuse(study: Study) -> None:
             statement,
             "weights are changed here by hand, with the gradient of one rank: ranks would drift apart",
             "let an optimizer of torch.optim make the update",
+        )
+    for statement in set_by_data(study):
+        raise Refuse(
+            "HVD203",
+            statement,
+            "weights are set here from a batch, which is another on every rank: ranks would drift apart",
+            "set them on rank 0 before training, and give them to all ranks",
         )
     for call in study.unknown_steps() if not study.steps else ():
         raise Refuse(

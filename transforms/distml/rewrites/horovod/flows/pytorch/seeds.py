@@ -39,7 +39,7 @@ _BY_RANK = Note(
 )
 _TOGETHER = Note(
     "one seed for all ranks",
-    "the data is made or split at random here, and must come out the same on every rank",
+    "data that is made or split at random, and models that are copied, must come out the same on every rank",
     "seed-alike",
 )
 _PLAIN = frozenset({"generator", "random_state"})
@@ -63,6 +63,7 @@ class Seeds:
         if entry is None or entry.source.location not in self.plan.editable:
             return
         needed = {kind for call in self.program.calls for kind in self._prepared(call)}
+        needed |= {"torch"} if any(self._copied(call) for call in self.program.calls) else set()
         needed = (needed | ({"torch"} if together else set())) - self.seeded
         for kind in sorted(needed):
             anchor = anchor_of(entry, "torch")
@@ -80,6 +81,14 @@ class Seeds:
             self.seeded.add(kind)
         if together:
             self.seeded.discard("torch")
+
+    def _copied(self, call: ast.Call) -> bool:
+        """Whether a call copies a model, whose weights are not yet those of rank 0, before training."""
+        loop = self.study.loop(call)
+        if "copy.deepcopy" not in self.program.names(call.func) or (loop and self.study.training.holds(loop)):
+            return False
+        names = self.program.names(call.args[0]) if call.args else frozenset()
+        return any(re.fullmatch(r"torch\.nn\.(\w+\.)*[A-Z]\w*\(\)", name) for name in names)
 
     def _prepared(self, call: ast.Call) -> set[str]:
         """The generators that a call draws from outside training and outside models, whose weights are broadcast."""
