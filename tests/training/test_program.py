@@ -105,6 +105,12 @@ def test_a_module_that_is_read_later_is_no_longer_unknown(read) -> None:  # type
     assert found(program, "optimizer") == {"torch.optim.SGD()"}
 
 
+def test_a_script_in_a_package_finds_what_is_beside_it(read, folder: Path) -> None:  # type: ignore[no-untyped-def]
+    (folder / "__init__.py").write_text("")
+    program = read("import parts\nopt = parts.made()", parts="import torch\ndef made(): return torch.optim.SGD([])")
+    assert found(program, "opt") == {"torch.optim.SGD()"}
+
+
 def test_methods_of_classes_of_the_program_and_of_what_they_are_derived_from(read) -> None:  # type: ignore[no-untyped-def]
     program = read(
         """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections import abc, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -46,6 +47,13 @@ def followed(roots: Iterable[SourceFile], project: Project) -> Program:
     return Program(roots, project, _TRAINS) if found.too_large else found
 
 
+def beside(script: SourceFile, name: str, project: Project) -> SourceFile | None:
+    """The file in the folder of a script that `import name` means when it is run, also where that folder is a package."""
+    first = name.partition(".")[0]
+    known = first in sys.stdlib_module_names or first in _LIBRARIES
+    return None if known else project.resolve(script, name, level=1)
+
+
 class Program(Statements, Keeper):
     """What is known of the modules that `roots` import, themselves included."""
 
@@ -61,7 +69,8 @@ class Program(Statements, Keeper):
         self.values: dict[ast.AST, Values] = {}
         self.units: dict[str, Unit] = {}
         self.steps = self.text = 0
-        self.roots = [self._unit(source) for source in roots]
+        self.roots: list[Unit] = []
+        self.roots += [self._unit(source) for source in roots]
         self._of: dict[ast.AST, Unit] = {}
         self._settle()
         self.guessing = True
@@ -94,6 +103,8 @@ class Program(Statements, Keeper):
         if not level and name.partition(".")[0] in _LIBRARIES:
             return frozenset({library(name)})
         found = self.project.resolve(unit.source, name, level)
+        for root in self.roots if found is None and not level else ():
+            found = found or beside(root.source, name, self.project)
         if found is not None and (found.location in self.units or self._takes(found)):
             return frozenset({Module(found)})
         return NOTHING if level and found is None else frozenset({library(name)})

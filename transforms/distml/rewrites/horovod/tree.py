@@ -21,7 +21,7 @@ from distml.source.file import SourceFile
 from distml.source.imports import imports
 from distml.source.project import Project
 from distml.source.reading import UnreadableError, read_bytes
-from distml.training.program import followed
+from distml.training.program import beside, followed
 
 TRAINER = re.compile(
     rb"GradientTape|apply_gradients|\.minimize\s*\(|\.fit(_generator)?\s*\(|train_on_batch|\.backward\s*\("
@@ -150,6 +150,8 @@ def _used(source: SourceFile, project: Project, known: Mapping[str, SourceFile])
         user = waiting.pop()
         for statement in imports(user.text):
             module = project.resolve(user, statement.module, statement.level)
+            if module is None and not statement.level and user is source:
+                module = beside(user, statement.module, project)
             inner = [project.submodule(module, name) for name in statement.names] if module is not None else []
             for target in (each for each in (module, *inner) if each is not None and each.location not in seen):
                 seen.add(target.location)
