@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
-from distml.training.around import LOOPS
+from distml.training.around import LOOPS, block_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BEFORE, AFTER = frozenset({"before"}), frozenset({"after"})
@@ -32,6 +32,10 @@ class Wrapped:
     def follow(self, model: ast.expr) -> None:
         """Find the reads of the variable or attribute of which `model` is one."""
         mentions = list(self._mentions(model))
+        anew = self._given_anew(model, mentions)
+        if anew is not None:
+            last = anew.end_lineno or anew.lineno
+            mentions = [n for n in mentions if n.lineno <= last and n not in getattr(anew, "targets", ())]
         ends = any(isinstance(node.ctx, ast.Store) and self._is_target(node) for node in mentions)
         for node in mentions:
             when = self.when(node)
@@ -41,6 +45,18 @@ class Wrapped:
                 self._read(node, when == AFTER)
             else:
                 self.lost = True
+
+    def _given_anew(self, model: ast.expr, mentions: list[ast.Name | ast.Attribute]) -> ast.stmt | None:
+        """The statement behind training that gives the variable another model, if no function reads the variable."""
+        if not isinstance(model, ast.Name) or any(self.program.function(n) is not self._here for n in mentions):
+            return None
+        block = block_of(self.begins, self.program)
+        for later in block[block.index(self.begins) + 1 :]:
+            if isinstance(later, ast.Assign) and any(
+                isinstance(t, ast.Name) and t.id == model.id for t in later.targets
+            ):
+                return later
+        return None
 
     def _is_target(self, node: ast.expr) -> bool:
         """Whether training gives the variable anew, as in `model = train(model)`: it stands for the model inside then."""
