@@ -209,7 +209,11 @@ def _prepares(statement: ast.stmt) -> bool:
 
 
 def _imports(statement: ast.Import | ast.ImportFrom, framework: str) -> bool:
-    known = ("tensorflow", "keras") if framework == "tensorflow" else (framework,)
+    """Whether a statement imports the framework, or what stands on it."""
+    modules = [alias.name for alias in statement.names]
     if isinstance(statement, ast.ImportFrom):
-        return (statement.module or "").partition(".")[0] in known
-    return any(alias.name.partition(".")[0] in known for alias in statement.names)
+        modules = [statement.module or ""] if not statement.level else []
+    tops = {each.partition(".")[0] for each in modules}
+    return framework in tops or (
+        framework == "tensorflow" and any(each == "keras" or each.startswith("tensorflow_") for each in tops)
+    )
