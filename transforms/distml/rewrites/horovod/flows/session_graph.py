@@ -42,15 +42,23 @@ class Run:
 
 
 def updates(program: Program) -> list[ast.Call]:
-    """The calls of `minimize` and `apply_gradients` on optimizers of TensorFlow 1, and of `optimize_loss`."""
+    """The calls of `minimize` and `apply_gradients` on optimizers of TensorFlow 1, and of what makes steps in `tf.contrib`."""
     found = {call for call, receiver in _update_calls(program) if is_optimizer(receiver, program)}
-    return [call for call in program.calls if call in found or optimizes(call, program)]
+    return [call for call in program.calls if call in found or optimizes(call, program) or creates(call, program)]
 
 
 def optimizes(call: ast.Call, program: Program) -> bool:
     """Whether a call is `optimize_loss` of `tf.contrib`, which makes the optimizer and the step."""
     return any(
         name.startswith("tensorflow.contrib.") and name.endswith(".optimize_loss") for name in program.names(call.func)
+    )
+
+
+def creates(call: ast.Call, program: Program) -> bool:
+    """Whether a call is `create_train_op` of `tf.contrib`, which makes the step of an optimizer that it is given."""
+    return any(
+        name.startswith("tensorflow.contrib.") and name.endswith(".create_train_op")
+        for name in program.names(call.func)
     )
 
 

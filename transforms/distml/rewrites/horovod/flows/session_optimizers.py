@@ -12,6 +12,7 @@ import re
 from distml.rewrites.horovod.flows.session_graph import (
     OPTIMIZER,
     Graph,
+    creates,
     graph_of,
     is_optimizer,
     makes_optimizer,
@@ -93,6 +94,8 @@ def optimizers(graph: Graph) -> list[ast.Call]:
     for update in graph.updates:
         if optimizes(update, graph.program):
             origin = argument(update, 3, "optimizer")
+        elif creates(update, graph.program):
+            origin = argument(update, 1, "optimizer")
         else:
             origin = update.func.value if isinstance(update.func, ast.Attribute) else None
         if origin is None:
