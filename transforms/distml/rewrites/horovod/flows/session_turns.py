@@ -87,7 +87,7 @@ def _counter(tested: ast.expr, counters: set[str]) -> ast.Name | None:
     """The counter in what a loop tests: itself, or times something, such as the size of a batch."""
     if isinstance(tested, ast.BinOp) and isinstance(tested.op, ast.Mult):
         sides = [each for each in (tested.left, tested.right) if isinstance(each, ast.Name) and each.id in counters]
-        return sides[0] if len(sides) == 1 else None  # type: ignore[return-value]
+        return sides[0] if len(sides) == 1 else None
     return tested if isinstance(tested, ast.Name) and tested.id in counters else None
 
 
