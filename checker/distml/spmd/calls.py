@@ -29,6 +29,7 @@ from distml.spmd.values import (
     derived,
     key,
     local_of,
+    parts,
     trained,
 )
 
@@ -93,13 +94,13 @@ def called(run: Run, scope: Scope, function: Value, given: list[Value], named: d
                 member = names.class_member(run, function.cls, name)
                 if member is not None:
                     return called(run, scope, names.attribute(run, function, name, place), given, named, place)
-            return _unknown(function, given, named)
+            return _unknown(run, function, given, named, place)
         case Unknown(type=kind) if kind:
             found = method_of_object(run, function, "__call__", given, named, place)
-            return found or _unknown(function, given, named)
+            return found or _unknown(run, function, given, named, place)
         case Known():
             return function
-    return _by_custom(run, scope, key(function), place) or _unknown(function, given, named)
+    return _by_custom(run, scope, key(function), place) or _unknown(run, function, given, named, place)
 
 
 def _by_custom(run: Run, scope: Scope, text: str, place: Place) -> Value | None:
@@ -108,9 +109,29 @@ def _by_custom(run: Run, scope: Scope, text: str, place: Place) -> Value | None:
     return names.custom(run, place.source, name) if telling else None
 
 
-def _unknown(function: Value, given: list[Value], named: dict[str, Value]) -> Unknown:
+def _hand(run: Run, values: list[Value], place: Place) -> None:
+    """A call is not followed: what it was given may be called by it."""
+    if not run.muted and any(_communicating(run, part) for each in values for part in parts(each)):
+        run.hand(place)
+
+
+def _communicating(run: Run, value: Value) -> bool:
+    match value:
+        case (
+            Function(node=node, scope=scope)
+            | Class(node=node, scope=scope)
+            | Instance(cls=Class(node=node, scope=scope))
+        ):
+            return run.facts(scope.source).speaks(node)
+        case Partial(function=inner):
+            return _communicating(run, inner)
+    return False
+
+
+def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Value], place: Place) -> Unknown:
     """The result of a call of which nothing is known: what a model of this rank says of its batch is its own."""
     inner = [*given, *named.values()]
+    _hand(run, inner, place)
     text = f"{key(function)}({', '.join(map(key, inner))})"
     escaped = [each for each in inner if isinstance(each, Container)]
     for each in escaped:
@@ -138,6 +159,8 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
     if custom is not None:
         return custom
     inner = [*given, *named.values()]
+    if not name.startswith("builtins.") and name != "torch.save":
+        _hand(run, inner, place)
     result = derived(f"{name}({', '.join(map(key, inner))})", *inner)
     last = name.rpartition(".")[2]
     if last in THROUGH and given and isinstance(given[0], Unknown):
@@ -183,6 +206,7 @@ def _method(
         known = run.fields.get((key(receiver), name))
         if isinstance(known, Function | Partial):
             return called(run, scope, known, given, named, place)
+        _hand(run, inner, place)
         local = None if name in ALIKE else local_of(receiver, *inner)
         return Unknown(
             text, local, trained=trained(receiver, *inner), shape=receiver.shape if name in _COPIES else None
@@ -192,6 +216,7 @@ def _method(
     found = names.attribute(run, receiver, name, place)
     if isinstance(receiver, Instance) and isinstance(found, Unknown) and not found.type:
         inner = [*given, *named.values()]
+        _hand(run, [receiver, *inner], place)
         return _by_custom(run, scope, name, place) or derived(f"{found.key}({', '.join(map(key, inner))})", *inner)
     return called(run, scope, found, given, named, place)
 
@@ -230,7 +255,13 @@ def invoke(run: Run, function: Function, given: list[Value], named: dict[str, Va
     inner = [*given, *named.values()]
     text = f"{key(function)}({', '.join(map(key, inner))})"
     if node in run.active or len(run.active) >= MAX_CALLS or not _worthwhile(run, function, inner):
+        _hand(run, inner, place)
         return derived(text, *inner) if function.bound is not None else Unknown(text, trained=trained(*inner))
+    if _remembers(node):
+        asked = ("cached", f"{node.lineno}:{text.partition('(')[0]}")
+        if asked in run.fields:
+            return Unknown(text)
+        run.write(run.fields, asked, Known(True))
     scope = bind(run, function, given, named)
     if isinstance(node, ast.Lambda):
         with run.calling(place, node):
@@ -240,6 +271,14 @@ def invoke(run: Run, function: Function, given: list[Value], named: dict[str, Va
     if run.facts(scope.source).generates(node):
         return Unknown(text)
     return _followed(run, node, scope, place)
+
+
+def _remembers(node: ast.AST) -> bool:
+    """Whether a function keeps its results, so that a call need not run it again."""
+    kept = {"cache", "lru_cache", "cached", "memoize"}
+    return any(
+        ast.unparse(each).partition("(")[0].rpartition(".")[2] in kept for each in getattr(node, "decorator_list", ())
+    )
 
 
 def _followed(run: Run, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, place: Place) -> Value:

@@ -16,6 +16,7 @@ from distml.source.project import Project
 from distml.spmd import names
 from distml.spmd.calls import bind, invoke
 from distml.spmd.compare import cause, parting, without
+from distml.spmd.doubt import doubtful
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.library import RANKS
@@ -76,7 +77,8 @@ class _Checker:
                 yield Root(node, owner)
 
     def _worthwhile(self, node: ast.AST) -> bool:
-        return self.facts.speaks(node) and self.facts.varies(node)
+        halves = ("__enter__", "__exit__", "__aenter__", "__aexit__")
+        return self.facts.speaks(node) and self.facts.varies(node) and getattr(node, "name", "") not in halves
 
     def check(self, root: Root) -> None:
         """Follow a root along its paths."""
@@ -129,6 +131,8 @@ class _Checker:
                 return
             explained = cause(parted, one, other)
             finding = describe(parted, explained, one.joins or other.joins)
+            if explained is not None and doubtful(*explained, (one, other)):
+                finding = None
             if finding is not None:
                 self._add(finding, root)
             if explained is None or not without(explained, one, other):

@@ -11,6 +11,7 @@ from distml.spmd.library import (
     CLOCKS,
     COMMUNICATOR,
     DECIDES,
+    DESTROYS,
     DICE,
     ENGINE,
     JOINED,
@@ -39,6 +40,8 @@ _MESSAGES = {
     f"{COMMUNICATOR}.recv": "source",
     f"{COMMUNICATOR}.ssend": "dest",
 }
+_GONE = ("", "destroyed")
+"""Where a run remembers that there is no process group any more."""
 _LATER = frozenset({"torch.distributed.isend", "torch.distributed.irecv", "torch.distributed.batch_isend_irecv"})
 
 
@@ -50,7 +53,7 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
     if name in SIZE_CALLS:
         return Known(RANKS) if _world(group) else derived(f"size of {key(group)}") if group else Known(RANKS)
     if name in TRUE_CALLS:
-        return Known(True)
+        return Known(not (name.endswith("is_initialized") and truth(run.fields.get(_GONE, Known(False)))))
     last = name.rpartition(".")[2]
     if last in DECIDES and ".callbacks." in name and "horovod" in place.source.text:
         run.say(lambda chain: Event(last, place, chain))
@@ -74,6 +77,8 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
         run.join()
         return Known(run.rank)
     operation = operations().get(name)
+    if name in DESTROYS or (operation is not None and operation.name == "init_process_group"):
+        run.write(run.fields, _GONE, Known(name in DESTROYS and _world(group)))
     if operation is not None:
         return communicate(run, name, operation, given, named, place)
     return _made(name, given, named, place)

@@ -184,13 +184,14 @@ def _mends(explained: tuple[Parting, Cause], found: Parting, one: Trace, other: 
 
 
 def without(explained: tuple[Parting, Cause], one: Trace, other: Trace) -> bool:
-    """Take what depends on a condition out of both traces; whether that left them comparable."""
+    """Take what depends on a condition, and met nothing, out of both traces; whether that left them comparable."""
     why = explained[1]
     if why.left is not None or why.turns[0].loop:
         return False
     before = len(one.events) + len(other.events)
-    for trace, turn in zip((one, other), why.turns):
-        trace.events[:] = [event for event in trace.events if not _depends(event, turn)]
+    for trace, turn, event, at in zip((one, other), why.turns, explained[0].events, explained[0].at):
+        met = at if event is None else _index(trace.events, event)
+        trace.events[met:] = [each for each in trace.events[met:] if not _depends(each, turn)]
     return len(one.events) + len(other.events) < before
 
 
@@ -211,17 +212,26 @@ def _explaining(found: Parting, one: Trace, other: Trace, pairs: list[tuple[Turn
             for leap in reversed(trace.exits):
                 if found.leap is not None and leap is not found.leap:
                     continue
-                leaves = len(leap.chain) == len(turn.chain) or leap.word in ("raise", "exit")
-                if leaves and turn.at <= leap.at <= at and _within((*leap.chain, leap.place), turn):
+                leaves = len(leap.chain) == len(turn.chain) and _misses(leap, found.events[1 - rank])
+                if (
+                    (leaves or leap.word in ("raise", "exit"))
+                    and turn.at <= leap.at <= at
+                    and within((*leap.chain, leap.place), turn)
+                ):
                     return Cause(turns, (False, False), leap, rank)
     return None
 
 
+def _misses(leap: Exit, event: Event | None) -> bool:
+    """Whether an event is in the very call that one rank has left, or in one that it makes."""
+    return event is not None and _path(event)[: len(leap.chain)] == [id(place.node) for place in leap.chain]
+
+
 def _depends(event: Event | None, turn: Turn) -> bool:
-    return event is not None and _within((*event.chain, event.place), turn)
+    return event is not None and within((*event.chain, event.place), turn)
 
 
-def _within(places: tuple[Place, ...], turn: Turn) -> bool:
+def within(places: tuple[Place, ...], turn: Turn) -> bool:
     """Whether the last of `places`, which lead to each other by calls, depends on a condition in this very call of it."""
     depth = len(turn.chain)
     if [place.node for place in places[:depth]] != [place.node for place in turn.chain]:

@@ -12,6 +12,7 @@ from distml.spmd import names
 from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
 from distml.spmd.run import Run
 from distml.spmd.values import (
+    Class,
     Function,
     Group,
     Items,
@@ -165,7 +166,7 @@ def _boolean(run: Run, scope: Scope, node: ast.BoolOp) -> Value:
             return left
         if known is None and facts.speaks(part) and not run.sampling and _communicates(run, scope, part):
             known = run.decide(left, Place(scope.source, part))
-            run.turn(Place(scope.source, part), known, (part,), local_of(left))
+            run.turn(Place(scope.source, part), known, (part,), local_of(left), guess=key(left))
             if known is decisive:
                 return Known(decisive)
         right = value(run, scope, part)
@@ -223,7 +224,7 @@ def _compared(operation: type[ast.cmpop], left: Value, right: Value) -> Value:
         if operation in _COMPARE:
             return computed(_COMPARE[operation], left, right)
         return Known((left.value is right.value) == (operation is ast.Is))
-    elif operation in (ast.Is, ast.IsNot, ast.Eq, ast.NotEq) and _is_none(left, right):
+    elif operation in (ast.Is, ast.IsNot, ast.Eq, ast.NotEq) and _never_alike(left, right):
         return Known(operation in (ast.IsNot, ast.NotEq))
     if operation in _OPPOSITE:
         return negation(_compared(_OPPOSITE[operation], left, right))
@@ -234,11 +235,12 @@ def _compared(operation: type[ast.cmpop], left: Value, right: Value) -> Value:
     return Unknown(found.key, found.local)
 
 
-def _is_none(left: Value, right: Value) -> bool:
-    """Whether one of the two is None and the other something that certainly is not."""
-    pair = (left, right)
-    none = [one for one in pair if isinstance(one, Known) and one.value is None]
-    return len(none) == 1 and any(not isinstance(one, Known | Unknown) for one in pair)
+def _never_alike(left: Value, right: Value) -> bool:
+    """Whether one of the two is None and the other certainly is not, or one is a plain value and the other code."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Known):
+            return isinstance(other, Function | Class) or (one.value is None and not isinstance(other, Known | Unknown))
+    return False
 
 
 def _contains(container: Value, member: Value) -> bool | None:
@@ -261,10 +263,11 @@ def _conditional(run: Run, scope: Scope, node: ast.IfExp) -> Value:
     test = truth_of(run, scope, node.test)
     known = truth(test)
     facts = run.facts(scope.source)
+    guess = ""
     if known is None and not run.sampling and (facts.speaks(node.body) or facts.speaks(node.orelse)):
-        known = run.decide(test, Place(scope.source, node))
+        known, guess = run.decide(test, Place(scope.source, node)), key(test)
     if known is not None:
-        run.turn(Place(scope.source, node), known, (node.body, node.orelse), local_of(test))
+        run.turn(Place(scope.source, node), known, (node.body, node.orelse), local_of(test), guess=guess)
         return value(run, scope, node.body if known else node.orelse)
     one, other = value(run, scope, node.body), value(run, scope, node.orelse)
     return merged(one, other, f"({key(one)} if {key(test)} else {key(other)})", local_of(test))

@@ -28,6 +28,7 @@ _MATRICES = re.compile(r"lora|low.?rank|matrix_rank|svd|tucker|adapter|decompos|
 """Where a file speaks of matrices, `rank` is theirs, unless it speaks of processes in other words too."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _ASKING = frozenset(name.rpartition(".")[2] for name in RANK_CALLS) | RANK_NAMES | SIZE_NAMES | MAIN_NAMES | MAIN_ONLY
+_OTHERS = frozenset({"is_initialized"})
 _VARYING = frozenset(
     "time perf_counter monotonic process_time set DistributedSampler random randint choice uniform".split()
 )
@@ -133,8 +134,10 @@ class FileFacts:
         return self._once("speaks", node, lambda: bool(self._names(node) & self.speaking))
 
     def minds(self, node: ast.AST) -> bool:
-        """Whether something in `node` may communicate, ask for the rank, or lead to what does."""
-        return self.speaks(node) or self._once("asks", node, lambda: bool(self._names(node) & self.asking))
+        """Whether something in `node` may communicate, ask for the rank, or lead to what does; or asks whether there are
+        other ranks.
+        """
+        return self.speaks(node) or self._once("asks", node, lambda: bool(self._names(node) & (self.asking | _OTHERS)))
 
     def varies(self, node: ast.AST) -> bool:
         """Whether something in `node` may differ between ranks."""

@@ -80,7 +80,6 @@ gather(tensor) -> !
 gather_for_metrics(input_data, use_gather_object) -> !
 reduce(tensor, reduction, scale) -> !
 pad_across_processes(tensor, dim, pad_index, pad_first)
-save_state(output_dir, safe_serialization)
 backward(loss)
 """
 
@@ -214,6 +213,9 @@ TRUE_CALLS = frozenset(
         "deepspeed.comm.is_initialized",
         *(f"{name}.is_initialized" for name in HOROVOD),
     }
+)
+DESTROYS = frozenset(
+    {"torch.distributed.destroy_process_group", "torch.distributed.distributed_c10d.destroy_process_group"}
 )
 WORLD = frozenset(
     {"torch.distributed.group.WORLD", "torch.distributed.GroupMember.WORLD", "torch.distributed.default_pg"}

@@ -123,12 +123,23 @@ class Run:
         return (*(id(call.node) for call in self.chain), id(place.node))
 
     def turn(
-        self, place: Place, outcome: bool, inside: tuple[ast.AST, ...], local: Local | None = None, loop: bool = False
+        self,
+        place: Place,
+        outcome: bool,
+        inside: tuple[ast.AST, ...],
+        local: Local | None = None,
+        loop: bool = False,
+        guess: str = "",
     ) -> None:
         """A condition came out."""
         if not self.muted:
             at = len(self.trace.events)
-            self.trace.turns.append(Turn(self.site(place), place, self.chain, outcome, inside, at, local, loop))
+            self.trace.turns.append(Turn(self.site(place), place, self.chain, outcome, inside, at, local, loop, guess))
+
+    def hand(self, place: Place) -> None:
+        """A call that is not followed was given what communicates."""
+        if not self.muted:
+            self.trace.handed.append((*self.chain, place))
 
     def join(self) -> None:
         """Ranks with less to do wait for the others from here on."""

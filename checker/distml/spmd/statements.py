@@ -172,6 +172,7 @@ def _import(run: Run, scope: Scope, node: ast.Import | ast.ImportFrom) -> None:
 def _if(run: Run, scope: Scope, node: ast.If) -> Flow | None:
     test = truth_of(run, scope, node.test)
     known = truth(test)
+    guess = ""
     place = Place(scope.source, node)
     if known is None and run.sampling:
         execute(run, scope, node.body)
@@ -183,8 +184,8 @@ def _if(run: Run, scope: Scope, node: ast.If) -> Flow | None:
             return None
         known = _only_way(run, scope, node, test)
         if known is None:
-            known = run.decide(test, place)
-    run.turn(place, known, (*node.body, *node.orelse), local_of(test))
+            known, guess = run.decide(test, place), key(test)
+    run.turn(place, known, (*node.body, *node.orelse), local_of(test), guess=guess)
     return execute(run, scope, node.body if known else node.orelse)
 
 

@@ -38,6 +38,8 @@ class Turn(NamedTuple):
     at: int
     local: Local | None
     loop: bool = False
+    guess: str = ""
+    """What the outcome hung on where nobody knows it: it was decided, alike on all ranks."""
 
 
 class Exit(NamedTuple):
@@ -67,6 +69,8 @@ class Trace:
     turns: list[Turn] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    handed: list[tuple[Place, ...]] = field(default_factory=list)
+    """Ways to calls that are not followed and were given what communicates: they may call it."""
     joins: bool = False
     """Whether ranks that are done earlier wait for the others."""
     broken: bool = False
@@ -95,9 +99,9 @@ class Choices:
         if local:
             bare = f"rank {rank}: {bare}"
         known = self._sites.get((site, visit))
+        if known is not None and not local:
+            return known
         if bare not in self.made:
-            if known is not None and not local:
-                return known
             self.made[bare] = not negated
             self.order.append(bare)
         elif bare in self.given and bare not in self.order:

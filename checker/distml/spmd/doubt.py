@@ -1,0 +1,53 @@
+"""What speaks against a difference between two ranks that was found: what the program may know and the source does not say.
+
+A function that communicates under a condition of its own (`if split == "train"`, `if self.wrapped is None`) may be called
+by one rank alone with what makes the condition false. And what is handed to code of others, as a callback or an object, may
+be called there.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.spmd.compare import Cause, Parting, within
+from distml.spmd.trace import Event, Trace, Turn
+
+_DISTRIBUTED = re.compile(
+    r"is_initialized|is_available|world_?size|num_processes|distributed|n(?:um)?_?gpus?\b|\bddp\b|multi_?gpu"
+)
+"""Conditions that ask whether there are other ranks at all. There are."""
+
+
+def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
+    """Whether the ranks may meet all the same."""
+    for event, trace, turn in zip(parted.events, traces, why.turns):
+        if event is None and any(within(way, turn) for way in trace.handed):
+            return True
+        if event is not None and any(_guessed(event, trace, each, turn) for each in trace.turns):
+            return True
+    return False
+
+
+def _guessed(event: Event, trace: Trace, guess: Turn, cause: Turn) -> bool:
+    """Whether `event` is reached if `guess` comes out as it was decided, in a function called from where the cause is."""
+    path = (*event.chain, event.place)
+    depth = len(guess.chain)
+    if not guess.guess or depth <= len(cause.chain) or guess.at > _position(event, trace):
+        return False
+    if [place.node for place in path[:depth]] != [place.node for place in guess.chain]:
+        return False
+    return not _whether_distributed(guess.guess) and (within(path, guess) or _returns(guess))
+
+
+def _position(event: Event, trace: Trace) -> int:
+    return next((number for number, each in enumerate(trace.events) if each is event), len(trace.events))
+
+
+def _whether_distributed(text: str) -> bool:
+    return all(_DISTRIBUTED.search(part) for part in re.split(r" and | or ", text))
+
+
+def _returns(turn: Turn) -> bool:
+    """Whether the function is left on the side that was not taken."""
+    return any(isinstance(node, ast.Return | ast.Raise) for part in turn.inside for node in ast.walk(part))
