@@ -260,6 +260,7 @@ def _subject(vm: Machine, node: ast.AST, name: str) -> str:
 
 def accepts(function: Callable[..., Any], arguments: Arguments, skip: int = 1) -> bool:
     """Whether Python would bind the arguments; `skip` leading parameters are ours."""
+    function = getattr(function, "__wrapped__", function)  # a wrapper takes anything and passes it on
     code = function.__code__
     flags, count = code.co_flags, code.co_argcount
     names = code.co_varnames[skip:count]

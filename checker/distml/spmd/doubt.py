@@ -11,7 +11,8 @@ import ast
 import re
 
 from distml.spmd.compare import Cause, Parting, within
-from distml.spmd.trace import Event, Trace, Turn
+from distml.spmd.trace import Event, Exit, Trace, Turn
+from distml.spmd.values import Place
 
 _DISTRIBUTED = re.compile(
     r"is_initialized|is_available|world_?size|num_processes|distributed|n(?:um)?_?gpus?\b|\bddp\b|multi_?gpu"
@@ -24,9 +25,24 @@ def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
     for event, trace, turn in zip(parted.events, traces, why.turns):
         if event is None and any(within(way, turn) for way in trace.handed):
             return True
+        if event is None and any(_tries_again(leap, trace) for leap in trace.exits if within(_way(leap), turn)):
+            return True
         if event is not None and any(_guessed(event, trace, each, turn) for each in trace.turns):
             return True
-    return False
+    return why.left is not None and _tries_again(why.left, traces[why.gone])
+
+
+def _tries_again(leap: Exit, trace: Trace) -> bool:
+    """Whether a rank that goes on with `continue` may come to the same place in a later turn, while the others wait."""
+    if leap.word != "continue":
+        return False
+    around = [turn for turn in trace.turns if within(_way(leap), turn)]
+    loops = [turn.place.node for turn in around if turn.loop]
+    return bool(loops) and isinstance(loops[-1], ast.While) and any(turn.guess for turn in around)
+
+
+def _way(leap: Exit) -> tuple[Place, ...]:
+    return (*leap.chain, leap.place)
 
 
 def _guessed(event: Event, trace: Trace, guess: Turn, cause: Turn) -> bool:
