@@ -12,7 +12,7 @@ from distml.spmd.expressions import value
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.library import JOINED, MAKES, UNSYNCED
 from distml.spmd.run import Run
-from distml.spmd.trace import Note
+from distml.spmd.trace import Event, Note
 from distml.spmd.values import Function, Instance, Known, Library, Partial, Place, Scope, Unknown, Value, derived, key
 
 _EVERYWHERE = frozenset(
@@ -134,8 +134,6 @@ def attempt(run: Run, scope: Scope, node: ast.Try | ast.TryStar) -> Flow | None:
 
 def _probe(run: Run, scope: Scope, node: ast.Try | ast.TryStar, before: int) -> None:
     """Handlers that communicate: only the ranks with the exception are there."""
-    from distml.spmd.statements import execute
-
     facts = run.facts(scope.source)
     usual = {event.name for event in run.trace.events[before:]}
     if len(run.trace.events) - before >= len(node.body):
@@ -143,24 +141,21 @@ def _probe(run: Run, scope: Scope, node: ast.Try | ast.TryStar, before: int) -> 
     for handler in node.handlers:
         if run.muted or not any(facts.speaks(each) for each in handler.body) or _everywhere(handler):
             continue
-        trace = run.trace
-        marks = len(trace.events), len(trace.turns), len(trace.exits), len(trace.notes)
-        run.sampling += 1
-        with run.tentative():
-            execute(run, scope, handler.body)
-        run.sampling -= 1
-        found = [event for event in trace.events[marks[0] :] if event.peer is None]
-        for recorded, mark in zip((trace.events, trace.turns, trace.exits, trace.notes), marks):
-            del recorded[mark:]  # type: ignore[attr-defined]
-        for event in found:
-            if event.name not in MAKES and event.name not in usual:
-                _say(
-                    run,
-                    handler,
-                    event.name,
-                    event.chain[len(run.chain)] if len(event.chain) > len(run.chain) else event.place,
-                )
-                break
+        caught = [each for each in _sampled(run, scope, handler.body) if each.name not in MAKES and each.peer is None]
+        if caught:
+            usual |= {event.name for event in _sampled(run, scope, node.body)}
+        event = next((each for each in caught if each.name not in usual), None)
+        if event is not None:
+            _say(run, handler, event.name, (*event.chain[len(run.chain) :], event.place)[0])
+
+
+def _sampled(run: Run, scope: Scope, body: list[ast.stmt]) -> list[Event]:
+    """What statements may communicate, on whatever path; nothing of it is kept."""
+    from distml.spmd.statements import execute
+
+    with run.sample() as found:
+        execute(run, scope, body)
+    return found
 
 
 def _say(run: Run, handler: ast.ExceptHandler, name: str, place: Place) -> None:

@@ -176,17 +176,11 @@ def _boolean(run: Run, scope: Scope, node: ast.BoolOp) -> Value:
 
 def _communicates(run: Run, scope: Scope, node: ast.expr) -> bool:
     """Whether evaluating `node` communicates; nothing of it is kept."""
-    trace, before = run.trace, len(run.trace.events)
     if run.muted:
         return False
-    turns, exits, notes = len(trace.turns), len(trace.exits), len(trace.notes)
-    run.sampling += 1
-    with run.tentative():
+    with run.sample() as found:
         value(run, scope, node)
-    run.sampling -= 1
-    found = len(trace.events) > before
-    del trace.events[before:], trace.turns[turns:], trace.exits[exits:], trace.notes[notes:]
-    return found
+    return bool(found)
 
 
 def _either(left: Value, right: Value, decisive: bool) -> Value:

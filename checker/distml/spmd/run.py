@@ -161,6 +161,23 @@ class Run:
             self.trace.exits.append(Exit(word, place, self.chain, len(self.trace.events)))
 
     @contextmanager
+    def sample(self) -> Iterator[list[Event]]:
+        """Follow all sides of what nobody knows; nothing is kept but what may be communicated, in the result."""
+        trace = self.trace
+        found: list[Event] = []
+        recorded: tuple[list[Any], ...] = (trace.events, trace.turns, trace.exits, trace.notes, trace.handed)
+        marks = [len(each) for each in recorded]
+        self.sampling += 1
+        try:
+            with self.tentative():
+                yield found
+        finally:
+            self.sampling -= 1
+            found += trace.events[marks[0] :]
+            for each, mark in zip(recorded, marks):
+                del each[mark:]
+
+    @contextmanager
     def silent(self) -> Iterator[None]:
         """Nothing inside is recorded."""
         self.muted += 1
