@@ -22,14 +22,27 @@ _DISTRIBUTED = re.compile(
 
 def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
     """Whether the ranks may meet all the same."""
-    for event, trace, turn in zip(parted.events, traces, why.turns):
+    sites = [{turn.site for turn in trace.turns} for trace in traces]
+    own = [[turn for turn in trace.turns if turn.site not in other] for trace, other in zip(traces, reversed(sites))]
+    for rank, (event, trace, turn) in enumerate(zip(parted.events, traces, why.turns)):
+        met = parted.events[1 - rank]
         if event is None and any(within(way, turn) for way in trace.handed):
             return True
         if event is None and any(_tries_again(leap, trace) for leap in trace.exits if within(_way(leap), turn)):
             return True
+        if event is None and met is not None and any(_otherwise(met, each) for each in own[rank]):
+            return True
         if event is not None and any(_guessed(event, trace, each, turn) for each in trace.turns):
             return True
     return why.left is not None and _tries_again(why.left, traces[why.gone])
+
+
+def _otherwise(met: Event, guess: Turn) -> bool:
+    """Whether a rank that lacks `met` may have it too, if a guess that it alone makes comes out otherwise."""
+    if not guess.guess:
+        return False
+    called = (node.func for part in guess.inside for node in ast.walk(part) if isinstance(node, ast.Call))
+    return any(getattr(each, "attr", getattr(each, "id", "")) == met.name for each in called)
 
 
 def _tries_again(leap: Exit, trace: Trace) -> bool:
