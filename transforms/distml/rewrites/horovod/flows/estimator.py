@@ -20,6 +20,7 @@ from distml.training.values import Foreign
 
 ESTIMATOR = re.compile(
     r"tensorflow\.(estimator|contrib\.(learn|estimator))\.(\w+\.)*(Estimator|\w+(Classifier|Regressor|Estimator))\(\)"
+    r"|keras\.estimator\.model_to_estimator\(\)"
 )
 _CONFIG = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")
 

@@ -52,6 +52,14 @@ def premade(plan: Plan, maker: ast.Call) -> bool:
     names = {name.rpartition(".")[2] for name in program.names(maker.func)}
     if names & {"Estimator"}:
         return False
+    if "model_to_estimator" in names:
+        raise Refuse(
+            "HVD205",
+            maker,
+            "the estimator makes a copy of the optimizer that the Keras model was compiled with, which knows of no other "
+            "process",
+            "train the Keras model by `fit`, or write a `model_fn` with an optimizer of tf.train",
+        )
     known = next((parameters for name, parameters in _DEFAULTS.items() if name in names), None)
     if known is None:
         raise Refuse(

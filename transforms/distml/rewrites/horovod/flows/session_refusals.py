@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from distml.rewrites.horovod.aspects import environments
 from distml.rewrites.horovod.flows.session_frames import frames
-from distml.rewrites.horovod.flows.session_graph import Graph, unknown_updates
+from distml.rewrites.horovod.flows.session_graph import (
+    MONITORED,
+    SESSION,
+    SUPERVISED,
+    Graph,
+    graph_of,
+    unknown_updates,
+    updates,
+)
 from distml.rewrites.horovod.plan import Refuse
-from distml.training.around import LOOPS
+from distml.training.around import LOOPS, loops_around
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -16,6 +25,16 @@ from distml.training.values import Callable, Foreign
 
 _ASSIGNS = frozenset({"assign", "assign_sub"})
 _TWO = 2
+_TRAINERS = re.compile(
+    r"(.*\.)?slim\.learning\.train|tensorflow\.contrib\.training\.train|tensorflow\.contrib\.gan\.gan_train"
+    r"|tensorflow\.contrib\.learn\.(Experiment|learn_runner\.run|\w+\.learn_runner\.run)"
+)
+_STEP = re.compile(
+    r"(?i)train(ing)?(_?(op|step|operation)s?)?|(op|step)_?train|optimi[sz]er?s?|optims?|minimi[sz]e|train_\w+_?op"
+)
+"""What operations that take a step are called, by custom."""
+
+_OWN = re.compile(r"tensorflow\.(?!models\.|examples\.)")
 
 
 @remembered
@@ -41,12 +60,13 @@ def unfollowed(program: Program) -> list[Refuse]:
                     "use an optimizer of tf.train, which steps once for each gradient",
                 )
             )
-        elif any(name.endswith("slim.learning.train") for name in names):
+        elif any(_TRAINERS.fullmatch(name) for name in names):
             found.append(
                 Refuse(
                     "HVD202",
                     call,
-                    "training is left to slim, which takes care of its session and of several processes itself",
+                    f"training is left to `{ast.unparse(call.func)}`, which takes care of its session and of several "
+                    "processes itself",
                     "run the training operation in a MonitoredTrainingSession",
                 )
             )
@@ -59,7 +79,60 @@ def unfollowed(program: Program) -> list[Refuse]:
                     "let an optimizer of tf.train make the update",
                 )
             )
-    return found
+    return found or _made_elsewhere(program)
+
+
+def _made_elsewhere(program: Program) -> list[Refuse]:
+    """Loops that run what is called a training step by custom, and that nothing in the files makes; and the reverse."""
+    if not any(_is_session(call, program) for call in program.calls):
+        return []
+    if updates(program):
+        chosen = program.calls_of("importlib.import_module", "builtins.__import__")
+        return [] if graph_of(program).runs else [_imported_by_name(call) for call in chosen]
+    for call in program.calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "run" and any(loops_around(call, program)):
+            fetched = argument(call, 0, "fetches")
+            parts = fetched.elts if isinstance(fetched, ast.List | ast.Tuple) else [fetched]
+            for part in parts:
+                if part is not None and _STEP.fullmatch(_last(part)) and _unseen(part, program):
+                    return [
+                        Refuse(
+                            "HVD205",
+                            part,
+                            f"nobody can see which optimizer makes `{ast.unparse(part)}`",
+                            "give the file that makes it as well",
+                        )
+                    ]
+    return []
+
+
+def _imported_by_name(call: ast.Call) -> Refuse:
+    return Refuse(
+        "HVD205",
+        call,
+        "nobody can see which module this is, and no other runs the steps that the optimizers of the program make",
+        "import the module by its name",
+    )
+
+
+def _is_session(call: ast.Call, program: Program) -> bool:
+    names = {f"{name}()" for name in program.names(call.func)}
+    return any(kind.fullmatch(name) for kind in (SESSION, MONITORED, SUPERVISED) for name in names)
+
+
+def _last(node: ast.expr) -> str:
+    """The last name of an expression."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _unseen(node: ast.expr, program: Program) -> bool:
+    """Whether what an expression is comes from a file that is not given, as far as anything is known of it."""
+    return all(
+        isinstance(value, Foreign) and value.node is not None and not _OWN.match(value.name)
+        for value in program.of(node)
+    )
 
 
 def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:

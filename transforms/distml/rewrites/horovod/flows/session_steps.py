@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.setup import anchor_of
 from distml.rewrites.horovod.flows.session_frames import inside, reads, targets
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, Looping
+from distml.training.around import LOOPS, Looping, owner_of
 from distml.training.program import Program
 
 FEWER = Note(
@@ -24,7 +25,8 @@ def divide(plan: Plan, loop: Looping) -> bool:
     """Divide the number of turns of a loop; False where nobody can see it."""
     if isinstance(loop, ast.While):
         bounds = list(_bounds(loop, plan.program))
-        for bound in bounds:
+        alike = [each for bound in bounds for each in _alike(bound, plan.program)]
+        for bound in (*bounds, *alike):
             divide_number(plan, bound)
         return bool(bounds)
     if isinstance(loop, ast.For) and (stop := stop_of(loop, plan.program)) is not None:
@@ -81,16 +83,70 @@ def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
     """Divide the turns of a loop over a range, that begins at 0, 1 or elsewhere; the place as in `divide_number`."""
     call = range_of(loop, plan.program)
     start = call.args[0] if call is not None and len(call.args) > 1 else None
+    number = _without_one(stop)
+    asked = list(_lasts(loop, number))
     if start is None or (isinstance(start, ast.Constant) and start.value in (0, 1)):
-        return divide_number(plan, stop)
+        place = divide_number(plan, stop)
+        for test, code in asked if place is number else ():
+            plan.patch(test).wrap(test, code.format(plan.world(stop).size), FEWER)
+        return place
     if not already_divided(plan, stop):
         first = (
             ast.unparse(start)
             if isinstance(start, ast.Name | ast.Attribute | ast.Constant)
             else f"({ast.unparse(start)})"
         )
-        plan.patch(stop).wrap(stop, f"{first} + ({{}} - {first}) // {plan.world(stop).size}", FEWER)
+        patch = plan.patch(stop)
+        code = f"{first} + ({{}} - {first}) // {plan.world(stop).size}"
+        if asked and number is stop:
+            name = patch.free("turns")
+            patch.before(loop, f"{name} = {code.format(ast.unparse(stop))}", FEWER)
+            for test, _ in asked:
+                patch.wrap(test, name, FEWER)
+            code = name
+        patch.wrap(stop, code, FEWER)
     return None
+
+
+def _without_one(stop: ast.expr) -> ast.expr:
+    """The number of turns in `number + 1`."""
+    plus = isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add) and isinstance(stop.right, ast.Constant)
+    return stop.left if plus and isinstance(stop, ast.BinOp) else stop
+
+
+def _lasts(loop: ast.For, number: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    """Where a loop compares its turn with their number, and what to make of that: `turn == number - 1` is the last one."""
+    if not isinstance(loop.target, ast.Name):
+        return
+    turn, text = loop.target.id, ast.unparse(number)
+    for node in inside(loop):
+        if not isinstance(node, ast.Compare) or turn not in reads(node):
+            continue
+        if isinstance(number, ast.Constant):
+            yield from _literal_last(node, turn, number.value)
+        elif reads(node) <= {turn} | reads(number):
+            found = [part for part in ast.walk(node) if isinstance(part, ast.expr) and ast.unparse(part) == text]
+            yield from ((part, "{{}} // {}") for part in found)
+
+
+def _literal_last(test: ast.Compare, turn: str, number: object) -> Iterator[tuple[ast.expr, str]]:
+    """The last turn as it is written where the number of turns is a literal: `turn == 999`, or `turn + 1 == 1000`."""
+    right = test.comparators[0]
+    if not isinstance(number, int) or not isinstance(test.ops[0], ast.Eq) or not isinstance(right, ast.Constant):
+        return
+    if ast.unparse(test.left) == turn and right.value == number - 1:
+        yield right, f"{number} // {{}} - 1"
+    elif ast.unparse(test.left) == f"{turn} + 1" and right.value == number:
+        yield right, "{{}} // {}"
+
+
+def _alike(bound: ast.expr, program: Program) -> Iterator[ast.expr]:
+    """The bounds of the same comparison elsewhere in a function: loops around are left on it too."""
+    test = program.parent(bound)
+    for node in inside(owner_of(bound, program)):
+        if isinstance(test, ast.Compare) and node is not test and isinstance(node, ast.Compare):
+            if ast.dump(node) == ast.dump(test):
+                yield node.comparators[0] if bound is test.comparators[0] else node.left
 
 
 def divide_number(plan: Plan, number: ast.expr) -> ast.expr | None:
