@@ -76,6 +76,8 @@ class Plan:
     worlds: dict[str, World] = field(default_factory=dict)
     divided: set[ast.AST] = field(default_factory=set)
     """The expressions whose data the ranks share already."""
+    local: set[ast.AST] = field(default_factory=set)
+    """The statements that one process of each machine runs before the others."""
     done: set[Callable[[Plan], None]] = field(default_factory=set)
     """The steps that are made once for the program."""
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)

@@ -9,14 +9,17 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.opened import is_read
+from distml.rewrites.horovod.aspects.outputs import opens_to_write, private
 from distml.rewrites.horovod.aspects.setup import start_of
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.training.around import block_of
+from distml.training.callsites import argument
 from distml.training.program import Program
 
 _LOADS = re.compile(
     r"keras\.datasets\.\w+\.load_data|keras\.utils\.(data_utils\.)?get_file|keras\.applications\.(\w+\.)?[A-Z]\w+"
-    r"|tensorflow_datasets\.(load|builder\(\)\.download_and_prepare)|torch\.hub\.(load|load_state_dict_from_url)"
+    r"|tensorflow_datasets\.(load|builder\(\)\.download_and_prepare)|torch\.hub\.(load|load_state_dict_from_url)|torch\.utils\.model_zoo\.load_url"
     r"|urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)|nltk\.download"
     r"|tensorflow\.examples\.tutorials\.mnist\.input_data\.read_data_sets|sklearn\.datasets\.fetch_\w+"
     r"|datasets\.load_dataset|transformers\.\w+\.from_pretrained|torchtext\.datasets\.\w+(\.splits)?"
@@ -24,9 +27,10 @@ _LOADS = re.compile(
 _SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")
 _MODELS = re.compile(r"torchvision\.models\.(\w+\.)*[a-z]\w+")
 _ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize")
+_FETCHES = ("requests.get", "requests.Session().get")
 _NOTE = Note(
-    "one process of a machine downloads, the others wait",
-    "processes that download to one place at the same time read each other's half-written files",
+    "one process of a machine downloads or makes what is missing, the others wait",
+    "processes that write to one place at the same time read each other's half-written files",
     "download-once",
 )
 
@@ -36,8 +40,13 @@ def once(plan: Plan) -> None:
     start = start_of(plan)
     statements: list[ast.stmt] = []
     for call in plan.program.calls:
-        if plan.program.unit(call).source.location in plan.editable and downloads(call, plan.program):
+        if plan.program.unit(call).source.location not in plan.editable:
+            continue
+        prepares = _prepares(call, plan)
+        if prepares or downloads(call, plan.program):
             places = _places(plan.program.statement(call), plan)
+            if prepares and not places:
+                continue
             if not places or start == "session" or any(_in_a_graph(each, plan) for each in places):
                 plan.warn(
                     "HVD307", call, "every rank may download this at the same time", "run it once before training"
@@ -45,11 +54,30 @@ def once(plan: Plan) -> None:
                 continue
             statements += [each for each in places if each not in statements]
     for first, last in _groups(statements, plan.program):
+        plan.local.update(_between(first, last, plan.program))
         world = plan.world(first)
         patch = plan.patch(first)
         wait = _wait(start, world)
         patch.before(first, f"if {world.local_rank} != 0:\n    {wait}", _NOTE)
         patch.after(last, f"if {world.local_rank} == 0:\n    {wait}", _NOTE)
+
+
+def _prepares(call: ast.Call, plan: Plan) -> bool:
+    """Whether a call fetches or writes what is missing, and what all processes of a machine go on to read."""
+    program = plan.program
+    statement = program.statement(call)
+    if start_of(plan) != "torch" or not (_branch(statement, program) or _left_before(statement, program)):
+        return False
+    if any(name in _FETCHES for name in program.names(call.func)):
+        return True
+    path = argument(call, 0, "file") if opens_to_write(call, program) else argument(call, 1, "f", "file")
+    writes = opens_to_write(call, program) or "torch.save" in program.names(call.func)
+    return writes and path is not None and is_read(plan, path) and not private(call, program)
+
+
+def _between(first: ast.stmt, last: ast.stmt, program: Program) -> list[ast.stmt]:
+    block = block_of(first, program)
+    return block[block.index(first) : block.index(last) + 1]
 
 
 def _in_a_graph(statement: ast.stmt, plan: Plan) -> bool:
@@ -100,10 +128,12 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
     if place is branch or (isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr) and _surely(place, program)):
         return [] if _trains(place, plan) else [place]
     calls = program.calling(function) if function is not None and depth else []
-    if isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr):
+    if isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With):
         found = [_places(program.statement(call), plan, depth - 1) for call in calls]
-        return [each for places in found for each in places] if all(found) else []
-    return []
+        if found and all(found):
+            return [each for places in found for each in places]
+    around = branch is not None and start_of(plan) == "torch" and _surely(branch, program) and not _trains(branch, plan)
+    return [branch] if around and branch is not None else []
 
 
 def _surely(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
@@ -173,9 +203,8 @@ def _trains(statement: ast.stmt, plan: Plan) -> bool:
 def _groups(statements: list[ast.stmt], program: Program) -> Iterator[tuple[ast.stmt, ast.stmt]]:
     """Neighbors that download are one: the first and the last of each run."""
     wanted = set(statements)
-    inner = {each for s in statements for each in program.ancestors(s) if each in wanted}
     for statement in statements:
-        if any(above in wanted for above in program.ancestors(statement)) or statement in inner:
+        if any(above in wanted for above in program.ancestors(statement)):
             continue
         block = block_of(statement, program)
         at = block.index(statement)

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.plan import Note, Plan
@@ -43,7 +44,7 @@ _FILES = re.compile(
 _WRITERS = re.compile(
     r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter\(\)\.(add_\w+|flush|close)"
     r"|tensorflow\.summary\.FileWriter\(\)\.(add_\w+|flush|close)|tensorflow\.summary\.create_file_writer\(\)\.(flush|close)"
-    r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)"
+    r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)|visdom\.Visdom\(\)\.\w+"
 )
 _SAVES = frozenset(
     {"save_weights", "savefig", "to_csv", "to_json", "to_pickle", "to_excel", "imsave", "save_pretrained"}
@@ -56,6 +57,13 @@ _CHECKPOINTS = re.compile(
     r"torch\.save|pickle\.dump|keras\.models\.save_model|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*"
     r"\.(save|save_weights)"
 )
+_CSV = frozenset({"csv.writer", "csv.DictWriter"})
+_TRACKED = {
+    "wandb.init": ("mode", 'None if {0.first} else "disabled"'),
+    "comet_ml.Experiment": ("disabled", "{0.rank} != 0"),
+    "comet_ml.OfflineExperiment": ("disabled", "{0.rank} != 0"),
+}
+"""What begins a run of a service that keeps records, and how it is told to keep none."""
 _COLLECTIVE = re.compile(r"allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
 
 
@@ -64,6 +72,8 @@ def on_rank_zero(plan: Plan) -> None:
     for location in list(plan.worlds):
         unit = plan.program.units[location]
         for node in ast.walk(unit.tree):
+            if not isinstance(node, ast.Expr | ast.Call | ast.With) or not runs(node, plan.program):
+                continue
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
                 _statement(node, node.value, plan)
             elif isinstance(node, ast.Call):
@@ -79,10 +89,10 @@ def _elsewhere(plan: Plan) -> None:
         if location in plan.worlds or unit in plan.program.roots:
             continue
         for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Call) and location in plan.editable:
+            if isinstance(node, ast.Call) and location in plan.editable and runs(node, plan.program):
                 _shared_folder(node, plan)
             call = node.value if isinstance(node, ast.Expr) else None
-            if isinstance(call, ast.Call) and plan.program.function(call):
+            if isinstance(call, ast.Call) and plan.program.function(call) and runs(call, plan.program):
                 checkpoint = _checkpoint(call, plan.program)
                 if location in plan.editable and (checkpoint or kind_of(call, plan.program) == "log"):
                     _statement(node, call, plan)  # type: ignore[arg-type]
@@ -104,7 +114,9 @@ def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
     kind = kind_of(call, plan.program)
     if kind is None or _is_operation(call, plan) or not _free_to_move(node, call, plan):
         return
-    if kind == "file" and (private(call, plan.program) or _opened_by_all(node, call, plan)):
+    if kind in ("file", "log") and (private(call, plan.program) or _opened_by_all(node, call, plan)):
+        return
+    if kind == "file" and on_each_machine(node, plan):
         return
     guard(plan, node, kind)
 
@@ -176,6 +188,15 @@ def guarded(node: ast.stmt, plan: Plan) -> bool:
     return any(each in guards and guards[each].guard is not None for each in around)
 
 
+def on_each_machine(node: ast.AST, plan: Plan, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    """Whether a node only runs in one process of each machine before all others: files are made on all of them then."""
+    if any(each in plan.local for each in (node, *plan.program.ancestors(node))):
+        return True
+    function = plan.program.function(node)
+    calls = plan.program.calling(function) if function is not None and function not in seen else []
+    return bool(calls) and all(on_each_machine(call, plan, seen | {function}) for call in calls if function)
+
+
 def _communicates(node: ast.stmt, patch: Patch) -> bool:
     """Whether a change inside a statement has the ranks talk to each other."""
     return any(_COLLECTIVE.search(code) for inner in ast.walk(node) for code in _asked(inner, patch))
@@ -196,24 +217,36 @@ def _written(node: ast.With, plan: Plan) -> None:
     if not all(isinstance(each, ast.Call) and opens_to_write(each, plan.program) for each in opened):
         return
     inside = [each for each in ast.walk(node) if isinstance(each, ast.stmt) and each is not node]
-    if not guarded(node, plan) and all(
-        (isinstance(each, ast.Assign) and _kept_inside(each, node, plan)) or _only_writes(each, plan) for each in inside
+    if (
+        not guarded(node, plan)
+        and not on_each_machine(node, plan)
+        and all(
+            (isinstance(each, ast.Assign) and _kept_inside(each, node, plan)) or _only_writes(each, plan)
+            for each in inside
+        )
     ):
         guard(plan, node)
 
 
 def _opened_by_all(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
     """Whether every rank opens the file that a statement writes: one that only opens it would empty it."""
-    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-    files = [value.node for value in plan.program.of(receiver) if isinstance(value, Foreign) and value.node]
-    if any(isinstance(plan.program.parent(file), ast.Assign) for file in files if isinstance(file, ast.Call)):
-        return any(opens_to_write(file, plan.program) for file in files if isinstance(file, ast.Call))
+    files = _files(call.func.value, plan.program) if isinstance(call.func, ast.Attribute) else []
+    if any(isinstance(plan.program.parent(file), ast.Assign) for file in files):
+        return any(opens_to_write(file, plan.program) for file in files)
     return any(
         isinstance(item.context_expr, ast.Call) and opens_to_write(item.context_expr, plan.program)
         for above in plan.program.ancestors(node)
         if isinstance(above, ast.With)
         for item in above.items
     )
+
+
+def _files(receiver: ast.expr, program: Program) -> list[ast.Call]:
+    """The calls that can have made the file that is written, also by a writer of `csv`."""
+    made = [value.node for value in program.of(receiver) if isinstance(value, Foreign)]
+    calls = [each for each in made if isinstance(each, ast.Call)]
+    written = [each.args[0] for each in calls if each.args and program.names(each.func) & _CSV]
+    return calls if not written else [file for each in written for file in _files(each, program)]
 
 
 def _kept_inside(node: ast.Assign, within: ast.With, plan: Plan) -> bool:
@@ -258,6 +291,11 @@ def _made_quiet(call: ast.Call, plan: Plan) -> None:
                 "progress shown by rank 0", "the bars of several ranks would overwrite each other", "rank-zero-output"
             )
             plan.patch(call).keyword(call, "disable", f"{world.rank} != 0", note)
+    elif (kept := next((_TRACKED[each] for each in names & _TRACKED.keys()), None)) is not None:
+        keyword, value = kept
+        if keyword not in given and None not in given and started(plan, call):
+            note = Note("tracked by rank 0", "every rank would begin a run of its own", "rank-zero-output")
+            plan.patch(call).keyword(call, keyword, value.format(plan.world(call)), note)
     else:
         _shared_folder(call, plan)
 

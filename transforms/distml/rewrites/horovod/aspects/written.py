@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
+from distml.training.values import Class
 
 _KINDS = (
     (
@@ -31,6 +32,8 @@ _KINDS = (
             r"|IPython\.display\.Image"
         ),
     ),
+    (re.compile(r"\.to_(csv|json|pickle|excel)"), re.compile(r"pandas\.read_\w+")),
+    (re.compile(r"(pickle|json)\.dump|numpy\.savez?"), re.compile(r"(pickle|json|numpy)\.load")),
 )
 """What writes files of a kind, and what reads them."""
 
@@ -62,6 +65,10 @@ class _Reach:
             for node in ast.walk(unit.tree):
                 for call in self.program.calling(node) if isinstance(node, ast.FunctionDef) else ():
                     self.called.setdefault(call, []).append(node)
+        for call in self.program.calls:
+            made = [value.node for value in self.program.of(call.func) if isinstance(value, Class)]
+            inits = [each for owner in made for each in owner.body if isinstance(each, ast.FunctionDef)]
+            self.called.setdefault(call, []).extend(each for each in inits if each.name == "__init__")
 
     def of(self, node: ast.AST, done: set[ast.AST] | None = None) -> Iterator[ast.AST]:
         """The nodes that are run with `node`, those of functions called included."""
@@ -124,7 +131,7 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
 
 
 def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:
-    names = program.names(call.func)
+    names = program.names(call.func) | ({f".{call.func.attr}"} if isinstance(call.func, ast.Attribute) else set())
     return {number for number, pair in enumerate(_KINDS) if any(pair[reads].fullmatch(name) for name in names)}
 
 

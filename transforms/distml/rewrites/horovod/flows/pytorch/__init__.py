@@ -19,7 +19,7 @@ from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refus
 from distml.rewrites.horovod.flows.pytorch.seeds import Seeds
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.statistics import Statistics
-from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.flows.pytorch.study import Step, Study
 from distml.rewrites.horovod.flows.pytorch.tensors import Tensors
 from distml.rewrites.horovod.plan import Loop, Plan
 from distml.training.around import LOOPS
@@ -68,7 +68,7 @@ def _plan(study: Study, plan: Plan) -> None:
     for step in study.steps:
         if shard == "none" or _divided(study, loops, tensors, step.call, sharded):
             makers |= step.makers
-        else:
+        elif not _left(study, step):
             plan.warn(
                 "HVD302",
                 study.loop(step.call) or plan.program.statement(step.call),
@@ -91,6 +91,15 @@ def _plan(study: Study, plan: Plan) -> None:
         Statistics(study, plan, spelling, optimizers).alike(sharded)
     Decisions(study, plan, spelling).agree()
     Devices(study, plan).own()
+
+
+def _left(study: Study, step: Step) -> bool:
+    """Whether a step stands in a function that nothing calls, while others of its optimizer are made."""
+    function = study.program.function(step.call)
+    if function is None or study.callers.get(function) or isinstance(study.program.parent(function), ast.ClassDef):
+        return False
+    others = [each for each in study.steps if each.makers & step.makers and each is not step]
+    return any(study.callers.get(within) for each in others if (within := study.program.function(each.call)))
 
 
 def _divided(study: Study, loops: Loops, tensors: Tensors, call: ast.Call, sharded: set[ast.AST]) -> bool:

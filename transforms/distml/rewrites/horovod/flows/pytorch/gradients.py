@@ -9,13 +9,15 @@ gradients are averaged in one go in front of the step, which is right whatever c
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Step, Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import block_of
 from distml.training.callsites import called
-from distml.training.values import Foreign, Module
+from distml.training.values import Box, Foreign, Module
 
 _WRAPPED = Note(
     "optimizer that averages gradients over all ranks",
@@ -37,6 +39,8 @@ _ZEROED = Note(
     "the distributed optimizer takes none; gradients are set to None either way",
     "zero-grad",
 )
+_LOADED = ("torch.load()", "pickle.load()")
+_SAVES = frozenset({"torch.save", "pickle.dump", "pickle.dumps"})
 _READS = frozenset({"clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "unscale_"})
 
 
@@ -46,12 +50,17 @@ class Gradients:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
-        readers = [call for call in self.program.calls if self._reads(call)]
-        self.reading = study.reach(readers)
+        self.reading = study.reach([*self._readers()])
 
-    def _reads(self, call: ast.Call) -> bool:
-        name = called(call)
-        return name in _READS
+    def _readers(self) -> Iterator[ast.AST]:
+        """What reads gradients: functions that clip, of the library or of the program."""
+        yield from (call for call in self.program.calls if called(call) in _READS)
+        for unit in self.program.units.values():
+            for node in ast.walk(unit.tree):
+                if isinstance(node, ast.Attribute) and node.attr == "grad" and self.program.function(node):
+                    above = self.program.parent(node)
+                    if not (isinstance(above, ast.Call) and above.func is node):
+                        yield node
 
     def average(self, wrapped: bool) -> None:
         """Ask for the averaging of all steps."""
@@ -76,6 +85,7 @@ class Gradients:
             and self._together(step, backward)
             and not self._thawed()
             and not self._chosen_by_name()
+            and not self._kept_whole(step)
             and all(self._plain_zero(call) for call in self._zeroed(step))
         )
 
@@ -137,6 +147,15 @@ class Gradients:
         looked = (c for c in self.program.calls if "builtins.getattr" in self.program.names(c.func) and c.args)
         return any(isinstance(value, Module) for call in looked for value in self.program.of(call.args[0]))
 
+    def _kept_whole(self, step: Step) -> bool:
+        """Whether the optimizer itself is saved or was loaded: a wrapped one cannot be pickled, a loaded one is not wrapped."""
+        if any(isinstance(v, Foreign) and v.name.startswith(_LOADED) for v in self.program.of(step.optimizer)):
+            return True
+        saved = [call for call in self.program.calls if self.program.names(call.func) & _SAVES and call.args]
+        values = {value for call in saved for value in self.program.of(call.args[0])}
+        values |= {each for value in values if isinstance(value, Box) for each in self.program.store.item(value)}
+        return any(isinstance(value, Foreign) and value.node in step.makers for value in values)
+
     def _zeroed(self, step: Step) -> list[ast.Call]:
         return [
             call
@@ -185,16 +204,24 @@ class Gradients:
     def _in_front(self, step: Step) -> None:
         place = self._place(step)
         code = self.spelling.averaged(place, ast.unparse(step.optimizer))
+        branch = self.program.parent(self.program.statement(step.call))
+        if isinstance(branch, ast.If) and not branch.orelse and reads_only(branch.test, self.program):
+            earlier = self._in_block(branch, step)
+            if earlier is not branch:
+                place, code = earlier, f"if {ast.unparse(branch.test)}:\n    {code}"
         self.plan.patch(place).before(place, code, _AVERAGED)
 
     def _place(self, step: Step) -> ast.stmt:
         """The statement in front of which gradients must be averaged: the step, or what reads gradients for it."""
-        statement = self.program.statement(step.call)
+        return self._in_block(self.program.statement(step.call), step)
+
+    def _in_block(self, statement: ast.stmt, step: Step) -> ast.stmt:
         block = block_of(statement, self.program)
         place = statement
-        producing = self.study.reach(self.study.backwards)
+        same = [each.call for each in self.study.steps if each.makers & step.makers]
+        producing = self.study.reach([*self.study.backwards, *same])
         for earlier in reversed(block[: block.index(statement)]):
-            if producing.holds(earlier) or self.study.stepping.holds(earlier):
+            if producing.holds(earlier):
                 break
             if self.reading.holds(earlier) or _mentions_grad(earlier):
                 place = earlier

@@ -41,7 +41,9 @@ _ORDER = Note(
     "the ranks deal out batches among themselves, and must see the same ones",
     "share-batches",
 )
-_EVALUATES = re.compile(r"(?<![a-z])(val|valid|validation|test|eval|dev)(?![a-z])|(val|valid|test|eval)_?(loader|dl)")
+_EVALUATES = re.compile(
+    r"(?<![a-z])(val|valid|validation|test|eval|dev)(?![a-z])|(val|valid|test|eval)_?(data_?)?(loader|dl)"
+)
 _SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data.sampler.SequentialSampler"})
 _RANDOM = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"})
 _SUBSET = frozenset({"torch.utils.data.SubsetRandomSampler", "torch.utils.data.sampler.SubsetRandomSampler"})
@@ -62,9 +64,8 @@ class Loaders:
         """Ask for the sharding of all loaders of training; gives the loops whose data is sharded."""
         sharded: set[ast.AST] = set()
         evaluated = {maker for use in self.loops.others for maker in use.makers}
-        uses = [
-            (use, self._of_training(sorted(use.makers, key=_place)), self._phase(use)) for use in self.loops.training
-        ]
+        training = [use for use in self.loops.training if not self._glances(use, evaluated)]
+        uses = [(use, self._of_training(sorted(use.makers, key=_place)), self._phase(use)) for use in training]
         asked = sorted({maker for _, makers, phase in uses if phase is None for maker in makers}, key=_place)
         shared = {maker for maker in asked if maker in evaluated and self.study.repeated(maker)}
         ways = {maker: self._way(maker) for maker in asked if maker not in shared}
@@ -89,6 +90,11 @@ class Loaders:
                 self._set_epoch(use, set(use.makers))
         self._counted(sampled)
         return sharded
+
+    def _glances(self, use: Use, evaluated: set[ast.Call]) -> bool:
+        """Whether one batch is taken from what is gone through for an evaluation elsewhere, by a loader called after it."""
+        taken = isinstance(use.drawn, ast.Call) and use.makers and use.makers <= evaluated
+        return bool(taken) and all(_EVALUATES.search(self._called(maker)) for maker in use.makers)
 
     def _of_training(self, makers: list[ast.Call]) -> list[ast.Call]:
         """Where one loop goes through several loaders, those that are not called after an evaluation."""

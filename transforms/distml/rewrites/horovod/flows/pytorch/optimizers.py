@@ -13,7 +13,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Reach, Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import block_of, owner_of
 from distml.training.callsites import argument
-from distml.training.values import Box, Foreign
+from distml.training.values import Box, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
 _RATES |= {"Adam": "1e-3", "AdamW": "1e-3", "SparseAdam": "1e-3", "Adamax": "2e-3", "NAdam": "2e-3", "RAdam": "1e-3"}
@@ -71,7 +71,7 @@ class Optimizers:
                 self._scale_maker(maker)
         for unit in self.plan.units():
             for node in ast.walk(unit.tree):
-                if isinstance(node, ast.Assign) and any(_is_rate(each) for each in node.targets):
+                if isinstance(node, ast.Assign) and any(self._sets_rate(each) for each in node.targets):
                     if not self._relative(node.value):
                         self._times(node.value)
         for call in self.program.calls:
@@ -81,7 +81,8 @@ class Optimizers:
                         self._times(argument(call, position, keyword))
 
     def _scale_maker(self, maker: ast.Call) -> None:
-        groups = [rate for each in maker.args[:1] for rate in self._rates_in(each)]
+        given = argument(maker, 0, "params")
+        groups = [*self._rates_in(given)] if given is not None else []
         for each in groups:
             self._times(each)
         rate = argument(maker, 1, "lr")
@@ -92,6 +93,8 @@ class Optimizers:
         for each in spread:
             self._times(each)
         name = next((v.name.rpartition(".")[2][:-2] for v in self.program.of(maker) if isinstance(v, Foreign)), "")
+        if groups and given is not None and len(groups) == len([*self._groups_in(given)]):
+            return
         if name in _RATES and not any(k.arg is None for k in maker.keywords):
             world = self.plan.world(maker)
             self.plan.patch(maker).keyword(maker, "lr", f"{_RATES[name]} * {world.size}", _SCALED)
@@ -103,6 +106,12 @@ class Optimizers:
                 "multiply it where it is set",
             )
 
+    def _groups_in(self, node: ast.expr) -> Iterator[ast.Dict]:
+        """The groups of parameters that an expression is made from."""
+        for each in self.program.sources(node):
+            if isinstance(each, ast.Dict) and any(_is_text(key, "params") for key in each.keys):
+                yield each
+
     def _rates_in(self, node: ast.expr) -> Iterator[ast.expr]:
         """The values under `lr` in dicts that an expression is made from."""
         found = {each for each in self.program.sources(node) if isinstance(each, ast.Dict | ast.Call)}
@@ -112,7 +121,7 @@ class Optimizers:
         for each in found:
             if isinstance(each, ast.Dict):
                 for key, value in zip(each.keys, each.values, strict=True):
-                    if isinstance(key, ast.Constant) and key.value == "lr":
+                    if _is_text(key, "lr"):
                         yield value
             elif "builtins.dict" in self.program.names(each.func):
                 yield from (k.value for k in each.keywords if k.arg == "lr")
@@ -121,6 +130,20 @@ class Optimizers:
         if rate is not None and not (isinstance(rate, ast.Constant) and not rate.value):
             world = self.plan.world(rate)
             self.plan.patch(rate).wrap(rate, f"{{}} * {world.size}", _SCALED)
+
+    def _sets_rate(self, target: ast.expr) -> bool:
+        """Whether a rate of an optimizer is set, and not one that is written into a log or a checkpoint."""
+        if not _is_rate(target):
+            return False
+        assert isinstance(target, ast.Subscript)
+        held = self.program.of(target.value)
+        return not held or not all(self._records(each) for each in held)
+
+    def _records(self, value: Value) -> bool:
+        """Whether a value is a dict, and no group of parameters."""
+        if isinstance(value, Box):
+            return "params" not in self.program.store.keys(value)
+        return isinstance(value, Foreign) and value.name.startswith(("collections.", "builtins.dict"))
 
     def _relative(self, value: ast.expr) -> bool:
         """Whether a rate is computed from the one that is set."""
@@ -328,6 +351,10 @@ def _is_rate(node: ast.AST) -> bool:
         and isinstance(node.slice, ast.Constant)
         and node.slice.value in ("lr", "initial_lr")
     )
+
+
+def _is_text(node: ast.expr | None, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text
 
 
 def _is_module(name: str) -> bool:

@@ -11,13 +11,14 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
-from distml.training.values import Class, Foreign
+from distml.training.values import Box, Class, Foreign
 
 _DRAWS = re.compile(
     r"(torch|numpy\.random|random)\.(randint|randperm|rand|randn|randn_like|rand_like|normal|uniform|choice|choices|sample"
     r"|permutation|shuffle|multinomial|bernoulli|random|standard_normal|random_sample|randrange)"
     r"|torch\.distributions\.(\w+\.)*\w+\(\)\.r?sample|torch\.utils\.data\.(dataset\.)?random_split"
     r"|sklearn\.model_selection\.(\w+\.)*train_test_split|sklearn\.datasets\.make_\w+"
+    r"|torchtext\.(legacy\.)?data\.(\w+\.)*\w*Iterator(\.splits)?"
 )
 _SEEDS = {
     "torch": ("torch.manual_seed", "torch.random.manual_seed"),
@@ -42,6 +43,8 @@ _TOGETHER = Note(
     "data that is made or split at random, and models that are copied, must come out the same on every rank",
     "seed-alike",
 )
+_GENERATORS = {"sklearn": "numpy", "torchtext": "random"}
+"""From which generator a library draws."""
 _PLAIN = frozenset({"generator", "random_state"})
 
 
@@ -95,21 +98,26 @@ class Seeds:
         kinds = _kinds(self.program.names(call.func), _DRAWS)
         if not kinds or any(keyword.arg in _PLAIN for keyword in call.keywords):
             return set()
-        for above in self.program.ancestors(call):
-            if isinstance(above, LOOPS) and self.study.training.holds(above):
-                return set()
-            if isinstance(above, ast.ClassDef | ast.Lambda):
-                return set()
-        function = self.program.function(call)
-        return set() if function is not None and self._in_training(function) else kinds
+        return kinds if self.study.runs(call) and self._before(call, frozenset()) else set()
 
-    def _in_training(self, function: ast.AST) -> bool:
+    def _before(self, node: ast.AST, seen: frozenset[ast.AST]) -> bool:
+        """Whether a node runs before training, and not only where models are made or samples looked up."""
+        if self._trains(node) or any(isinstance(above, ast.Lambda) for above in self.program.ancestors(node)):
+            return False
+        function = self.program.function(node)
+        if function is None:
+            return not any(isinstance(above, ast.ClassDef) for above in self.program.ancestors(node))
+        owner = self.program.parent(function)
+        if function in seen or _yields(function) or (isinstance(owner, ast.ClassDef) and not _is_data(owner)):
+            return False
         calls = self.study.callers.get(function, [])
-        return not calls or any(
-            isinstance(above, LOOPS) and self.study.training.holds(above)
-            for call in calls
-            for above in self.program.ancestors(call)
-        )
+        if any(self._trains(call) for call in calls):
+            return False
+        return any(self._before(call, seen | {function}) for call in calls)
+
+    def _trains(self, node: ast.AST) -> bool:
+        above = self.program.ancestors(node)
+        return any(isinstance(each, LOOPS) and self.study.training.holds(each) for each in above)
 
     def by_rank(self, place: Place, shuffled: bool) -> None:
         """Numbers of its own for each rank in training, for generators that are seeded alike.
@@ -151,10 +159,28 @@ def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int, own:
     for each in ast.walk(node):
         if isinstance(each, ast.Call):
             found |= _kinds(study.program.names(each.func), wanted)
-            for function in study.run_by(each) if depth else ():
+            for function in [*study.run_by(each), *_next_of(study, each)] if depth else ():
                 if not (own and _of_model(study, function)):
                     found |= drawn(study, function, wanted, depth - 1, own)
     return found
+
+
+def _next_of(study: Study, call: ast.Call) -> list[ast.AST]:
+    """The generators of the program that `next(generator)` goes on with."""
+    if "builtins.next" not in study.program.names(call.func) or not call.args:
+        return []
+    made = [value.node for value in study.program.of(call.args[0]) if isinstance(value, Box)]
+    return [node for node in made if isinstance(node, ast.FunctionDef)]
+
+
+def _yields(function: ast.AST) -> bool:
+    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(function))
+
+
+def _is_data(owner: ast.ClassDef) -> bool:
+    """Whether a class gives samples."""
+    named = {each.name for each in owner.body if isinstance(each, ast.FunctionDef)}
+    return bool(named & {"__getitem__", "__iter__"})
 
 
 def _of_model(study: Study, function: ast.AST) -> bool:
@@ -166,7 +192,7 @@ def _of_model(study: Study, function: ast.AST) -> bool:
 
 def _kinds(names: frozenset[str], wanted: re.Pattern[str]) -> set[str]:
     roots = {name.partition(".")[0] for name in names if wanted.fullmatch(name)}
-    return {"numpy" if root == "sklearn" else root for root in roots}
+    return {_GENERATORS.get(root, root) for root in roots}
 
 
 def _name(tree: ast.Module, module: str, line: int | None = None) -> str | None:

@@ -149,10 +149,10 @@ class Study:
             scaled = any(_SCALERS.fullmatch(name) for name in self.program.names(call.func.value))
             optimizer = call.args[0] if scaled and call.args else call.func.value
             makers = self.makers(optimizer)
-            if makers and not self.inside_optimizer(call) and self._runs(call, frozenset()):
+            if makers and not self.inside_optimizer(call) and self.runs(call):
                 yield Step(call, optimizer, makers, scaled)
 
-    def _runs(self, node: ast.AST, seen: frozenset[ast.AST]) -> bool:
+    def runs(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a node may run in this program: not only when the module that it imports is run as a script."""
         unit = self.program.unit(node)
         guarded = any(isinstance(a, ast.If) and "__name__" in ast.unparse(a.test) for a in self.program.ancestors(node))
@@ -162,7 +162,7 @@ class Study:
         calls = self.callers.get(function, []) if function is not None else []
         if function in seen or not calls:
             return True
-        return any(self._runs(call, seen | {function}) for call in calls if function is not None)
+        return any(self.runs(call, seen | {function}) for call in calls if function is not None)
 
     def unknown_steps(self) -> Iterator[ast.Call]:
         """Calls of `step` on something that is called an optimizer, and that nobody sees being made."""

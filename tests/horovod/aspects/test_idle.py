@@ -1,0 +1,53 @@
+"""What modules hold beside what a program uses is left as it is."""
+
+from __future__ import annotations
+
+from distml.rewrites.horovod.options import Options
+from distml.rewrites.horovod.rewrite import rewrite
+from distml.source.project import Project
+from distml.training.program import Program
+
+SCRIPT = """import torch
+from tools import Log, save
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+log = Log("log.csv")
+for x, y in torch.utils.data.DataLoader([(torch.ones(4), torch.ones(1))] * 8):
+    optimizer.zero_grad()
+    torch.nn.functional.mse_loss(model(x), y).backward()
+    optimizer.step()
+    save(model)
+"""
+TOOLS = """import csv
+import torch
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+def parts(folder):
+    write(folder, "a")
+def prepared(folder):
+    parts(folder)
+    torch.save(folder, "prepared.pt")
+def save(model):
+    torch.save(model.state_dict(), "model.pt")
+class Log:
+    def __init__(self, path):
+        self.file = open(path + ".txt", "w")
+        self.table = csv.writer(self.file)
+        self.table.writerow(["loss"])
+if __name__ == "__main__":
+    print("tools")
+"""
+
+
+def test_functions_that_nothing_names_are_left_alone() -> None:
+    texts = {"/nowhere/run.py": SCRIPT, "/nowhere/tools.py": TOOLS}
+    project = Project("/nowhere", overlay={path: text.encode() for path, text in texts.items()})
+    program = Program([project.open("run.py")], project)
+    after = rewrite(program, Options(), texts, texts).files["/nowhere/tools.py"].source
+    assert 'with open(path, "w") as file:' in after
+    assert '    parts(folder)\n    torch.save(folder, "prepared.pt")' in after
+    assert '    if hvd.rank() == 0:\n        torch.save(model.state_dict(), "model.pt")' in after
+    assert 'open((path + ".txt") if hvd.rank() == 0 else os.devnull, "w")' in after
+    assert '        self.table.writerow(["loss"])' in after
+    assert after.endswith('    print("tools")\n')

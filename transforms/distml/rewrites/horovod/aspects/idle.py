@@ -1,0 +1,61 @@
+"""What stands in the modules of a program and does not run in it: output there is left as it is.
+
+Modules often hold more than one script needs: the preparation of data, examples under `if __name__ == "__main__":`.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from distml.training.program import Program
+from distml.training.remembered import remembered
+
+
+def runs(node: ast.AST, program: Program) -> bool:
+    """Whether a node may run: not in a function of a module that nothing names, nor only when a module is the script."""
+    if program.unit(node) in program.roots:
+        return True
+    idle = _unnamed(program)
+    for above in (node, *program.ancestors(node)):
+        if above in idle or (isinstance(above, ast.If) and _is_main(above.test)):
+            return False
+    return True
+
+
+def _is_main(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+
+
+@remembered
+def _unnamed(program: Program) -> frozenset[ast.AST]:
+    """The functions of modules whose names stand nowhere but in each other."""
+    modules = [unit.tree for unit in program.units.values() if unit not in program.roots]
+    left = {each for tree in modules for each in tree.body if isinstance(each, ast.FunctionDef)}
+    trees: list[ast.AST] = [unit.tree for unit in program.units.values()]
+    found: set[ast.AST] = set()
+    while True:
+        named = {name for tree in trees for name in _named(tree, left | found)}
+        used = {each for each in left if each.name in named}
+        if not used:
+            return frozenset(left)
+        trees, left, found = [*used], left - used, found | used
+
+
+def _named(tree: ast.AST, apart: set[ast.AST]) -> list[str]:
+    """The names that a part of a program reads, those in functions `apart` left out."""
+    names: list[str] = []
+    waiting = [*ast.iter_child_nodes(tree)]
+    while waiting:
+        node = waiting.pop()
+        if node in apart:
+            continue
+        waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Name):
+            names.append(node.id)
+        elif isinstance(node, ast.Attribute):
+            names.append(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names.append(node.value)
+        elif isinstance(node, ast.alias) and node.asname:
+            names.append(node.name)
+    return names
