@@ -7,9 +7,11 @@ GitHub's OpenAPI, answers are built over its examples, so that they are whole.
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import re
+import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +26,8 @@ from delivery.repositories import git
 
 HOME = "/repos/o/r"
 PEOPLE, TEAMS, MILESTONES = {"ann", "bob"}, {"core"}, {"next": 3, "7": 4}
+BOT = "a-job[bot] <1+a-job[bot]@users.noreply.github.com>"
+SIGNATURE = ("gpgsig -----BEGIN PGP SIGNATURE-----", " ", " c2lnbmVk", " -----END PGP SIGNATURE-----", " ")
 Pull = dict[str, Any]
 
 
@@ -37,6 +41,8 @@ class Forge:
         self._pulls: list[Pull] = []
         self.comments: list[dict[str, Any]] = []
         self.requests: list[tuple[str, str]] = []
+        self.signs = True
+        """Whether the token is one of a job or an app, whose commits GitHub signs."""
 
     @property
     def pulls(self) -> list[Pull]:
@@ -61,6 +67,9 @@ class Forge:
         url = urlsplit(address)
         query = {name: values[-1] for name, values in parse_qs(url.query).items()}
         self.requests.append((method, url.path))
+        owner, _, made = unquote(url.path).removeprefix("/repos/").partition("/r/git/")
+        if method == "POST" and made in (calls := {"blobs": self._blob, "trees": self._tree, "commits": self._commit}):
+            return calls[made](self.forks.get(owner, self.bare), body)
         for pattern, verb, call in self._calls():
             found = re.fullmatch(HOME + pattern, unquote(url.path))
             if found and verb == method:
@@ -147,6 +156,37 @@ class Forge:
     def _milestones(self, query: dict[str, str]) -> tuple[int, Any]:
         shown = [self._over("milestone-items", {"title": t, "number": n}) for t, n in MILESTONES.items()]
         return 200, _page(shown, query)
+
+    def _blob(self, where: Path, body: dict[str, Any]) -> tuple[int, Any]:
+        assert body["encoding"] == "base64"
+        sha = stored(where, "blob", base64.b64decode(body["content"], validate=True))
+        return 201, self._over("short-blob", {"sha": sha})
+
+    def _tree(self, where: Path, body: dict[str, Any]) -> tuple[int, Any]:
+        """A tree of folders and files: no index, which the repository of a fork may lack."""
+        files: dict[str, str] = {}
+        for row in git(where, "ls-tree", "-r", "-z", body["base_tree"]).split("\0"):
+            head, _, path = row.partition("\t")
+            files |= {path: head} if row else {}
+        for each in body["tree"]:
+            if git(where, "cat-file", "-t", each["sha"]) != each["type"]:
+                return 422, _error("Validation Failed")
+            files[each["path"]] = f"{each['mode']} {each['type']} {each['sha']}"
+        sha = tree_of(where, files)
+        return 201, self._over("git-tree", {"sha": sha, "tree": []})
+
+    def _commit(self, where: Path, body: dict[str, Any]) -> tuple[int, Any]:
+        parents = "".join(f"parent {git(where, 'rev-parse', each + '^{commit}')}\n" for each in body["parents"])
+        times = "1700000000 +0000"
+        head = f"tree {git(where, 'rev-parse', body['tree'] + '^{tree}')}\n{parents}author {BOT} {times}\n"
+        by = "GitHub <noreply@github.com>" if self.signs else BOT
+        seal = "".join(f"{line}\n" for line in SIGNATURE) if self.signs else ""
+        text = f"{head}committer {by} {times}\n{seal}\n{body['message']}"
+        sha = stored(where, "commit", text.encode())
+        shown = self._over("git-commit", {"sha": sha, "message": body["message"]})
+        said = {"verified": self.signs, "reason": "valid" if self.signs else "unsigned", "verified_at": None}
+        shown["verification"] = {"signature": None, "payload": None, **said}
+        return 201, shown
 
     def _issue(self, pull: Pull) -> Any:
         """A pull request as an issue."""
@@ -266,6 +306,26 @@ def serve(handle: Callable[[str, str, Any, Mapping[str, str]], tuple[int, Any] |
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def stored(where: Path, kind: str, content: bytes) -> str:
+    """The object with this content, in a repository."""
+    command = ["git", "hash-object", "-t", kind, "-w", "--stdin"]
+    return subprocess.run(command, cwd=where, input=content, capture_output=True, check=True).stdout.decode().strip()
+
+
+def tree_of(where: Path, files: Mapping[str, str]) -> str:
+    """The tree with these files: `mode type object` by path."""
+    here: dict[str, str] = {}
+    below: dict[str, dict[str, str]] = {}
+    for path, entry in files.items():
+        folder, slash, rest = path.partition("/")
+        if slash:
+            below.setdefault(folder, {})[rest] = entry
+        else:
+            here[path] = entry
+    here |= {folder: f"040000 tree {tree_of(where, inside)}" for folder, inside in below.items()}
+    return git(where, "mktree", "-z", data="".join(f"{entry}\t{name}\0" for name, entry in here.items()))
 
 
 def _page(items: list[Any], query: Mapping[str, str]) -> list[Any]:

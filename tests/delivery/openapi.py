@@ -18,6 +18,9 @@ CALLS = {
     "/repos/{owner}/{repo}/issues/{issue_number}/labels": ("post",),
     "/repos/{owner}/{repo}/issues/{issue_number}/comments": ("get", "post"),
     "/repos/{owner}/{repo}/issues/comments/{comment_id}": ("patch",),
+    "/repos/{owner}/{repo}/git/blobs": ("post",),
+    "/repos/{owner}/{repo}/git/trees": ("post",),
+    "/repos/{owner}/{repo}/git/commits": ("post",),
 }
 
 

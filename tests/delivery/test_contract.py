@@ -20,11 +20,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from distml.autofix.publish import Outcome, Wanted, publish
+from distml.github.objects import Objects
 from distml.github.pulls import Repository
 from distml.github.rest import Api, ApiError
 
 from delivery.fake_github import Forge, serve
 from delivery.openapi import cut_down
+from delivery.repositories import git
 from delivery.workshop import BAD, BASE, BRANCH, EXTRAS, Workshop
 
 pytestmark = pytest.mark.requires("git", "node", "prism")
@@ -59,9 +61,10 @@ class Contract:
         self.faults.remove(step)
         return step[1](carry_out)
 
-    def run(self) -> Outcome:
+    def run(self, sign: bool = False) -> Outcome:
         api = Api(self.address, "ghs_secret", wait=self.slept.append)
-        wanted = Wanted(extras=EXTRAS, warn=self.shop.warnings.append)
+        signs = Objects(api, self.shop.fork or "o", "r") if sign else None
+        wanted = Wanted(extras=EXTRAS, warn=self.shop.warnings.append, signs=signs)
         return publish(self.shop.proposal(), self.shop.remote(), Repository(api, "o", "r", self.shop.fork), wanted)
 
 
@@ -162,6 +165,20 @@ def test_a_whole_life(contract: Contract) -> None:
     assert shop.warnings == []
     assert all(headers["Authorization"] == "Bearer ghs_secret" for _, _, headers in contract.sent)
     assert all(headers["X-Github-Api-Version"] == "2022-11-28" for _, _, headers in contract.sent)
+
+
+@pytest.mark.parametrize("contract", ["", "p"], ids=["own", "fork"], indirect=True)
+@pytest.mark.parametrize("carried_out", [True, False], ids=["after", "before"])
+def test_signed_commits_with_each_request_lost_once(contract: Contract, carried_out: bool) -> None:
+    """The three requests that make a commit may be sent again, so a lost answer costs nothing."""
+    lost = drop_after if carried_out else drop
+    contract.faults += [("POST", lost), ("POST", lambda carry_out: carry_out())] * 3
+    assert contract.run(sign=True).result == "created"
+    assert contract.run(sign=True).result == "unchanged"
+    made = [path.rpartition("/")[2] for method, path, _ in contract.sent if method == "POST" and "/git/" in path]
+    assert made == ["blobs", "blobs", "trees", "trees", "commits", "commits"]
+    assert len(contract.shop.forge.pulls) == 1
+    assert "gpgsig" in git(contract.shop.home, "cat-file", "commit", BRANCH)
 
 
 def drop(_carry_out: Callable[[], Answered]) -> Answered:

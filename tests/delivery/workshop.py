@@ -13,6 +13,7 @@ from distml.autofix.fixes import fix_findings
 from distml.autofix.git import Git
 from distml.autofix.proposal import Proposal
 from distml.autofix.publish import Outcome, Wanted, publish
+from distml.github.objects import Objects
 from distml.github.pulls import Repository
 
 from delivery.fake_github import Direct, Forge
@@ -56,7 +57,9 @@ class Workshop:
         git(folder, "clone", "-q", "--template=", str(self.bare), str(self.clone))
         self.forge = Forge(self.bare)
         if fork:
-            self.forge.forks[fork] = self.home
+            self.forge.forks[fork] = self.home  # all repositories of a network share their objects, as on GitHub
+            (self.home / "objects" / "info").mkdir(exist_ok=True)
+            (self.home / "objects" / "info" / "alternates").write_text(f"{self.bare / 'objects'}\n")
             git(self.clone, "remote", "add", "fork", str(self.home))
         self.api = Direct(self.forge)
         self.warnings: list[str] = []
@@ -108,11 +111,13 @@ class Workshop:
         proposal: Proposal | None = None,
         meanwhile: Callable[[], None] | None = None,
         extras: Extras = EXTRAS,
+        sign: bool = False,
     ) -> Outcome:
         """One run of autofix."""
         remote = self.remote()
         if meanwhile is not None:
             remote.meanwhile = meanwhile
         host = Repository(self.api, "o", "r", self.fork)
-        wanted = Wanted(extras=extras, warn=self.warnings.append)
+        signs = Objects(self.api, self.fork or "o", "r") if sign else None
+        wanted = Wanted(extras=extras, warn=self.warnings.append, signs=signs)
         return publish(self.proposal() if proposal is None else proposal, remote, host, wanted)

@@ -1,8 +1,8 @@
 """The branch that fixes live on: one commit over the base, replaced only while nobody else has built on it.
 
-A commit is ours if its message says which tree and which parent it was made with, both are still so, and we committed
-it. Whatever else is on the branch is somebody's work. A push says which commit it replaces, so that one that arrives
-meanwhile makes it fail (`--force-with-lease`).
+A commit is ours if its message says which tree and which parent it was made with, both are still so, and it was
+committed by us, or by GitHub with its signature (`signing`). Whatever else is on the branch is somebody's work. A push
+says which commit it replaces, so that one that arrives meanwhile makes it fail (`--force-with-lease`).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class Commit(NamedTuple):
     tree: str
     parents: tuple[str, ...]
     ours: bool
+    signed: bool = False
 
 
 class Entry(NamedTuple):
@@ -68,6 +69,10 @@ class Remote:
                 if not tries_left:
                     raise
         return Tips(base, None if head is None else commit(self.git, head))
+
+    def bring(self, sha: str) -> None:
+        """Fetch a commit that is at no branch."""
+        self.git.run("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", self.home, sha)
 
     def push(self, new: str, replaced: Commit | None) -> None:
         """Put the branch at `new`. Raises `MovedError` where it is not at `replaced` any more."""
@@ -112,10 +117,12 @@ def commit(git: Git, sha: str) -> Commit:
     fields = [line.partition(" ") for line in head.splitlines()]
     tree = next(value for name, _, value in fields if name == "tree")
     parents = tuple(value for name, _, value in fields if name == "parent")
-    by_us = any(name == "committer" and f" <{EMAIL}> " in value for name, _, value in fields)
+    signed = any(name == "gpgsig" for name, _, _ in fields)
+    addresses = (f" <{EMAIL}> ", " <noreply@") if signed else (f" <{EMAIL}> ",)
+    by_us = any(name == "committer" and any(each in value for each in addresses) for name, _, value in fields)
     said = dict(line.split(": ", 1) for line in message.splitlines() if line.startswith((f"{TREE}: ", f"{PARENT}: ")))
     ours = by_us and said.get(TREE) == tree and len(parents) == 1 and said.get(PARENT) == parents[0]
-    return Commit(sha, tree, parents, ours)
+    return Commit(sha, tree, parents, ours, signed)
 
 
 def contains(git: Git, base: str, sha: str) -> bool:
@@ -162,7 +169,12 @@ def write_tree(git: Git, base: str, proposal: Proposal) -> str:
         return git.text("write-tree", index=index)
 
 
-def write_commit(git: Git, tree: str, base: str, message: str) -> str:
-    """A commit of ours with this tree over `base`."""
+def marked(message: str, tree: str, base: str) -> str:
+    """The message of a commit of ours with this tree over `base`."""
     text = f"{message}\n\n{TREE}: {tree}\n{PARENT}: {base}\n"
-    return git.text("commit-tree", tree, "-p", base, data=text.encode("utf-8", "backslashreplace"))
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def write_commit(git: Git, tree: str, base: str, text: str) -> str:
+    """A commit with this tree over `base`, in our name."""
+    return git.text("commit-tree", tree, "-p", base, data=text.encode("utf-8"))

@@ -34,6 +34,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--fork", metavar="OWNER/NAME", help="push the branch to this fork of the repository")
     parser.add_argument("--fork-remote", default="fork", metavar="REMOTE", help="the remote that is the fork (fork)")
     _configure_extras(parser)
+    parser.add_argument(
+        "--sign", action="store_true", help="have GitHub sign the commit; needs the token of a job or of a GitHub App"
+    )
     parser.add_argument("--no-draft", action="store_true", help="open pull requests ready for review")
     parser.add_argument(
         "--horovod", action="append", metavar="PATH", help="make the training programs below it distributed too"
@@ -72,11 +75,12 @@ def run(options: Namespace) -> int:
     from distml.autofix.git import GitError
     from distml.autofix.proposal import ProposalError
     from distml.autofix.publish import BusyError
+    from distml.autofix.signing import SigningError
     from distml.github.rest import ApiError
 
     try:
         return _run(options)
-    except (ApiError, GitError, ProposalError, BusyError, MovedError, OSError) as error:
+    except (ApiError, GitError, ProposalError, BusyError, MovedError, SigningError, OSError) as error:
         raise ConfigError(str(error)) from None
 
 
@@ -174,6 +178,7 @@ def _published(git: Git, proposal: Proposal, options: Namespace) -> Outcome:
     from distml.autofix.branch import Remote
     from distml.autofix.git import leads_to
     from distml.autofix.publish import Wanted, publish
+    from distml.github.objects import Objects
     from distml.github.pulls import Repository
     from distml.github.rest import Api
 
@@ -189,7 +194,9 @@ def _published(git: Git, proposal: Proposal, options: Namespace) -> Outcome:
     away = options.fork_remote if options.fork else ""
     branches = Remote(git, options.remote, options.base, options.branch, away)
     host = Repository(api, owner, name, options.fork.partition("/")[0] if options.fork else "")
-    wanted = Wanted(draft=not options.no_draft, extras=_extras(options), warn=_warn)
+    at, _, called = (options.fork or options.repo).partition("/")
+    signs = Objects(api, at, called) if options.sign else None
+    wanted = Wanted(draft=not options.no_draft, extras=_extras(options), warn=_warn, signs=signs)
     return publish(proposal, branches, host, wanted)
 
 

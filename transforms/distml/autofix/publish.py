@@ -11,10 +11,21 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from distml.autofix import describe
-from distml.autofix.branch import Commit, MovedError, Remote, Tips, applicable, contains, write_commit, write_tree
+from distml.autofix.branch import (
+    Commit,
+    MovedError,
+    Remote,
+    Tips,
+    applicable,
+    contains,
+    marked,
+    write_commit,
+    write_tree,
+)
 from distml.autofix.extras import Extras, give
 from distml.autofix.extras import Host as Courteous
 from distml.autofix.proposal import Proposal
+from distml.autofix.signing import Maker, write_signed
 from distml.github.pulls import PullRequest
 from distml.github.rest import ApiError, UnknownOutcomeError
 
@@ -31,11 +42,15 @@ class Outcome(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """How pull requests are to look, and where what went wrong without mattering is said."""
+    """How pull requests are to look, and where what went wrong without mattering is said.
+
+    `signs` has the commit signed; without it the commit is made here, and is not.
+    """
 
     draft: bool = True
     extras: Extras = Extras()
     warn: Callable[[str], None] = lambda _: None
+    signs: Maker | None = None
 
 
 class Host(Courteous, Protocol):
@@ -51,7 +66,7 @@ class BusyError(Exception):
 
 
 def publish(proposal: Proposal, remote: Remote, host: Host, wanted: Wanted) -> Outcome:
-    """Make branch and pull request say what `proposal` does. Raises `ApiError`, `GitError`, `BusyError`."""
+    """Make branch and pull request say what `proposal` does. Raises `ApiError`, `GitError`, `BusyError`, `SigningError`."""
     for _ in range(ROUNDS):
         try:
             return _round(proposal, remote, host, wanted)
@@ -77,7 +92,7 @@ def _round(proposal: Proposal, remote: Remote, host: Host, wanted: Wanted) -> Ou
         )
     if not open_pulls and _declined(remote, host, fitting):
         return Outcome("declined", None, "a pull request with the same edits was closed; it is not opened again")
-    moved = _bring_up_to_date(remote, tips, fitting)
+    moved = _bring_up_to_date(remote, tips, fitting, wanted.signs)
     return _show(remote, host, fitting, wanted, moved)
 
 
@@ -92,13 +107,19 @@ def _declined(remote: Remote, host: Host, proposal: Proposal) -> bool:
     return latest is not None and not latest.merged and describe.key(latest.body) == proposal.key
 
 
-def _bring_up_to_date(remote: Remote, tips: Tips, proposal: Proposal) -> bool:
+def _bring_up_to_date(remote: Remote, tips: Tips, proposal: Proposal, signs: Maker | None) -> bool:
     """Push the fixes as one commit over the base, unless they are there already; whether there was something to push."""
     tree = write_tree(remote.git, tips.base, proposal)
     head = tips.branch
-    if head is not None and head.tree == tree and head.parents == (tips.base,):
+    there = head is not None and head.tree == tree and head.parents == (tips.base,)
+    if there and (signs is None or (head is not None and head.signed)):
         return False
-    remote.push(write_commit(remote.git, tree, tips.base, describe.message(proposal)), head)
+    text = marked(describe.message(proposal), tree, tips.base)
+    if signs is None:
+        new = write_commit(remote.git, tree, tips.base, text)
+    else:
+        new = write_signed(remote, signs, proposal, tips.base, tree, text)
+    remote.push(new, head)
     return True
 
 
