@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from distml.spmd import names
 from distml.spmd.builtins import BUILTINS, METHODS
@@ -40,6 +41,8 @@ THROUGH = frozenset(
 """What has as many members as its first argument, or as many batches of them."""
 STRUCTURE = frozenset({"len", "isinstance", "hasattr", "callable", "type", "issubclass", "id"})
 _COPIES = frozenset("clone detach contiguous cuda cpu".split())
+_AGREES = re.compile(r"reduce|gather|sync|broadcast|aggregate|across|consensus|agree", re.IGNORECASE)
+"""In the names of functions that cannot be followed: what they give may be the same on all ranks."""
 SAME = frozenset("to cuda cpu train eval half float double requires_grad_ compile contiguous share_memory".split())
 """Methods that return their object."""
 
@@ -136,7 +139,7 @@ def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Val
     escaped = [each for each in inner if isinstance(each, Container)]
     for each in escaped:
         each.state["exact"] = each.exact and each.kind == "tuple"
-    if isinstance(function, Unknown):
+    if isinstance(function, Unknown) and not _AGREES.search(key(function)):
         return derived(text, function, *inner)
     return Unknown(text, trained=trained(*inner))
 
@@ -167,7 +170,15 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
         result.uneven, result.each = given[0].uneven, _counted(given[0]) if last == "enumerate" else given[0].each
     if last in STRUCTURE:
         return Unknown(result.key)
-    plain = name.partition(".")[0] in {"torch", "numpy", "math", "tensorflow", "builtins", "jax", "tqdm"}
+    plain = not _AGREES.search(last) and name.partition(".")[0] in {
+        "torch",
+        "numpy",
+        "math",
+        "tensorflow",
+        "builtins",
+        "jax",
+        "tqdm",
+    }
     return result if plain else Unknown(result.key, trained=result.trained)
 
 
@@ -207,7 +218,7 @@ def _method(
         if isinstance(known, Function | Partial):
             return called(run, scope, known, given, named, place)
         _hand(run, inner, place)
-        local = None if name in ALIKE else local_of(receiver, *inner)
+        local = None if name in ALIKE or _AGREES.search(name) else local_of(receiver, *inner)
         return Unknown(
             text, local, trained=trained(receiver, *inner), shape=receiver.shape if name in _COPIES else None
         )

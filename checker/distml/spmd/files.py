@@ -29,9 +29,7 @@ _MATRICES = re.compile(r"lora|low.?rank|matrix_rank|svd|tucker|adapter|decompos|
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _ASKING = frozenset(name.rpartition(".")[2] for name in RANK_CALLS) | RANK_NAMES | SIZE_NAMES | MAIN_NAMES | MAIN_ONLY
 _OTHERS = frozenset({"is_initialized"})
-_VARYING = frozenset(
-    "time perf_counter monotonic process_time set DistributedSampler random randint choice uniform".split()
-)
+_VARYING = frozenset("time perf_counter monotonic process_time set random randint choice uniform".split())
 _PLAIN = frozenset("gather reduce scatter broadcast send recv step initialize spawn barrier synchronize".split())
 """Words that mean communication only where they are asked of a module, or of an object that communicates."""
 _ELSEWHERE = frozenset("torch np numpy tf jnp functools mp itertools".split())
@@ -106,6 +104,15 @@ class FileFacts:
         """Names, of this file and of those it imports, that lead to the rank."""
         return self._leading_to(_ASKING)
 
+    @cached_property
+    def sharding(self) -> frozenset[str]:
+        """Names that lead to data of which each rank has a part."""
+        return self._leading_to(frozenset({"DistributedSampler"}))
+
+    @cached_property
+    def _telling(self) -> frozenset[str]:
+        return self.asking | self.sharding | _OTHERS
+
     def _leading_to(self, goal: frozenset[str]) -> frozenset[str]:
         spoken: dict[str, set[str]] = {}
         for facts in self._around():
@@ -134,17 +141,17 @@ class FileFacts:
         return self._once("speaks", node, lambda: bool(self._names(node) & self.speaking))
 
     def minds(self, node: ast.AST) -> bool:
-        """Whether something in `node` may communicate, ask for the rank, or lead to what does; or asks whether there are
-        other ranks.
+        """Whether something in `node` may communicate, ask for the rank, or lead to what does; ask whether there
+        are other ranks, or make this rank's part of the data.
         """
-        return self.speaks(node) or self._once("asks", node, lambda: bool(self._names(node) & (self.asking | _OTHERS)))
+        return self.speaks(node) or self._once("asks", node, lambda: bool(self._names(node) & self._telling))
 
     def varies(self, node: ast.AST) -> bool:
         """Whether something in `node` may differ between ranks."""
         return self._once("varies", node, lambda: self._varying(node))
 
     def _varying(self, node: ast.AST) -> bool:
-        if self._names(node) & (self.asking | _VARYING):
+        if self._names(node) & (self._telling | _VARYING):
             return True
         return any(isinstance(each, ast.Set | ast.SetComp | ast.ExceptHandler) for each in ast.walk(node))
 

@@ -43,7 +43,7 @@ def while_loop(run: Run, scope: Scope, node: ast.While) -> Flow | None:
         if not known:
             return _after(run, scope, node)
         if not turn:
-            _forget(run, scope, node)
+            _forget(run, scope, node, None)
         flow = _turn(run, scope, node.body)
         if flow is not None:
             return None if flow.word == "break" else flow
@@ -61,18 +61,18 @@ def for_loop(run: Run, scope: Scope, node: ast.For | ast.AsyncFor) -> Flow | Non
         return _one_by_one(run, scope, node, turns)
     if not _speaks_or_returns(run, scope, node):
         if run.sampling:
-            _sample(run, scope, node)
+            _sample(run, scope, node, _any(node, turns))
         else:
-            _forget(run, scope, node)
+            _forget(run, scope, node, _any(node, turns))
         return None
     if isinstance(turns, list):
-        return _for_all(run, scope, node, _representative(turns, node), len(turns))
+        return _for_all(run, scope, node, _representative(turns, node), turns)
     if turns.uneven and not run.sampling:
         another = run.decide(Unknown(f"another turn of {key(turns)}", turns.uneven), place)
         run.turn(place, another, tuple(node.body), turns.uneven, loop=True)
         if not another:
             return None
-    return _for_all(run, scope, node, _element(turns), None)
+    return _for_all(run, scope, node, _element(turns), turns)
 
 
 def _one_by_one(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, members: list[Value]) -> Flow | None:
@@ -89,19 +89,21 @@ def _one_by_one(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, members: l
     return _after(run, scope, node)
 
 
-def _for_all(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, member: Value, turns: int | None) -> Flow | None:
+def _for_all(
+    run: Run, scope: Scope, node: ast.For | ast.AsyncFor, member: Value, turns: list[Value] | Unknown
+) -> Flow | None:
     """One turn for all."""
     from distml.spmd.statements import assign
 
     place = Place(scope.source, node)
-    _forget(run, scope, node)
+    _forget(run, scope, node, _any(node, turns))
     run.turn(place, True, tuple(node.body), loop=True)
     before = len(run.trace.events)
     assign(run, scope, node.target, member)
     flow = _turn(run, scope, node.body)
     _mind_order(run, node, member, before, place)
     if flow is None:
-        _again(run, place, before, turns)
+        _again(run, place, before, len(turns) if isinstance(turns, list) else None)
     if flow is not None:
         return None if flow.word == "break" else flow
     return _after(run, scope, node)
@@ -155,23 +157,29 @@ def _speaks_or_returns(run: Run, scope: Scope, node: ast.For | ast.AsyncFor) -> 
     return any(facts.speaks(each) or facts.returns(each) for each in (*node.body, *node.orelse))
 
 
-def _forget(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> None:
+def _any(node: ast.For | ast.AsyncFor, turns: list[Value] | Unknown) -> Value:
+    """A member of which nothing is known but whether it is one of this rank's own."""
+    own = isinstance(turns, Unknown) and (turns.each is not None or turns.local is not None)
+    return _element(turns) if own and isinstance(turns, Unknown) else Unknown(f"turn of {node.lineno}")
+
+
+def _forget(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While, member: Value | None) -> None:
     """Forget what this rank may change in a turn: the turn that is followed may be any."""
     if run.sampling:
         return
     run.sampling += 1
     with run.silent(), run.tentative() as written:
-        _sample(run, scope, node)
+        _sample(run, scope, node, member)
     run.sampling -= 1
     run.lose(written, f"@{node.lineno}")
 
 
-def _sample(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> None:
+def _sample(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While, member: Value | None) -> None:
     """A turn of which nothing counts but what it writes."""
     from distml.spmd.statements import assign, execute
 
-    if not isinstance(node, ast.While):
-        assign(run, scope, node.target, Unknown(f"turn of {node.lineno}"))
+    if member is not None and not isinstance(node, ast.While):
+        assign(run, scope, node.target, member)
     with suppress(LeftError):
         execute(run, scope, node.body)
 
@@ -230,16 +238,18 @@ def comprehension(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast
         if isinstance(members, list) and len(members) <= 16:
             return _each(run, inner, node, members)
     parts: list[Value] = []
+    tests: list[Value] = []
     for generator in node.generators:
         from distml.spmd.statements import assign
 
         turns = _members(run, inner, generator.iter)
         member = derived(f"one of {generator.iter.lineno}", *turns) if isinstance(turns, list) else _element(turns)
         assign(run, inner, generator.target, member)
-        parts += [member, *(value(run, inner, test) for test in generator.ifs)]
+        tests += [value(run, inner, test) for test in generator.ifs]
+        parts += [member, *tests]
     results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
     parts += [value(run, inner, part) for part in results]
-    return derived(f"{type(node).__name__}({', '.join(map(key, parts))})", *parts)
+    return derived(f"{type(node).__name__}({', '.join(map(key, parts))})", *tests, parts[-1])
 
 
 def _each(
