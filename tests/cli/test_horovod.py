@@ -282,6 +282,21 @@ def test_suppressed_loops_are_not_reported(script: Path) -> None:
     assert main(["check", "train.py"]) == 0
 
 
+def test_a_script_that_names_no_framework_begins_the_program(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "front.py").write_text(
+        "import numpy\nfrom tensorflow import keras\n\n\ndef train(samples, labels, rate):\n"
+        "    model = keras.Sequential([keras.layers.Dense(1)])\n    model.compile(keras.optimizers.SGD(rate), 'mse')\n"
+        "    model.fit(numpy.array(samples), numpy.array(labels))\n"
+    )
+    (folder / "main.py").write_text(
+        'import os\nimport front\n\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"\nfront.train([1], [1], 0.1)\n'
+    )
+    assert main(["horovod", "--write", "."]) == 0
+    assert "SGD(rate * hvd.size())" in (folder / "front.py").read_text()
+    assert "CUDA_VISIBLE_DEVICES" not in (folder / "main.py").read_text()
+    assert "HVD102" in capsys.readouterr().out
+
+
 def test_folders_without_training_say_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "a.py").write_text("x = 1\n")
     assert main(["horovod"]) == 0

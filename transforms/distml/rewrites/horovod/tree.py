@@ -40,6 +40,10 @@ LARGEST = 40
 """Files in a program."""
 FRAMEWORK = re.compile(rb"\b(tensorflow|keras|torch|lightning|fastai|accelerate|transformers)\b")
 
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t].*", re.MULTILINE)
+_WORD = re.compile(rb"\w+")
+_NO_SCRIPTS = frozenset({"__init__.py", "setup.py", "conftest.py"})
+
 
 @dataclass
 class Survey:
@@ -59,6 +63,17 @@ def trains(data: bytes) -> bool:
 def belongs(data: bytes) -> bool:
     """Whether a file may make what a training loop uses: an optimizer, data, a compiled model."""
     return FRAMEWORK.search(data) is not None and (TRAINER.search(data) or PART.search(data)) is not None
+
+
+def trains_or_starts(path: str, data: bytes) -> bool:
+    """Whether a file that names no framework may train, or be a script that has another file train."""
+    name = os.path.basename(path)
+    return TRAINER.search(data) is not None or not (name in _NO_SCRIPTS or name.startswith("test_"))
+
+
+def imported_words(data: bytes) -> frozenset[bytes]:
+    """The words of the imports in a file."""
+    return frozenset(word for line in _IMPORT.findall(data) for word in _WORD.findall(line))
 
 
 def survey(
@@ -81,13 +96,14 @@ def survey(
     found = Survey(files=len(paths))
     sources: dict[str, SourceFile] = {}
     trainers: set[str] = set()
-    unnamed: list[str] = []
+    others: dict[str, frozenset[bytes]] = {}
     for path in paths:
         try:
             place = os.path.realpath(os.path.join(project.folder, path))
             data = overlay[place] if place in overlay else read_bytes(place, path)
             if not belongs(data):
-                unnamed += [path] if TRAINER.search(data) is not None else []
+                if trains_or_starts(path, data):
+                    others[path] = imported_words(data)
                 continue
             source = project.open(path)
             if trains(data):
@@ -96,9 +112,10 @@ def survey(
             sources[source.location] = source
         except UnreadableError as error:
             found.problems.append(error.diagnostic)
-    for source in list(_through_others(unnamed, project, sources)):
+    for source in list(_through_others(others, project, sources)):
         sources[source.location] = source
-        trainers.add(source.location)
+        if TRAINER.search(source.text.encode("utf-8", "replace")) is not None:
+            trainers.add(source.location)
     trainers |= {each.location for each in sources.values() if _leads_outside(each, project, sources)}
     found.skipped = len(paths) - len(sources) - len(found.problems)
     editable = frozenset(os.path.realpath(os.path.join(project.folder, path)) for path in paths)
@@ -108,14 +125,24 @@ def survey(
     return found
 
 
-def _through_others(paths: Iterable[str], project: Project, known: Mapping[str, SourceFile]) -> Iterator[SourceFile]:
-    """Of the files that may train but name no framework, those that import a file that does."""
-    for path in paths:
+def _through_others(
+    others: Mapping[str, frozenset[bytes]], project: Project, known: Mapping[str, SourceFile]
+) -> Iterator[SourceFile]:
+    """Of the files that name no framework, given with the words of their imports, those that import a `known` one."""
+    stems = {_stem(location) for location in known}
+    for path in (each for each, words in others.items() if words & stems):
         with suppress(UnreadableError):
             source = project.open(path)
             if any(used.location in known for used in _used(source, project, known)):
                 _ = source.tree
                 yield source
+
+
+def _stem(location: str) -> bytes:
+    """The word by which imports name a module."""
+    folder, name = os.path.split(location)
+    stem = os.path.splitext(name)[0]
+    return os.fsencode(os.path.basename(folder) if stem == "__init__" else stem)
 
 
 def _leads_outside(source: SourceFile, project: Project, known: Mapping[str, SourceFile]) -> bool:

@@ -74,7 +74,8 @@ _SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.Process", "torc
 
 def distributed(program: Program) -> list[Remark]:
     """Why nothing of a program with training loops is to be changed, if so."""
-    return [*back_ends(program), *trainers(program), *_processes(program), *_keras_of_others(program)][:1]
+    found = [*back_ends(program), *trainers(program), *_processes(program), *_keras_of_others(program)]
+    return [*found, *_private(program)][:1]
 
 
 def left_alone(program: Program) -> list[Remark]:
@@ -161,6 +162,15 @@ def _keras_of_others(program: Program) -> Iterator[Remark]:
             if chosen and node.value.value in ("jax", "torch"):
                 what = f"Keras computes with {node.value.value} here, and Horovod's Keras with TensorFlow only"
                 yield Remark("HVD202", node, what, "set KERAS_BACKEND to tensorflow, with Keras 2")
+
+
+def _private(program: Program) -> Iterator[Remark]:
+    """Optimizers that clip the gradient of each sample and add noise to what they average."""
+    for call in program.calls:
+        for name in program.names(call.func):
+            if name.startswith("tensorflow_privacy.") and "DP" in name.rpartition(".")[2]:
+                what = "TensorFlow Privacy adds noise to the gradients, and what it promises is counted for one process"
+                yield Remark("HVD202", call, what, "train in one process, or with an optimizer without noise")
 
 
 def _imports(program: Program) -> Iterator[tuple[ast.stmt, str]]:

@@ -12,8 +12,8 @@ _SETTERS = {"tensorflow.config.set_visible_devices", "tensorflow.config.experime
 
 def visible(plan: Plan) -> None:
     """Take away what would let all ranks see one and the same GPU. What switches GPUs off stays."""
-    for location in list(plan.worlds):
-        for node in ast.walk(plan.program.units[location].tree):
+    for unit in plan.units():
+        for node in ast.walk(unit.tree):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and _is_visible(node.targets[0]):
                 _removed(node, node.value, plan)
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):

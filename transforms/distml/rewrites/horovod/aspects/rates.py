@@ -92,7 +92,7 @@ def scale_optimizer(plan: Plan, call: ast.Call) -> None:
         scale(plan, rate)
         _named(plan, call)
         decay = argument(call, -1, "decay")
-        if decay is not None and plan.options.shard != "none":
+        if decay is not None and plan.options.shard != "none" and not _is_zero(decay):
             plan.patch(decay).wrap(decay, "{} * " + plan.world(decay).size, _STEPS)
         return
     kind = {name.rpartition(".")[2].lower() for name in plan.program.names(call.func)}
@@ -225,8 +225,12 @@ def _schedule(plan: Plan, call: ast.Call, kind: _Schedule) -> None:
             plan.patch(call).keyword(call, name, f"{default} * {size}", _NOTE)
     for position, name in kind.steps if plan.options.shard != "none" else ():
         count = argument(call, position, name)
-        if count is not None and not (isinstance(count, ast.Constant) and count.value == 0):
+        if count is not None and not _is_zero(count):
             _each(plan, count, f"{{}} // {size}", name in _LISTS, _STEPS)
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
 
 
 def _each(plan: Plan, node: ast.expr, template: str, several: bool, note: Note) -> None:
@@ -269,7 +273,7 @@ def _is_second_parameter(node: ast.Name, program: Program) -> bool:
     if isinstance(function, ast.FunctionDef) and function.name == "__init__":
         return False
     names = [each for each in positional(function) if each != "self"]
-    return node.id in names[1:]
+    return names[1:] == [node.id]
 
 
 def _settings(program: Program) -> Iterator[tuple[ast.AST, ast.expr]]:

@@ -106,11 +106,17 @@ def _batches(program: Program, unit: Unit) -> tuple[bool, bool]:
         if program.unit(call) is not unit:
             continue
         for keyword in call.keywords:
-            fixed = fixed or keyword.arg in ("batch_input_shape", "batch_shape")
+            fixed = fixed or (keyword.arg in ("batch_input_shape", "batch_shape") and not _is_open(keyword.value))
             stateful = stateful or (keyword.arg == "stateful" and not _is_false(keyword.value))
         if "keras.Input" in program.names(call.func):
             fixed = fixed or argument(call, -1, "batch_size") is not None
     return fixed or stateful, stateful
+
+
+def _is_open(shape: ast.expr) -> bool:
+    """Whether a shape leaves the size of batches open."""
+    first = shape.elts[0] if isinstance(shape, ast.Tuple | ast.List) and shape.elts else None
+    return isinstance(first, ast.Constant) and first.value is None
 
 
 def _is_false(node: ast.expr) -> bool:

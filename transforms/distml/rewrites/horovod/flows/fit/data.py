@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.pipelines import paths
@@ -11,7 +12,7 @@ from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import SHARD, divide
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Box, Foreign
@@ -26,6 +27,8 @@ DEAL = Note(
     "ranks that draw the same batches compute one gradient many times",
     "shard-data",
 )
+_ROWS = re.compile(r"[\w.]+\.shape\[0\]|len\([\w.]+\)")
+"""A batch that is as long as the data."""
 _FEW = 32
 """Numbers of steps below this may be fewer than there are ranks."""
 
@@ -37,6 +40,7 @@ def share(plan: Plan, arguments: Given) -> None:
         _unshared(plan, arguments.call, "the data that is trained on cannot be seen here")
         return
     kind = kind_of(x, y is not None, plan.program)
+    _refuse_whole(arguments)
     if plan.options.shard == "none":
         _unshared(plan, x, "every rank trains on all of the data")
     elif kind in ("array", "list", "dict"):
@@ -45,6 +49,20 @@ def share(plan: Plan, arguments: Given) -> None:
         _dataset(plan, arguments, x)
     else:
         _batches(plan, arguments, x, kind)
+
+
+def _refuse_whole(arguments: Given) -> None:
+    """Raise `Refuse` where all rows are one batch that keeps its order: a graph, whose rows belong to each other."""
+    batch, shuffle = arguments.one("batch_size"), arguments.one("shuffle")
+    ordered = isinstance(shuffle, ast.Constant) and not shuffle.value
+    if batch is None or not ordered or not _ROWS.fullmatch(ast.unparse(batch)):
+        return
+    raise Refuse(
+        "HVD213",
+        batch,
+        "all rows are one batch, in an order that counts, as those of a graph: no rank could take a part of them",
+        "let `fit` shuffle, if the rows do not depend on each other",
+    )
 
 
 def _unshared(plan: Plan, node: ast.expr, message: str) -> None:
