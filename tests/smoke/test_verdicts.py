@@ -193,6 +193,26 @@ def test_a_loss_that_is_summed_over_samples() -> None:
     assert compared(pair(), single)["loss"].status == "passed"
 
 
+def steep(rate: float = 2.0) -> Record:
+    """One process whose loss is a sum, with an optimizer that heeds the size of gradients."""
+    single = alone(rate)
+    single.losses = {0: [2 * 10.5], 1: [31.0], 2: [5.0], 3: [77.0]}
+    return single
+
+
+def test_a_summed_loss_is_as_many_times_steeper() -> None:
+    found = compared(pair(), steep())
+    assert (found["loss"].status, found["rate"].status) == ("passed", "passed")
+    assert found["loss"].text.startswith("21 in 2 processes, 21 in one with the large batch (step 1)")
+    assert found["rate"].text.endswith("a sum over samples, is 2 times as steep")
+
+
+@pytest.mark.parametrize("rate", [1.0, 1.8, 2.2, 4.0])
+def test_a_wrong_rate_is_found_where_the_loss_is_a_sum(rate: float) -> None:
+    found = compared(pair(), steep(rate))
+    assert "failed" in (found["loss"].status, found["rate"].status)
+
+
 def test_other_samples_are_compared_loosely() -> None:
     single = alone()
     single.batches = {step: [("loader", 4, ("p", "q", "r", "s"))] for step in range(4)}

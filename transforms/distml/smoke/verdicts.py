@@ -217,6 +217,8 @@ def compared(options: Options, records: Sequence[Record], alone: Record, unlike:
         text = f"{options.np} processes read {other[0]} samples in a step, one process {other[1]}: not the same batch"
         return [Verdict(name, "unknown", text) for name in ("loss", "rate")]
     loose = _loose(records, alone, steps)
+    if _steeper(options, records, alone, common):
+        steps = steps[:1]  # after it the weights are others, and for this reason only
     found = [_loss(options, records, alone, steps, loose), _rate(options, records, alone, common, loose)]
     return found if any(map(any, sizes)) else [_unseen(verdict) for verdict in found]
 
@@ -248,11 +250,7 @@ def _interleaved(records: Sequence[Record], alone: Record, step: int) -> bool:
 
 
 def _loss(options: Options, records: Sequence[Record], alone: Record, steps: range, loose: str) -> Verdict:
-    pairs = [
-        (step, fmean(fmean(record.losses[step]) for record in records), fmean(alone.losses[step]))
-        for step in steps
-        if alone.losses.get(step) and all(record.losses.get(step) for record in records)
-    ]
+    pairs = _losses(records, alone, steps)
     if not pairs:
         return Verdict("loss", "unknown", "no loss could be seen")
     tolerance = options.tolerance * (LOOSE if loose else 1)
@@ -265,6 +263,27 @@ def _loss(options: Options, records: Sequence[Record], alone: Record, steps: ran
     if not math.isfinite(apart):
         return Verdict("loss", "unknown", f"the loss is not finite: {told}")
     return Verdict("loss", "passed" if apart <= tolerance else "failed", f"{told}; {limit}")
+
+
+def _losses(records: Sequence[Record], alone: Record, steps: range) -> list[tuple[int, float, float]]:
+    """The mean loss of the ranks and that of the one process, by step, where all are known."""
+    return [
+        (step, fmean(fmean(record.losses[step]) for record in records), fmean(alone.losses[step]))
+        for step in steps
+        if alone.losses.get(step) and all(record.losses.get(step) for record in records)
+    ]
+
+
+def _steeper(options: Options, records: Sequence[Record], alone: Record, common: int) -> bool:
+    """Whether one process went N times as far in the first step since its loss, a sum, is N times as steep.
+
+    Optimizers that heed the size of gradients do so; others, such as Adam, go as far as with a mean.
+    """
+    pairs = _losses(records, alone, range(common, common + 1))
+    if not pairs or _factor(options, pairs) == 1:
+        return False
+    ours, theirs = (_way(weights, common, common + 1) for weights in (records[0].weights, alone.weights))
+    return theirs > 0 and abs(ours * options.np / theirs - 1) <= options.tolerance
 
 
 def _factor(options: Options, pairs: Sequence[tuple[int, float, float]]) -> float:
@@ -281,6 +300,9 @@ def _rate(options: Options, records: Sequence[Record], alone: Record, common: in
     if not ours or not theirs:
         return Verdict("rate", "unknown", "the way of the weights could not be measured")
     ratio = ours / theirs
+    if _steeper(options, records, alone, common):
+        text = f"in a step the weights went 1/{options.np} as far as in one process with the large batch, whose loss, a sum over"
+        return Verdict("rate", "passed", f"{text} samples, is {options.np} times as steep")
     text = f"the weights went {ratio:.3g} times as far as in one process with the large batch"
     allowed = LOOSELY_MOVED if loose else MOVED
     if abs(ratio - 1) <= allowed:
