@@ -103,11 +103,16 @@ def called(run: Run, scope: Scope, function: Value, given: list[Value], named: d
             return found or _unknown(run, function, given, named, place)
         case Known():
             return function
-    return _by_custom(run, scope, key(function), place) or _unknown(run, function, given, named, place)
+    return _by_custom(run, key(function), [*given, *named.values()], place) or _unknown(
+        run, function, given, named, place
+    )
 
 
-def _by_custom(run: Run, scope: Scope, text: str, place: Place) -> Value | None:
+def _by_custom(run: Run, text: str, given: list[Value], place: Place) -> Value | None:
+    """What a function says by its name; what it says of something given to it, such as a group, is not known."""
     name = text.rpartition(".")[2]
+    if name not in MAIN_NAMES and any(not (isinstance(each, Known) and each.value is None) for each in given):
+        return None
     telling = name in RANK_NAMES or name in SIZE_NAMES or name in MAIN_NAMES
     return names.custom(run, place.source, name) if telling else None
 
@@ -158,10 +163,10 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
         tail = named.get("args", given[1] if len(given) > 1 else None)
         rest = tail.members if isinstance(tail, Items) else []
         return called(run, scope, given[0], [Known(run.rank), *rest], {}, place)
-    custom = _by_custom(run, scope, name, place)
+    inner = [*given, *named.values()]
+    custom = _by_custom(run, name, inner, place)
     if custom is not None:
         return custom
-    inner = [*given, *named.values()]
     if not name.startswith("builtins.") and name != "torch.save":
         _hand(run, inner, place)
     result = derived(f"{name}({', '.join(map(key, inner))})", *inner)
@@ -209,10 +214,10 @@ def _method(
             return found
         if name in SAME and receiver.type:
             return receiver
-        custom = _by_custom(run, scope, name, place)
+        inner = [*given, *named.values()]
+        custom = _by_custom(run, name, inner, place)
         if custom is not None:
             return custom
-        inner = [*given, *named.values()]
         text = f"{key(receiver)}.{name}({', '.join(map(key, inner))})"
         known = run.fields.get((key(receiver), name))
         if isinstance(known, Function | Partial):
@@ -228,7 +233,7 @@ def _method(
     if isinstance(receiver, Instance) and isinstance(found, Unknown) and not found.type:
         inner = [*given, *named.values()]
         _hand(run, [receiver, *inner], place)
-        return _by_custom(run, scope, name, place) or derived(f"{found.key}({', '.join(map(key, inner))})", *inner)
+        return _by_custom(run, name, inner, place) or derived(f"{found.key}({', '.join(map(key, inner))})", *inner)
     return called(run, scope, found, given, named, place)
 
 

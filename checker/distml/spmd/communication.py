@@ -40,8 +40,8 @@ _MESSAGES = {
     f"{COMMUNICATOR}.recv": "source",
     f"{COMMUNICATOR}.ssend": "dest",
 }
-_GONE = ("", "destroyed")
-"""Where a run remembers that there is no process group any more."""
+_GONE, _SINGLE = ("", "destroyed"), ("", "single")
+"""Where a run remembers that there is no process group any more, or one of a single process."""
 _LATER = frozenset({"torch.distributed.isend", "torch.distributed.irecv", "torch.distributed.batch_isend_irecv"})
 
 
@@ -78,7 +78,9 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
         return Known(run.rank)
     operation = operations().get(name)
     if name in DESTROYS or (operation is not None and operation.name == "init_process_group"):
+        size = named.get("world_size")
         run.write(run.fields, _GONE, Known(name in DESTROYS and _world(group)))
+        run.write(run.fields, _SINGLE, Known(isinstance(size, Known) and size.value == 1))
     if operation is not None:
         return communicate(run, name, operation, given, named, place)
     return _made(name, given, named, place)
@@ -127,7 +129,7 @@ def communicate(
         shape = None if alone else (*map(str, members or ()), "")
         run.say(lambda chain: Event(operation.name, place, chain, shape=shape))
         return Group(members)
-    if not _world(group) or "*" in named or "**" in named:
+    if not _world(group) or "*" in named or "**" in named or truth(run.fields.get(_SINGLE, Known(False))):
         return Unknown(f"{operation.name}@{place.node.lineno}")
     root = bound.get(operation.root)
     number = None

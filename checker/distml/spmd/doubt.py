@@ -20,6 +20,15 @@ _DISTRIBUTED = re.compile(
 """Conditions that ask whether there are other ranks at all. There are."""
 
 
+def exchanged(parted: Parting, traces: tuple[Trace, Trace]) -> bool:
+    """Whether tensors that do not fit meet under a condition that nobody knows: sizes may have been compared there."""
+    return parted.kind == "shape" and any(
+        event is not None and turn.guess and within((*event.chain, event.place), turn)
+        for event, trace in zip(parted.events, traces)
+        for turn in trace.turns
+    )
+
+
 def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
     """Whether the ranks may meet all the same."""
     sites = [{turn.site for turn in trace.turns} for trace in traces]
