@@ -13,6 +13,7 @@ from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
 from distml.spmd.run import Run
 from distml.spmd.values import (
     Class,
+    Container,
     Function,
     Group,
     Items,
@@ -81,9 +82,15 @@ def negation(of: Value) -> Value:
 
 def truth_of(run: Run, scope: Scope, node: ast.expr) -> Value:
     """A condition: `Known`, or what it depends on."""
-    found = value(run, scope, node)
+    found = _tested(value(run, scope, node))
     known = truth(found)
     return found if known is None else Known(known)
+
+
+def _tested(found: Value) -> Value:
+    """A value as a condition: of what holds others it is asked whether it is empty, and not what they are."""
+    empty = isinstance(found, Container) and truth(found) is None
+    return Unknown(f"any of {key(found)}") if empty else found
 
 
 def merged(one: Value, other: Value, text: str, local: Local | None) -> Value:
@@ -157,7 +164,7 @@ def _unary(run: Run, scope: Scope, node: ast.UnaryOp) -> Value:
 def _boolean(run: Run, scope: Scope, node: ast.BoolOp) -> Value:
     decisive = isinstance(node.op, ast.Or)
     facts = run.facts(scope.source)
-    left = value(run, scope, node.values[0])
+    left = _tested(value(run, scope, node.values[0]))
     for part in node.values[1:]:
         known = truth(left)
         if known is not None and facts.speaks(part):
@@ -170,7 +177,7 @@ def _boolean(run: Run, scope: Scope, node: ast.BoolOp) -> Value:
             if known is decisive:
                 return Known(decisive)
         right = value(run, scope, part)
-        left = right if known is not None else _either(left, right, decisive)
+        left = right if known is not None else _either(left, _tested(right), decisive)
     return left
 
 
