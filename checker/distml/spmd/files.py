@@ -48,6 +48,7 @@ class FileFacts:
         self.project = project
         self._known: dict[tuple[str, int], bool] = {}
         self._outward: dict[int, frozenset[str]] = {}
+        self._named: dict[int, frozenset[str]] = {}
 
     @cached_property
     def bindings(self) -> dict[str, list[ast.stmt]]:
@@ -186,8 +187,16 @@ class FileFacts:
 
     def _names(self, node: ast.AST) -> frozenset[str]:
         """The names in `node`, without those that certainly do not mean communication."""
-        found = set()
-        for each in ast.walk(node):
+        if id(node) in self._named:
+            return self._named[id(node)]
+        found: set[str] = set()
+        waiting = list(ast.iter_child_nodes(node)) if isinstance(node, ast.stmt) else [node]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, ast.stmt):
+                found |= self._names(each)
+                continue
+            waiting += ast.iter_child_nodes(each)
             if isinstance(each, ast.Name):
                 found.add(each.id)
             elif isinstance(each, ast.Attribute):
@@ -199,7 +208,8 @@ class FileFacts:
                 found.add("all_reduce")
             elif isinstance(each, ast.Constant) and each.value in RANK_VARIABLES:
                 found.add("rank")
-        return frozenset(found)
+        self._named[id(node)] = frozenset(found)
+        return self._named[id(node)]
 
     def _of_module(self, base: ast.expr) -> bool:
         name = _last(base)
