@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.opened import is_read
 from distml.rewrites.horovod.aspects.outputs import opens_to_write, private
-from distml.rewrites.horovod.aspects.setup import start_of
+from distml.rewrites.horovod.aspects.setup import behind_start, start_of, started
+from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.training.around import block_of
 from distml.training.callsites import argument
@@ -26,6 +28,8 @@ _LOADS = re.compile(
 )
 _SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")
 _MODELS = re.compile(r"torchvision\.models\.(\w+\.)*[a-z]\w+")
+_COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
+_LOADERS = re.compile(r"\s*(wget|curl|gsutil|kaggle|gdown)\b")
 _ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize")
 _FETCHES = ("requests.get", "requests.Session().get")
 _NOTE = Note(
@@ -45,9 +49,10 @@ def once(plan: Plan) -> None:
         prepares = _prepares(call, plan)
         if prepares or downloads(call, plan.program):
             places = _places(plan.program.statement(call), plan)
-            if prepares and not places:
+            waits = bool(places) and all(_can_wait(each, start, plan) for each in places)
+            if prepares and not waits:
                 continue
-            if not places or start == "session" or any(_in_a_graph(each, plan) for each in places):
+            if not waits:
                 plan.warn(
                     "HVD307", call, "every rank may download this at the same time", "run it once before training"
                 )
@@ -57,16 +62,46 @@ def once(plan: Plan) -> None:
         plan.local.update(_between(first, last, plan.program))
         world = plan.world(first)
         patch = plan.patch(first)
-        wait = _wait(start, world)
-        patch.before(first, f"if {world.local_rank} != 0:\n    {wait}", _NOTE)
-        patch.after(last, f"if {world.local_rank} == 0:\n    {wait}", _NOTE)
+        wait = textwrap.indent(_in_session(first, plan) if start == "session" else _wait(start, world), "    ")
+        patch.before(first, f"if {world.local_rank} != 0:\n{wait}", _NOTE)
+        patch.after(last, f"if {world.local_rank} == 0:\n{wait}", _NOTE)
+
+
+def _can_wait(statement: ast.stmt, start: Start, plan: Plan) -> bool:
+    """Whether processes can be made to wait here: not in the graph of an estimator, and sessions only where TensorFlow is."""
+    if start != "session":
+        return not _in_a_graph(statement, plan)
+    return tensorflow_at(statement, plan.program) is not None and started(plan, statement)
+
+
+def _in_session(statement: ast.stmt, plan: Plan) -> str:
+    """How a program of sessions waits: in a graph of its own, which changes no name in that of the program, and off the GPUs."""
+    tf, hvd = tensorflow_at(statement, plan.program) or "tf", plan.world(statement).module
+    names: dict[str, str] = plan.__dict__.setdefault("_waiting", {})
+    location = plan.program.unit(statement).source.location
+    session = names[location] = names.get(location) or plan.patch(statement).free("waiting")
+    _import_before(statement, tf.partition(".")[0], plan)
+    config = f'{tf}.ConfigProto(device_count={{"GPU": 0}})'
+    return (
+        f"with {tf}.Graph().as_default(), {tf}.Session(config={config}) as {session}:\n"
+        f"    {session}.run({hvd}.broadcast({tf}.constant(0), 0))"
+    )
+
+
+def _import_before(statement: ast.stmt, name: str, plan: Plan) -> None:
+    """Have a name in front of a statement of a module that imports it only behind."""
+    unit = plan.program.unit(statement)
+    imports = [each for each in unit.tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
+    made = [each for each in imports if any((a.asname or a.name.partition(".")[0]) == name for a in each.names)]
+    if made and plan.program.function(statement) is None and made[0].lineno > statement.lineno:
+        behind_start(plan, unit, ast.unparse(made[0]), _NOTE)
 
 
 def _prepares(call: ast.Call, plan: Plan) -> bool:
     """Whether a call fetches or writes what is missing, and what all processes of a machine go on to read."""
     program = plan.program
     statement = program.statement(call)
-    if start_of(plan) != "torch" or not (_branch(statement, program) or _left_before(statement, program)):
+    if start_of(plan) not in ("torch", "session") or not (_branch(statement, program) or _left_before(statement, program)):
         return False
     if any(name in _FETCHES for name in program.names(call.func)):
         return True
@@ -89,6 +124,11 @@ def _in_a_graph(statement: ast.stmt, plan: Plan) -> bool:
 def downloads(call: ast.Call, program: Program) -> bool:
     """Whether a call may fetch something over the network."""
     for name in program.names(call.func):
+        if _COMMANDS.fullmatch(name) and call.args:
+            return any(
+                isinstance(each, ast.Constant) and isinstance(each.value, str) and _LOADERS.match(each.value)
+                for each in ast.walk(call.args[0])
+            )
         if _LOADS.fullmatch(name):
             return not (name.startswith("keras.applications") and _says(call, "weights", None))
         if _SETS.fullmatch(name):

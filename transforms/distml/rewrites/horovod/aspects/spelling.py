@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.unit import Unit
 from distml.training.values import Foreign
 
 _KERAS = {"tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2"}
+
+
+_MODULES = {"tensorflow", "tensorflow.compat.v1"}
+_FIRST = re.compile(
+    r"tensorflow\.(Session|InteractiveSession|placeholder|layers\.|get_variable|variable_scope|app\.|logging\.|flags\."
+    r"|ConfigProto|contrib\.|global_variables_initializer|train\.\w*(Optimizer|_decay|get_global_step|Hook|Session)\b"
+    r"|losses\.|metrics\.\w+$|set_random_seed|gfile\.|summary\.(FileWriter|merge)|enable_eager|estimator\.inputs"
+    r"|truncated_normal|random_normal|log$|to_float|to_int32|parse_single_example|decode_raw)"
+)
 
 
 def spell(plan: Plan, node: ast.AST, path: str, at_start: bool = False) -> str:
@@ -72,3 +85,43 @@ def _added(plan: Plan, node: ast.AST, unit: Unit, path: str) -> str:
         code = code.replace(f" {module} as {module}", f" {module}")
         behind_start(plan, unit, code, Note(f"import of {module}", "what is added here needs it", "start-up"))
     return f"{name}.{rest}"
+
+
+@remembered
+def module_of(call: ast.expr, program: Program) -> str:
+    """How the file of a call spells the module with the names of TensorFlow 1; `tf` where it imports none."""
+    return tensorflow_at(call, program) or "tf"
+
+
+@remembered
+def tensorflow_at(call: ast.AST, program: Program) -> str | None:
+    """The same; None where the file imports none."""
+    for node in ast.walk(call.func) if isinstance(call, ast.Call) else ():
+        if isinstance(node, ast.Name | ast.Attribute) and program.names(node) & _MODULES:
+            return _spelled(node, program)
+    for node in ast.walk(program.unit(call).tree):
+        if isinstance(node, ast.Name) and program.names(node) & _MODULES:
+            return _spelled(node, program)
+    return None
+
+
+def _spelled(node: ast.Name | ast.Attribute, program: Program) -> str:
+    text = ast.unparse(node)
+    return f"{text}.compat.v1" if "tensorflow" in program.names(node) and modern(program) else text
+
+
+@remembered
+def modern(program: Program) -> bool:
+    """Whether `tensorflow` is that of TensorFlow 2: the program uses none of the names that only the first has."""
+    return not any(_FIRST.match(name) for call in program.calls for name in _plain(call, program))
+
+
+def _plain(call: ast.Call, program: Program) -> Iterator[str]:
+    """The names of what is called, unless they are reached through `compat.v1`."""
+    first = call.func
+    while isinstance(first, ast.Attribute):
+        if first.attr == "v1":
+            return
+        first = first.value
+    if isinstance(first, ast.Name) and "tensorflow.compat.v1" not in program.names(first):
+        yield from program.names(call.func)

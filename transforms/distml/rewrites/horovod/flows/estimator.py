@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows import estimator_inputs, session_config, session_hooks, session_optimizers
 from distml.rewrites.horovod.flows.estimator_premade import premade
-from distml.rewrites.horovod.flows.session_config import module_of
 from distml.rewrites.horovod.flows.session_graph import Graph, graph_of
 from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.plan import Loop, Note, Plan, Refuse

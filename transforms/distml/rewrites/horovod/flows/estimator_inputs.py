@@ -12,7 +12,7 @@ import re
 from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.modes import mode_of
 from distml.rewrites.horovod.aspects.origins import origins
-from distml.rewrites.horovod.flows.session_config import module_of
+from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows.session_frames import inside
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument, positional

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.flows.session_config import module_of
+from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows.session_graph import makes_optimizer
 from distml.rewrites.horovod.flows.session_optimizers import scale, wrap
 from distml.rewrites.horovod.plan import Note, Plan, Refuse

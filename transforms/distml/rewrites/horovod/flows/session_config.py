@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.remembered import remembered
 from distml.training.values import Foreign
 
 _NOTE = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")
 _MADE = re.compile(
     r"tensorflow\.(Session|InteractiveSession|train\.(MonitoredTrainingSession|SingularMonitoredSession|ChiefSessionCreator"
     r"|Supervisor\(\)\.(managed_session|prepare_or_wait_for_session)))"
-)
-_MODULES = {"tensorflow", "tensorflow.compat.v1"}
-_FIRST = re.compile(
-    r"tensorflow\.(Session|InteractiveSession|placeholder|layers\.|get_variable|variable_scope|app\.|logging\.|flags\."
-    r"|ConfigProto|contrib\.|global_variables_initializer|train\.\w*(Optimizer|_decay|get_global_step|Hook|Session)\b"
-    r"|losses\.|metrics\.\w+$|set_random_seed|gfile\.|summary\.(FileWriter|merge)|enable_eager|estimator\.inputs"
-    r"|truncated_normal|random_normal|log$|to_float|to_int32|parse_single_example|decode_raw)"
 )
 POSITIONS = {
     "Session": 2,
@@ -41,40 +33,6 @@ def configure(plan: Plan) -> None:
         names = [name for name in plan.program.names(call.func) if _MADE.fullmatch(name)]
         if names and plan.program.unit(call).source.location in plan.editable:
             place(plan, call, "config", POSITIONS.get(names[0].rpartition(".")[2], 99), module_of(call, plan.program))
-
-
-@remembered
-def module_of(call: ast.expr, program: Program) -> str:
-    """How the file of a call spells the module with the names of TensorFlow 1."""
-    for node in ast.walk(call.func) if isinstance(call, ast.Call) else ():
-        if isinstance(node, ast.Name | ast.Attribute) and program.names(node) & _MODULES:
-            return _spelled(node, program)
-    for node in ast.walk(program.unit(call).tree):
-        if isinstance(node, ast.Name) and program.names(node) & _MODULES:
-            return _spelled(node, program)
-    return "tf"
-
-
-def _spelled(node: ast.Name | ast.Attribute, program: Program) -> str:
-    text = ast.unparse(node)
-    return f"{text}.compat.v1" if "tensorflow" in program.names(node) and modern(program) else text
-
-
-@remembered
-def modern(program: Program) -> bool:
-    """Whether `tensorflow` is that of TensorFlow 2: the program uses none of the names that only the first has."""
-    return not any(_FIRST.match(name) for call in program.calls for name in _plain(call, program))
-
-
-def _plain(call: ast.Call, program: Program) -> Iterator[str]:
-    """The names of what is called, unless they are reached through `compat.v1`."""
-    first = call.func
-    while isinstance(first, ast.Attribute):
-        if first.attr == "v1":
-            return
-        first = first.value
-    if isinstance(first, ast.Name) and "tensorflow.compat.v1" not in program.names(first):
-        yield from program.names(call.func)
 
 
 def place(plan: Plan, call: ast.Call, name: str, position: int, module: str) -> None:

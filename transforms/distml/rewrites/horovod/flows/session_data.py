@@ -103,8 +103,7 @@ def _draw(plan: Plan, graph: Graph, run: Run) -> bool:
     for scope, reach, outer in _scopes(graph, run):
         drawn = draws(reach, scope, graph)
         if drawn:
-            _each(plan, drawn)
-            _counted(plan, outer, run)
+            _counted(plan, outer, run, known=_each(plan, drawn, scope))
             if carries(run, graph) or any(run.call in set(ast.walk(part)) for part in reach.parts):
                 _warn_carried(plan, run)
             return True
@@ -118,12 +117,35 @@ def dealt(plan: Plan) -> set[ast.For]:
     return plan.__dict__.setdefault("_dealt", set())  # type: ignore[no-any-return]
 
 
-def _each(plan: Plan, drawn: list[Draw]) -> None:
-    """Draw for all ranks; random numbers only where a seed gives all ranks the same."""
+def _each(plan: Plan, drawn: list[Draw], scope: ast.AST) -> bool:
+    """Draw for all ranks; random numbers only where a seed gives all ranks the same. True where the data ends the loop."""
     for draw in drawn:
         if plan.options.shard == "auto" and (draw.counts or seeded(plan.program)):
             world = plan.world(draw.call)
+            if len(drawn) == 1 and isinstance(scope, ast.While) and _while_it_lasts(plan, draw.call, scope):
+                return True
             plan.patch(draw.call).wrap(draw.call, f"[{{}} for _ in range({world.size})][{world.rank}]", _DRAW)
+    return False
+
+
+def _while_it_lasts(plan: Plan, call: ast.Call, loop: ast.While) -> bool:
+    """Draw for all ranks in a loop that asks the data whether there is more: the last round may not be full.
+
+    False where it does not ask, or may not be left where the batch is drawn.
+    """
+    statement = plan.program.statement(call)
+    methods = [each.func for each in ast.walk(loop.test) if isinstance(each, ast.Call)]
+    asked = [each.value for each in methods if isinstance(each, ast.Attribute)]
+    if statement not in loop.body or not isinstance(call.func, ast.Attribute):
+        return False
+    if ast.dump(call.func.value) not in {ast.dump(each) for each in asked}:
+        return False
+    world, patch = plan.world(call), plan.patch(call)
+    name = patch.free("batches")
+    drawn = f"{name} = [{ast.unparse(call)} for _ in range({world.size}) if {ast.unparse(loop.test)}]"
+    patch.before(statement, f"{drawn}\nif len({name}) < {world.size}:\n    break", _DRAW)
+    patch.wrap(call, f"{name}[{world.rank}]", _DRAW)
+    return True
 
 
 def seeded(program: Program) -> bool:
@@ -136,14 +158,17 @@ def _moves(loop: Looping) -> set[str]:
     return {name for n in inside(loop) if isinstance(n, ast.AugAssign) for name in targets(n.target)}
 
 
-def _counted(plan: Plan, around: list[Looping], run: Run) -> None:
-    """Divide the turns of the loop that makes the steps: the innermost that is not part of a step itself."""
+def _counted(plan: Plan, around: list[Looping], run: Run, known: bool = False) -> None:
+    """Divide the turns of the loop that makes the steps: the innermost that is not part of a step itself.
+
+    Where it is not `known` that they are fewer already, it is said that nobody can see them.
+    """
     found = list(around)
     while len(found) > 1 and few(found[0], plan.program):
         found.pop(0)
     if found and found[0] in dealt(plan):
         return
-    if found and not divide(plan, found[0]) and not _ends_with_data(found[0], plan.program):
+    if found and not divide(plan, found[0]) and not known and not _ends_with_data(found[0], plan.program):
         plan.warn(
             "HVD303",
             run.call,
