@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from distml.rewrites.horovod.aspects import already, devices, downloads, opened, orders, outputs, written
+from distml.rewrites.horovod.aspects import already, devices, downloads, hdf5, opened, orders, outputs, written
 from distml.rewrites.horovod.flows import flows
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark, Start
@@ -68,6 +68,7 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
             downloads.once(plan)
             outputs.on_rank_zero(plan)
             opened.apart(plan)
+            hdf5.first_only(plan)
             written.wait(plan)
         except Refuse as error:
             plan.refusals.append(error.remark)

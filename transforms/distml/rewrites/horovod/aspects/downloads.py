@@ -80,6 +80,7 @@ def _in_session(statement: ast.stmt, plan: Plan) -> str:
     names: dict[str, str] = plan.__dict__.setdefault("_waiting", {})
     location = plan.program.unit(statement).source.location
     session = names[location] = names.get(location) or plan.patch(statement).free("waiting")
+    assert tf is not None
     _import_before(statement, tf.partition(".")[0], plan)
     config = f'{tf}.ConfigProto(device_count={{"GPU": 0}})'
     return (
@@ -101,7 +102,7 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     """Whether a call fetches or writes what is missing, and what all processes of a machine go on to read."""
     program = plan.program
     statement = program.statement(call)
-    if start_of(plan) not in ("torch", "session") or not (_branch(statement, program) or _left_before(statement, program)):
+    if start_of(plan) != "torch" or not (_branch(statement, program) or _left_before(statement, program)):
         return False
     if any(name in _FETCHES for name in program.names(call.func)):
         return True

@@ -38,7 +38,7 @@ _FILES = re.compile(
     r"|tensorflow\.io\.(write_file|write_graph)|tensorflow\.train\.write_graph|onnx\.save|torch\.onnx\.export|shutil\.(rmtree|copy\w*|move)"
     r"|os\.(remove|unlink|rmdir|removedirs|rename|replace)"
     r"|tensorflow\.(gfile|io\.gfile)\.(DeleteRecursively|Remove|Rename|Copy|rmtree|remove|rename|copy)"
-    r"|h5py\.File\(\)\.(create_dataset|close)|wandb\.(log|watch|save|finish)|mlflow\.log_\w+"
+    r"|wandb\.(log|watch|save|finish)|mlflow\.log_\w+"
     r"|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
 )
 _WRITERS = re.compile(

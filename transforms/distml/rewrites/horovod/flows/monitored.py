@@ -16,8 +16,10 @@ from distml.rewrites.horovod.flows import (
     session_outputs,
     session_refusals,
 )
+from distml.rewrites.horovod.flows.session_broadcast import restores
 from distml.rewrites.horovod.flows.session_graph import MONITORED, SUPERVISED, Run, graph_of
 from distml.rewrites.horovod.plan import Loop, Note, Plan
+from distml.training.around import LOOPS, block_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -112,7 +114,21 @@ def _supervised(plan: Plan, call: ast.Call) -> None:
             if session is not None:
                 plan.patch(entered).begin(entered, f"{ast.unparse(session)}.run({name})", _SEND)
         elif isinstance(entered, ast.Assign):
-            plan.patch(entered).after(entered, f"{ast.unparse(entered.targets[0])}.run({name})", _SEND)
+            last = _restored(entered, program)
+            plan.patch(last).after(last, f"{ast.unparse(entered.targets[0])}.run({name})", _SEND)
+
+
+def _restored(entered: ast.Assign, program: Program) -> ast.stmt:
+    """The last statement behind the one that makes a session, in its block, that reads a checkpoint for it; else that one."""
+    block, session = block_of(entered, program), ast.unparse(entered.targets[0])
+    found: ast.stmt = entered
+    for statement in block[block.index(entered) + 1 :]:
+        if isinstance(statement, LOOPS):
+            break
+        calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call) and restores(each, program)]
+        if any(each.args and ast.unparse(each.args[0]) == session for each in calls):
+            found = statement
+    return found
 
 
 FLOW = MonitoredFlow()

@@ -104,12 +104,22 @@ def _draw(plan: Plan, graph: Graph, run: Run) -> bool:
         drawn = draws(reach, scope, graph)
         if drawn:
             _counted(plan, outer, run, known=_each(plan, drawn, scope))
-            if carries(run, graph) or any(run.call in set(ast.walk(part)) for part in reach.parts):
+            if carries(run, graph) or _fed_back(run, reach, plan.program):
                 _warn_carried(plan, run)
             return True
         if isinstance(scope, ast.While) and _moves(scope) & reach.names:
             break
     return _whole(plan, graph, feeds, run) if around else True
+
+
+def _fed_back(run: Run, reach: Reach, program: Program) -> bool:
+    """Whether what a step gives is fed to a later one: by a variable around a loop, or by an attribute."""
+    if not any(run.call in set(ast.walk(part)) for part in reach.parts):
+        return False
+    statement = program.statement(run.call)
+    given = statement.targets if isinstance(statement, ast.Assign) else []
+    kept = any(isinstance(each, ast.Attribute) for target in given for each in ast.walk(target))
+    return kept or any(loops_around(run.call, program))
 
 
 def dealt(plan: Plan) -> set[ast.For]:
