@@ -24,14 +24,16 @@ _LOADS = re.compile(
     r"|tensorflow_datasets\.(load|builder\(\)\.download_and_prepare)|torch\.hub\.(load|load_state_dict_from_url)|torch\.utils\.model_zoo\.load_url"
     r"|urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)|nltk\.download"
     r"|tensorflow\.examples\.tutorials\.mnist\.input_data\.read_data_sets|sklearn\.datasets\.fetch_\w+"
-    r"|datasets\.load_dataset|transformers\.\w+\.from_pretrained|torchtext\.datasets\.\w+(\.splits)?"
+    r"|datasets\.load_dataset|transformers\.\w+\.from_pretrained|torchtext\.datasets\.\w+(\.splits)?|torchtext\.vocab\.(GloVe|FastText|CharNGram|Vectors)"
 )
 _SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")
 _MODELS = re.compile(r"torchvision\.models\.(\w+\.)*[a-z]\w+")
 _COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
 _LOADERS = re.compile(r"\s*(wget|curl|gsutil|kaggle|gdown)\b")
 _ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize")
-_FETCHES = ("requests.get", "requests.Session().get")
+_FETCHES = frozenset(
+    "requests.get requests.Session().get os.system subprocess.call subprocess.run subprocess.check_call".split()
+)
 _NOTE = Note(
     "one process of a machine downloads or makes what is missing, the others wait",
     "processes that write to one place at the same time read each other's half-written files",
@@ -104,7 +106,7 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     statement = program.statement(call)
     if start_of(plan) != "torch" or not (_branch(statement, program) or _left_before(statement, program)):
         return False
-    if any(name in _FETCHES for name in program.names(call.func)):
+    if program.names(call.func) & _FETCHES:
         return True
     path = argument(call, 0, "file") if opens_to_write(call, program) else argument(call, 1, "f", "file")
     writes = opens_to_write(call, program) or "torch.save" in program.names(call.func)

@@ -12,7 +12,8 @@ from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_ma
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.callsites import argument
+from distml.training.callsites import argument, argument_for, called, positional
+from distml.training.program import Program
 from distml.training.values import Callable, Class
 
 _NOTE = Note(
@@ -53,15 +54,48 @@ def _open(plan: Plan, call: ast.Call) -> None:
     plan.patch(call).wrap(path, f"{{}} if {world.first} else {spell(plan, call, 'os.devnull')}", _NOTE)
 
 
-def is_read(plan: Plan, path: ast.expr) -> bool:
-    """Whether a call is given the same path to do more than write the file, or tell of it."""
-    text = ast.unparse(path)
-    for call in plan.program.calls:
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        own = any(isinstance(value, Callable | Class) for value in plan.program.of(call.func))
-        if not own and any(ast.unparse(each) == text for each in given):
-            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            told = kind_of(call, plan.program) == "output" or name in _LOOKS
-            if not told and not opens_to_write(call, plan.program):
+def is_read(plan: Plan, path: ast.expr, depth: int = 3) -> bool:
+    """Whether the program does more with a path than write the file, or tell of it; functions that get it are followed."""
+    program, text = plan.program, ast.unparse(path)
+    owner = _owner(path, program) if isinstance(path, ast.Name) else None
+    if owner is None:
+        return _among(plan, program.calls, text, depth)
+    if _among(plan, [call for call in program.calls if program.function(call) is owner], text, depth):
+        return True
+    given = [argument_for(call, owner, text) for call in program.calling(owner)] if text in positional(owner) else []
+    return depth > 0 and any(is_read(plan, each, depth - 1) for each in given if each is not None)
+
+
+def _owner(name: ast.Name, program: Program) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function to which a variable belongs; None for those of modules, or of functions around."""
+    lexical = program.unit(name).lexical
+    owner, function = lexical.owner(name.id, lexical.scope(name)), program.function(name)
+    return function if owner is function else None
+
+
+def _among(plan: Plan, calls: list[ast.Call], text: str, depth: int) -> bool:
+    return any(_reads(plan, call, text, depth) for call in calls)
+
+
+def _reads(plan: Plan, call: ast.Call, text: str, depth: int) -> bool:
+    """Whether a call that is given what is written as `text` reads the file of this name."""
+    program = plan.program
+    if not any(ast.unparse(each) == text for each in (*call.args, *(keyword.value for keyword in call.keywords))):
+        return False
+    own = [value for value in program.of(call.func) if isinstance(value, Callable | Class)]
+    functions = {each for each in own if isinstance(each, Callable) and isinstance(each.node, ast.FunctionDef)}
+    inits = (node for each in own if isinstance(each, Class) for node in each.node.body)
+    bodies = [each.node for each in functions] + [n for n in inits if getattr(n, "name", "") == "__init__"]
+    for function in (each for each in bodies if isinstance(each, ast.FunctionDef) and depth > 0):
+        inside = [each for each in program.calls if program.function(each) is function]
+        for name in positional(function):
+            made = function.name == "__init__" and isinstance(call.func, ast.Name)
+            given = (
+                argument(call, positional(function).index(name) - 1, name)
+                if made
+                else argument_for(call, function, name)
+            )
+            if given is not None and ast.unparse(given) == text and _among(plan, inside, name, depth - 1):
                 return True
-    return False
+    told = kind_of(call, program) == "output" or called(call) in _LOOKS
+    return not (own or told or opens_to_write(call, program))

@@ -57,6 +57,7 @@ _CHECKPOINTS = re.compile(
     r"torch\.save|pickle\.dump|keras\.models\.save_model|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*"
     r"\.(save|save_weights)"
 )
+_OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "bz2.open", "gzip.open", "lzma.open"})
 _CSV = frozenset({"csv.writer", "csv.DictWriter"})
 _TRACKED = {
     "wandb.init": ("mode", 'None if {0.first} else "disabled"'),
@@ -263,7 +264,7 @@ def _kept_inside(node: ast.Assign, within: ast.With, plan: Plan) -> bool:
 
 def opens_to_write(call: ast.Call, program: Program) -> bool:
     """Whether a call opens a file to write it."""
-    if "builtins.open" not in program.names(call.func):
+    if not program.names(call.func) & _OPENS:
         return False
     mode = call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "mode"), None)
     return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and bool(set(mode.value) & set("wax"))

@@ -9,6 +9,7 @@ gradients are averaged in one go in front of the step, which is right whatever c
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.purity import reads_only
@@ -41,6 +42,7 @@ _ZEROED = Note(
 )
 _LOADED = ("torch.load()", "pickle.load()")
 _SAVES = frozenset({"torch.save", "pickle.dump", "pickle.dumps"})
+_CLIPS = re.compile(r"clip_?(\w+_)?grad|grad\w*_?clip")
 _READS = frozenset({"clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "unscale_"})
 
 
@@ -54,7 +56,9 @@ class Gradients:
 
     def _readers(self) -> Iterator[ast.AST]:
         """What reads gradients: functions that clip, of the library or of the program."""
-        yield from (call for call in self.program.calls if called(call) in _READS)
+        yield from (
+            call for call in self.program.calls if called(call) in _READS or _CLIPS.search(called(call).lower())
+        )
         for unit in self.program.units.values():
             for node in ast.walk(unit.tree):
                 if isinstance(node, ast.Attribute) and node.attr == "grad" and self.program.function(node):

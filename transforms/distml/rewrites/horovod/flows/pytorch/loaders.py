@@ -11,11 +11,15 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from distml.rewrites.horovod.flows.pytorch.counts import Counts
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
+from distml.rewrites.horovod.flows.pytorch.seeds import DRAWS, drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import LOOPS
 from distml.training.callsites import argument
-from distml.training.values import Box, Class, Foreign, Instance
+from distml.training.program import Program
+from distml.training.values import Box, Class, Constant, Foreign, Instance
 
 _SHARDED = Note(
     "every rank samples its own part of the data",
@@ -56,9 +60,10 @@ class Loaders:
     def __init__(self, study: Study, plan: Plan, loops: Loops) -> None:
         self.study, self.plan, self.loops = study, plan, loops
         self.program = study.program
+        self.counts = Counts(study, plan, loops)
         self.shuffled: set[ast.Call] = set()
-        self.together = False
-        """Whether loops deal out what a loader shuffles by the global generator, which must then be alike."""
+        self.together: set[str] = set()
+        """The global generators by which what loops deal out is shuffled: they must be alike on all ranks."""
 
     def shard(self) -> set[ast.AST]:
         """Ask for the sharding of all loaders of training; gives the loops whose data is sharded."""
@@ -82,8 +87,10 @@ class Loaders:
                 sharded.add(use.drawn)
             elif makers and sampled >= set(makers):
                 self._set_epoch(use, set(makers))
+                self.counts.fewer(use, sampled)
                 sharded.add(use.drawn)
             elif self._share(use, makers):
+                self.counts.fewer(use, sampled)
                 sharded.add(use.drawn)
         for use in self.loops.passing:
             if use.makers and sampled >= use.makers:
@@ -108,16 +115,20 @@ class Loaders:
         return ast.unparse(statement.targets[0]).lower() if isinstance(statement, ast.Assign) else ""
 
     def _counted(self, makers: set[ast.Call]) -> None:
-        """Sums over the samples of a rank are divided by the number of these, not of all samples."""
+        """Sums over the samples of a rank are divided by the number of these, not of all; and ends are compared with it."""
         for unit in self.plan.units():
             for node in ast.walk(unit.tree):
                 right = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) else None
                 if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
                     right = node.value
-                data = right.args[0] if isinstance(right, ast.Call) and right.args else None
-                if isinstance(right, ast.Call) and isinstance(data, ast.Attribute) and data.attr == "dataset":
-                    found = self.loops.makers(data.value)
-                    if ast.unparse(right.func) == "len" and found and found <= makers:
+                lengths: list[ast.AST] = [right] if right is not None else []
+                if isinstance(node, ast.If | ast.While) and self.study.training.holds_any(
+                    _loops_above(node, self.program)
+                ):
+                    lengths = [each for each in ast.walk(node.test) if isinstance(self.program.parent(each), ast.BinOp)]
+                for data in (_measured(each) for each in lengths):
+                    found = self.loops.makers(data.value) if data is not None else frozenset()
+                    if data is not None and found and found <= makers:
                         self.plan.patch(data).wrap(data, f"{ast.unparse(data.value)}.sampler", _COUNTED)
 
     def shorten(self) -> set[ast.AST]:
@@ -146,7 +157,8 @@ class Loaders:
         if unknown or any(isinstance(each, ast.Starred) for each in maker.args):
             return None
         sampler = argument(maker, 3, "sampler")
-        if sampler is not None and not (isinstance(sampler, ast.Constant) and sampler.value is None):
+        values = self.program.of(sampler)
+        if sampler is not None and not (values and all(isinstance(v, Constant) and v.value is None for v in values)):
             return self._replaced(maker, data, sampler)
         spread = next((k.value for k in maker.keywords if k.arg is None and self._has(k.value, "shuffle")), None)
         if spread is not None:
@@ -340,8 +352,9 @@ class Loaders:
         self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
         for maker in makers:
             mine = self.program.unit(maker).source.location in self.plan.editable
-            self.together = self.together or not mine
-            if mine and not any(k.arg in ("generator", None) for k in maker.keywords):
+            own = self._drawn_by(maker)
+            self.together |= own | (set() if mine else {"torch"})
+            if mine and not own and not any(k.arg in ("generator", None) for k in maker.keywords):
                 self.plan.patch(maker).keyword(maker, "generator", "torch.Generator()", _ORDER)
         if not makers:
             self.plan.warn(
@@ -351,6 +364,12 @@ class Loaders:
                 "seed what shuffles it alike on all ranks",
             )
         return True
+
+    def _drawn_by(self, maker: ast.Call) -> set[str]:
+        """The generators by which a sampler of the program draws the order of samples."""
+        given = [argument(maker, 3, "sampler"), argument(maker, 4, "batch_sampler")]
+        owners = [v.type.node for each in given for v in self.program.of(each) if isinstance(v, Instance)]
+        return {kind for owner in owners for kind in drawn(self.study, owner, DRAWS, 2)}
 
     def _takes_data(self, use: Use, loop: ast.For) -> bool:
         """Whether a loop goes through samples: it is the innermost that does, around a step."""
@@ -445,6 +464,20 @@ class Loaders:
                 patch.wrap(shuffle, whole, _SHARDED)
             else:
                 patch.keyword(maker, "shuffle", whole, _SHARDED)
+
+
+def _loops_above(node: ast.AST, program: Program) -> list[ast.AST]:
+    return [each for each in program.ancestors(node) if isinstance(each, LOOPS)]
+
+
+def _measured(node: ast.AST) -> ast.Attribute | None:
+    """The `loader.dataset` in `len(loader.dataset)` or `loader.dataset.__len__()`."""
+    if not isinstance(node, ast.Call):
+        return None
+    data = node.args[0] if ast.unparse(node.func) == "len" and node.args else None
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "__len__":
+        data = node.func.value
+    return data if isinstance(data, ast.Attribute) and data.attr == "dataset" else None
 
 
 def _place(maker: ast.Call) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from distml.training.values import Box, Callable, Constant, Foreign, Instance, V
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
 _ITEM = re.compile(r"(?!\?)[\w.]*DataLoader\(\)\[\].*")
+_EVALUATES = re.compile(r"(?<![a-z])(val|valid|validate|validation|test|eval|evaluate|evaluation|dev)(?![a-z])")
 _WRAPPERS = frozenset(
     "enumerate tqdm trange zip iter reversed islice cycle chain track progress_bar prefetch list tqdm_notebook "
     "ProgressBar progressbar alive_it auto next".split()
@@ -59,8 +60,9 @@ class Loops:
             if not direct and function is not None and self._yields(function):
                 self.passing += [Use(leaf, node, self.makers(leaf)) for leaf in self.leaves(inner)]
                 return
-            fresh = isinstance(inner, ast.Call) and "builtins.iter" in self.program.names(inner.func)
-            trains = (direct or self._called_in_training(node)) and not (fresh and loop is None)
+            if isinstance(inner, ast.Call) and called(inner) in ("iter", "__iter__") and loop is None:
+                return  # a look at one batch
+            trains = direct or self._called_in_training(node)
             for leaf in self.leaves(inner):
                 self._note(leaf, node, trains)
         elif isinstance(node, ast.comprehension):
@@ -78,6 +80,8 @@ class Loops:
 
     def _called_in_training(self, node: ast.AST) -> bool:
         function = self.program.function(node)
+        if function is not None and _EVALUATES.search(function.name):
+            return False
         for call in self.study.callers.get(function, ()) if function else ():
             loop = self.study.loop(call)
             if loop is not None and self.study.training.holds(loop):
@@ -98,9 +102,12 @@ class Loops:
             for each in several:
                 yield from self.leaves(each, depth)
             return
+        if isinstance(node, ast.Call) and called(node) == "__iter__" and isinstance(node.func, ast.Attribute):
+            yield from self.leaves(node.func.value, depth)
+            return
         if isinstance(node, ast.Name) and depth:
             made = [choice for each in self.assigned(node) for choice in _choices(each)]
-            calls = [each for each in made if isinstance(each, ast.Call) and called(each) in _WRAPPERS]
+            calls = [each for each in made if isinstance(each, ast.Call) and called(each) in (*_WRAPPERS, "__iter__")]
             names = [each for each in made if isinstance(each, ast.Name) and len(made) > 1]
             if calls or names:
                 for each in [*calls, *names]:

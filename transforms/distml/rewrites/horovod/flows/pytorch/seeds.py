@@ -11,9 +11,10 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
+from distml.training.callsites import called
 from distml.training.values import Box, Class, Foreign
 
-_DRAWS = re.compile(
+DRAWS = re.compile(
     r"(torch|numpy\.random|random)\.(randint|randperm|rand|randn|randn_like|rand_like|normal|uniform|choice|choices|sample"
     r"|permutation|shuffle|multinomial|bernoulli|random|standard_normal|random_sample|randrange)"
     r"|torch\.distributions\.(\w+\.)*\w+\(\)\.r?sample|torch\.utils\.data\.(dataset\.)?random_split"
@@ -54,20 +55,27 @@ class Seeds:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
-        called = {name for call in self.program.calls for name in self.program.names(call.func)}
-        self.seeded = {kind for kind, names in _SEEDS.items() if called & set(names)}
+        seeds = {name for each in self.program.calls if self._reached(each) for name in self.program.names(each.func)}
+        self.seeded = {kind for kind, names in _SEEDS.items() if seeds & set(names)}
 
-    def alike(self, together: bool) -> None:
+    def _reached(self, call: ast.Call) -> bool:
+        """Whether something leads to the function in which a call stands, or it stands in none."""
+        function = self.program.function(call)
+        return (
+            function is None or self.program.unit(call) in self.program.roots or bool(self.study.callers.get(function))
+        )
+
+    def alike(self, together: set[str]) -> None:
         """One seed for all ranks, for what is drawn before training from generators that the program does not seed.
 
-        `together`: the order of samples is drawn from that of PyTorch in training, and must be the same everywhere.
+        `together`: from these the order of samples is drawn in training, and must be the same everywhere.
         """
         entry = next((unit for unit in self.program.roots if self.study.stepping.holds_any(unit.tree.body)), None)
         if entry is None or entry.source.location not in self.plan.editable:
             return
         needed = {kind for call in self.program.calls for kind in self._prepared(call)}
         needed |= {"torch"} if any(self._copied(call) for call in self.program.calls) else set()
-        needed = (needed | ({"torch"} if together else set())) - self.seeded
+        needed = (needed | together) - self.seeded
         for kind in sorted(needed):
             anchor = anchor_of(entry, "torch")
             name = _name(entry.tree, kind, anchor.lineno if anchor is not None else 0)
@@ -82,20 +90,30 @@ class Seeds:
             apart = "\n\n" if self.spelling.ddp else ""
             behind_start(self.plan, entry, apart + "\n".join(lines), _TOGETHER)
             self.seeded.add(kind)
-        if together:
-            self.seeded.discard("torch")
+        self.seeded -= together
 
     def _copied(self, call: ast.Call) -> bool:
         """Whether a call copies a model, whose weights are not yet those of rank 0, before training."""
         loop = self.study.loop(call)
+        if called(call) == "load_state_dict" and call.args and isinstance(call.args[0], ast.Call):
+            return called(call.args[0]) == "state_dict" and self._first(call)
         if "copy.deepcopy" not in self.program.names(call.func) or (loop and self.study.training.holds(loop)):
             return False
         names = self.program.names(call.args[0]) if call.args else frozenset()
         return any(re.fullmatch(r"torch\.nn\.(\w+\.)*[A-Z]\w*\(\)", name) for name in names)
 
+    def _first(self, call: ast.Call) -> bool:
+        """Whether a model gets the weights of another where objects are made, or in front of training."""
+        if self._trains(call):
+            return False
+        function = self.program.function(call)
+        around = [self.program.function(each) for each in self.study.callers.get(function, ())] if function else []
+        ahead = function is None or function.name == "__init__" or function in self.study.stepping.functions
+        return ahead or any(each is not None and each.name == "__init__" for each in around)
+
     def _prepared(self, call: ast.Call) -> set[str]:
         """The generators that a call draws from outside training and outside models, whose weights are broadcast."""
-        kinds = _kinds(self.program.names(call.func), _DRAWS)
+        kinds = _kinds(self.program.names(call.func), DRAWS)
         if not kinds or any(keyword.arg in _PLAIN for keyword in call.keywords):
             return set()
         return kinds if self.study.runs(call) and self._before(call, frozenset()) else set()
@@ -127,7 +145,7 @@ class Seeds:
         trees = [unit.tree for unit in self.program.units.values()]
         loops = [node for tree in trees for node in ast.walk(tree) if isinstance(node, LOOPS)]
         kinds = {
-            kind for loop in loops if self.study.stepping.holds(loop) for kind in drawn(self.study, loop, _DRAWS, 3)
+            kind for loop in loops if self.study.stepping.holds(loop) for kind in drawn(self.study, loop, DRAWS, 3)
         }
         kinds |= {"torch"} if shuffled else set()
         kinds -= {kind for loop in loops if isinstance(loop, ast.While) for kind in self._steering(loop)}
@@ -149,7 +167,7 @@ class Seeds:
                 isinstance(target, ast.Name) and target.id in tested for target in targets
             ):
                 calls = (each for each in self.program.sources(node.value) if isinstance(each, ast.Call))
-                found |= {kind for call in calls for kind in _kinds(self.program.names(call.func), _DRAWS)}
+                found |= {kind for call in calls for kind in _kinds(self.program.names(call.func), DRAWS)}
         return found
 
 

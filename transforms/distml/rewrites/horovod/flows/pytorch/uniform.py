@@ -18,7 +18,7 @@ _CALLS = frozenset(
 _SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.is_tensor", "math.ceil", "math.floor"})
 _SAME |= {f"os.path.{each}" for each in ("join", "splitext", "split", "basename", "dirname", "abspath")}
 _METHODS = frozenset(
-    "size dim startswith endswith lower upper strip keys get split format named_parameters modules".split()
+    "__len__ size dim startswith endswith lower upper strip keys get split format named_parameters modules".split()
 )
 DEEPEST = 12
 
@@ -61,7 +61,7 @@ class Uniform:
         if names & {f"builtins.{each}" for each in _CALLS} or names & _SAME:
             return all(self.holds(each, depth) for each in given)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
-            return node.func.attr in ("size", "dim") or all(
+            return node.func.attr in ("size", "dim", "__len__") or all(
                 self.holds(each, depth) for each in (node.func.value, *given)
             )
         return False
