@@ -86,6 +86,10 @@ class Calls:
         """A class and what it inherits from."""
         raise NotImplementedError
 
+    def module_of(self, unit: Unit, name: str, level: int = 0) -> Values:
+        """What `import name` means in a module."""
+        raise NotImplementedError
+
     def exported(self, module: Module, name: str) -> Values:
         """What a module of the program has under a name."""
         raise NotImplementedError
@@ -246,6 +250,9 @@ class Calls:
             names = [v.value for v in given.positional[1] if isinstance(v, Constant) and isinstance(v.value, str)]
             found = frozenset(v for each in names for v in self.attribute(first, each))
             return found or frozenset({callee.called(node)})
+        if name == "importlib.import_module" and len(given.positional) == 1:
+            names = [v.value for v in first if isinstance(v, Constant) and isinstance(v.value, str)]
+            return frozenset(v for each in names for v in self.module_of(unit, each)) or frozenset({callee.called(node)})
         if name == "builtins.dict":
             box = Box(node)
             self.pour(first, box)
