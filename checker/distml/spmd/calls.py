@@ -7,7 +7,7 @@ import re
 
 from distml.spmd import names
 from distml.spmd.builtins import BUILTINS, METHODS
-from distml.spmd.communication import method_of_object, outside
+from distml.spmd.communication import method_of_object, outside, unclear
 from distml.spmd.expressions import ALIKE, value
 from distml.spmd.flow import LeftError
 from distml.spmd.library import MAIN_NAMES, RANK_NAMES, SIZE_NAMES, operations
@@ -121,6 +121,7 @@ def _hand(run: Run, values: list[Value], place: Place) -> None:
     """A call is not followed: what it was given may be called by it."""
     if not run.muted and any(_communicating(run, part) for each in values for part in parts(each)):
         run.hand(place)
+        unclear(run, place)
 
 
 def _communicating(run: Run, value: Value) -> bool:

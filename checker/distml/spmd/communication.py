@@ -72,7 +72,7 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
     if name in _MESSAGES:
         return _message(run, name, given, named, place)
     if name in _LATER:
-        return _unclear(run, place)
+        return unclear(run, place)
     if name in JOINS:
         run.join()
         return Known(run.rank)
@@ -182,8 +182,8 @@ def _message(run: Run, name: str, given: list[Value], named: dict[str, Value], p
     return Unknown(f"{kind}@{place.node.lineno}:{place.node.col_offset}")
 
 
-def _unclear(run: Run, place: Place) -> Value:
-    """Messages that do not wait are not followed, nor are others of the same path then."""
+def unclear(run: Run, place: Place) -> Value:
+    """Messages that do not wait, or at a time of their own, are not followed, nor are others of the same path then."""
     run.say(lambda chain: Event("send", place, chain, peer=-1))
     return Unknown(f"message@{place.node.lineno}")
 

@@ -35,11 +35,12 @@ def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
     own = [[turn for turn in trace.turns if turn.site not in other] for trace, other in zip(traces, reversed(sites))]
     for rank, (event, trace, turn) in enumerate(zip(parted.events, traces, why.turns)):
         met = parted.events[1 - rank]
-        if event is None and any(within(way, turn) for way in trace.handed):
+        lacks = not why.inside[rank]
+        if lacks and any(within(way, turn) for way in trace.handed):
             return True
-        if event is None and any(_tries_again(leap, trace) for leap in trace.exits if within(_way(leap), turn)):
+        if lacks and any(_tries_again(leap, trace) for leap in trace.exits if within(_way(leap), turn)):
             return True
-        if event is None and met is not None and any(_otherwise(met, each) for each in own[rank]):
+        if lacks and met is not None and any(_otherwise(met, each) for each in own[rank]):
             return True
         if event is not None and any(_guessed(event, trace, each, turn) for each in trace.turns):
             return True
