@@ -120,7 +120,7 @@ REST = {
     ),
     "fit with a list of callbacks": (
         TF + FIT.format("'sgd'", ", callbacks=[tf.keras.callbacks.ModelCheckpoint('m')]"),
-        "hvd.callbacks.MetricAverageCallback(), tf.keras.callbacks.ModelCheckpoint('m') if hvd.rank() == 0 else tf.keras.callbacks.Callback()]",
+        "tf.keras.callbacks.ModelCheckpoint('m') if hvd.rank() == 0 else tf.keras.callbacks.Callback()]",
     ),
     "fit with verbose": (TF + FIT.format("'sgd'", ", verbose=2"), "verbose=2 if hvd.rank() == 0 else 0"),
 }
