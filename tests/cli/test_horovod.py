@@ -247,6 +247,19 @@ def test_lines_of_a_notebook_that_go_on_with_a_percent_sign_are_no_magic(folder:
     assert "%(1, 2))" in first
 
 
+def test_a_command_of_the_shell_may_go_on_in_the_next_lines(folder: Path) -> None:
+    text = "!wget --quiet \\\n    https://example.org/data.zip \\\n    -O data.zip\nx = 1"
+    cells = [
+        {"cell_type": "code", "source": source, "outputs": [], "metadata": {}, "execution_count": None}
+        for source in (text, TRAIN)
+    ]
+    (folder / "n.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    assert main(["horovod", "--write", "n.ipynb"]) == 0
+    first, second = json.loads((folder / "n.ipynb").read_text())["cells"]
+    assert first["source"] == text
+    assert "hvd.init()" in second["source"]
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"cells": 3}', "{", '{"cells": [{"cell_type": "code"}]}'])
 def test_what_is_no_notebook_is_a_finding_in_that_file(
     folder: Path, text: str, capsys: pytest.CaptureFixture[str]
@@ -295,6 +308,31 @@ def test_a_script_that_names_no_framework_begins_the_program(folder: Path, capsy
     assert "SGD(rate * hvd.size())" in (folder / "front.py").read_text()
     assert "CUDA_VISIBLE_DEVICES" not in (folder / "main.py").read_text()
     assert "HVD102" in capsys.readouterr().out
+
+
+def test_files_of_one_program_each_import_what_they_use(folder: Path) -> None:
+    (folder / "models.py").write_text(
+        "import tensorflow as tf\n\n\nclass Net(tf.keras.Model):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.dense = tf.keras.layers.Dense(1)\n\n    def call(self, x):\n        return self.dense(x)\n\n"
+        "    def train_on_batch(self, x, y):\n        with tf.GradientTape() as tape:\n"
+        "            loss = tf.reduce_mean((self(x) - y) ** 2)\n"
+        "        gradients = tape.gradient(loss, self.trainable_variables)\n"
+        "        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))\n        return loss\n\n"
+        "    def keep(self):\n        self.save_weights('net.h5')\n        self.load_weights('net.h5')\n"
+    )
+    (folder / "main.py").write_text(
+        "import numpy as np\nimport tensorflow as tf\nfrom models import Net\n\nnet = Net()\n"
+        "net.compile(tf.keras.optimizers.SGD(0.1))\nfor _ in range(50):\n"
+        "    net.train_on_batch(np.random.rand(8, 4), np.random.rand(8, 1))\nnet.keep()\n"
+        "head = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nhead.compile('adam', 'mse')\n"
+        "head.fit(np.ones([64, 4]), np.ones([64, 1]))\n"
+    )
+    assert main(["horovod", "--write", "."]) == 0
+    models, script = ((folder / name).read_text() for name in ("models.py", "main.py"))
+    assert "import horovod.tensorflow.keras as hvd_keras" in models
+    assert "tape = hvd.DistributedGradientTape(tape)" in models
+    assert "net.compile(tf.keras.optimizers.SGD(0.1 * hvd.size()))" in script
+    assert "head.compile(hvd_keras.DistributedOptimizer(" in script
 
 
 def test_folders_without_training_say_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

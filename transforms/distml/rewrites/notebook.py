@@ -17,7 +17,8 @@ from distml.source.reading import unreadable
 _MARK = "distml: cell {}"
 _MARKED = re.compile(r'^"distml: cell (\d+)"\n', re.MULTILINE)
 _MAGIC = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<magic>(?:[\w, ]+=\s*)?(?:!|%%?[A-Za-z_]).*|\?.*|[\w.]+\?{1,2}\s*)$", re.MULTILINE
+    r"^(?P<indent>[ \t]*)(?P<magic>(?:[\w, ]+=\s*)?(?:!|%%?[A-Za-z_])(?:.*\\\n(?P=indent))*.*|\?.*|[\w.]+\?{1,2}\s*)$",
+    re.MULTILINE,
 )
 _ASIDE = re.compile(r"pass  # distml: aside (\d+)$", re.MULTILINE)
 _FOREIGN = re.compile(r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)")
@@ -55,8 +56,11 @@ class Notebook:
             return source
 
         def put_aside(found: re.Match[str]) -> str:
-            self._aside.append(found["magic"])
-            return f"{found['indent']}pass  # distml: aside {len(self._aside) - 1}"
+            indent, lines = found["indent"], found["magic"].split("\n")
+            kept = [lines[0], *(line.removeprefix(indent) for line in lines[1:])]
+            self._aside += kept
+            first = len(self._aside) - len(kept)
+            return "\n".join(f"{indent}pass  # distml: aside {number}" for number in range(first, len(self._aside)))
 
         return _MAGIC.sub(put_aside, source)
 

@@ -102,6 +102,7 @@ _SAME = (
     ("tensorflow.python.keras", "keras"),
     ("tensorflow.keras", "keras"),
     ("tensorflow.contrib.keras", "keras"),
+    ("tf_keras", "keras"),
     ("tensorflow.optimizers.", "keras.optimizers."),
     ("keras.api.", "keras."),
     ("keras._v2.keras.", "keras."),
@@ -117,7 +118,7 @@ _SAME = (
 
 def canonical(name: str) -> str:
     """One name for what libraries offer under several: `tensorflow.keras.X` and `keras.X`, `tensorflow.compat.v1.X`."""
-    if name.startswith(("tensorflow.", "keras.", "torch.")):
+    if name.startswith(("tensorflow.", "keras.", "torch.", "tf_keras")):
         for start, instead in _SAME:
             if name.startswith(start) and (start.endswith(".") or name[len(start) : len(start) + 1] in ("", ".", "(")):
                 name = instead + name[len(start) :]

@@ -23,11 +23,11 @@ _METHODS = frozenset(
     "total_seconds strftime isoformat time perf_counter memory_allocated max_memory_allocated get_last_lr get_lr eval_str "
     "argmax argmin astype reshape view squeeze unsqueeze flatten float int long double t transpose permute norm abs sqrt "
     "exp log pow round clone contiguous as_list as_string decode encode state_dict named_parameters parameters children "
-    "count_params summary to_string avg average value get_shape read_value element_size group groups".split()
+    "count_params summary hex to_string avg average value get_shape read_value element_size group groups".split()
 )
 _MODULES = frozenset(
     "numpy math time datetime os.path json pprint statistics operator string platform socket sys textwrap "
-    "tensorflow torch keras.backend torchvision".split()
+    "tensorflow torch keras.backend torchvision sklearn.metrics".split()
 )
 _EFFECTS = frozenset(
     "run evaluate predict fit train train_on_batch test_on_batch predict_on_batch step backward next update update_state "

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.downloads import downloads
 from distml.rewrites.horovod.aspects.modes import never_trains, only_in_training
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.pipelines import Path, method_of, paths
+from distml.rewrites.horovod.aspects.surveys import surveyed
 from distml.rewrites.horovod.plan import Note, Plan, World
 from distml.training.values import Callable
 
@@ -130,7 +131,9 @@ def _cut(path: Path, ours: set[ast.expr], graph: bool) -> int:
         batched = batched or method in _BATCHES
         if method in _SPLITS and (not batched or _is_split(node, path, ours)):
             cut = number
-    return _past_sharing(path, _past_calls(path, cut, ours, graph), ours)
+    cut = _past_sharing(path, _past_calls(path, cut, ours, graph), ours)
+    whole = [n for n, node in enumerate(path.nodes[:-1]) if node in surveyed(path.program)]
+    return max([cut, *(n + 1 for n in whole)])
 
 
 def _past_calls(path: Path, cut: int, ours: set[ast.expr], graph: bool) -> int:
@@ -138,12 +141,22 @@ def _past_calls(path: Path, cut: int, ours: set[ast.expr], graph: bool) -> int:
     for number in range(len(path.nodes) - 1, cut, -1):
         node = path.nodes[number]
         others = [call for each in _functions(node, path) for call in path.program.calling(each) if call not in ours]
+        others = others or _other_calls(path, number)
         even = _evenness(path, number)
         if others and even.known and not even.endless:
             return number
         if others and (graph or not even.known) and not only_in_training(path.nodes[cut], path.program):
             return number
     return cut
+
+
+def _other_calls(path: Path, number: int) -> list[ast.Call]:
+    """The calls of a function that gives what a path goes on with together with other things, if it is called again."""
+    program, node = path.program, path.nodes[number]
+    left = program.function(path.nodes[number - 1])
+    if left is None or left in program.ancestors(node) or isinstance(node, ast.Call):
+        return []
+    return calls if len(calls := list(program.calling(left))) > 1 else []
 
 
 def _functions(node: ast.expr, path: Path) -> list[ast.AST]:
@@ -203,7 +216,7 @@ def _evenness(path: Path, cut: int) -> _Even:
     before = set(path.methods[: cut + 1])
     known = bool(_COUNTED.fullmatch(path.source)) and not before & _UNCOUNTED
     scalars = bool(_SCALARS.fullmatch(path.source)) and before <= _ALIKE
-    generated = path.source in _UNKNOWN and _batched_as_they_are(path)
+    generated = path.source in _UNKNOWN and _batched_as_they_are(path) and not before & _BATCHES
     scalars = scalars or generated
     return _Even(known, bool(before & _ENDLESS), scalars)
 
@@ -223,14 +236,15 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
         code = "{0}.take(len({0}) // {size} * {size}).shard({size}, {rank})"
     elif even.scalars or (even.known and graph):
         code = "{0}.batch({size}, drop_remainder=True).unbatch().shard({size}, {rank})"
-    elif not graph and not even.known and _functions(path.nodes[cut], path):
+    elif not graph and not even.known:
         parts = "lambda *parts: {0}.zip(parts if parts[1:] else parts[0]).skip({rank}).take(1)"
-        return "{0}.window({size}, drop_remainder=True).flat_map(" + parts + ")"
+        code = "{0}.window({size}, drop_remainder=True).flat_map(" + parts + ")"
     elif graph and _functions(path.nodes[cut], path):
         return "{0}.zip(tuple({0}.shard({size}, each) for each in range({size}))).map(lambda *parts: parts[{rank}])"
     else:
         code = "{0}.take({0}.cardinality() // {size} * {size}).shard({size}, {rank})"
-    if not _repeats(path, cut) and (not (even.known or even.scalars) or later & _UNCOUNTED):
+    uneven = graph and not (even.known or even.scalars)
+    if not _repeats(path, cut) and (uneven or later & _UNCOUNTED):
         plan.warn(
             "HVD303",
             path.nodes[-1],

@@ -74,10 +74,9 @@ def _whole(plan: Plan) -> None:
         for call in (each for each in calls(program, method) if each not in guarded):
             if program.unit(call).source.location in plan.editable and not Given(call, program).on_super:
                 _quiet(plan, Given(call, program))
-    module = _module(plan, _first(plan).node)
-    batches.train(plan, module)
-    files.wait_for_writes(plan, module)
-    files.load_saved(plan, module)
+    batches.train(plan, _module)
+    files.wait_for_writes(plan, _module)
+    files.load_saved(plan, _module)
     sessions.choose_gpu(plan)
 
 

@@ -98,6 +98,11 @@ def _free(plan: Plan, call: ast.Call, statement: ast.stmt, name: str) -> str:
     return plan.patch(call).free(name) if taken else known
 
 
+def carries_state(program: Program, unit: Unit) -> bool:
+    """Whether models in a file remember across batches."""
+    return _batches(program, unit)[1]
+
+
 @remembered
 def _batches(program: Program, unit: Unit) -> tuple[bool, bool]:
     """Whether models in this file fix the size of their batches, and whether they remember across batches."""

@@ -12,6 +12,7 @@ from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import SHARD, divide
 from distml.rewrites.horovod.flows.fit.data import DEAL, STEPS
+from distml.rewrites.horovod.flows.fit.files import Module
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
 from distml.rewrites.horovod.plan import Note, Plan
@@ -32,7 +33,7 @@ _SHAPES = frozenset({"input_shape", "input_dim", "batch_input_shape", "inputs", 
 _SHAPED = re.compile(r"keras\.(\w+\.)*(Input|InputLayer)|keras\.applications\..*|keras\.models\.load_model|.*\.build")
 
 
-def train(plan: Plan, module: str) -> None:
+def train(plan: Plan, module: Module) -> None:
     """Ask for all changes that the program's calls of `train_on_batch` need."""
     program = plan.program
     groups: dict[ast.AST, list[Given]] = {}
@@ -48,7 +49,7 @@ def train(plan: Plan, module: str) -> None:
             _divide(plan, group)
 
 
-def _start_alike(plan: Plan, module: str, arguments: Given) -> None:
+def _start_alike(plan: Plan, module: Module, arguments: Given) -> None:
     """Give all ranks the weights of rank 0: behind `compile`, or behind the first batch where there are none before."""
     program = plan.program
     values = program.of(arguments.model)
@@ -60,7 +61,7 @@ def _start_alike(plan: Plan, module: str, arguments: Given) -> None:
     for call in compiled:
         statement = program.statement(call)
         model = ast.unparse(Given(call, program).model)
-        code = f"{model}.set_weights([{module}.broadcast(each, root_rank=0) for each in {model}.get_weights()])"
+        code = f"{model}.set_weights([{module(plan, call)}.broadcast(each, root_rank=0) for each in {model}.get_weights()])"
         plan.patch(statement).after(statement, code, _START)
 
 
@@ -75,11 +76,11 @@ def _shaped(node: ast.AST, program: Program) -> bool:
     return False
 
 
-def _decide_alike(plan: Plan, module: str, arguments: Given) -> None:
+def _decide_alike(plan: Plan, module: Module, arguments: Given) -> None:
     """Average the loss of a batch where a loop may end by it, so that it ends on all ranks alike."""
     used = not isinstance(plan.program.parent(arguments.call), ast.Expr)
     if used and any(_may_end(loop) for loop in loops_around(arguments.call, plan.program)):
-        plan.patch(arguments.call).wrap(arguments.call, f"{module}.allreduce({{}})", _ALIKE)
+        plan.patch(arguments.call).wrap(arguments.call, f"{module(plan, arguments.call)}.allreduce({{}})", _ALIKE)
 
 
 def _may_end(loop: Looping) -> bool:
@@ -92,7 +93,7 @@ def _may_end(loop: Looping) -> bool:
     )
 
 
-def _after_first(plan: Plan, module: str, arguments: Given) -> None:
+def _after_first(plan: Plan, module: Module, arguments: Given) -> None:
     loops = list(loops_around(arguments.call, plan.program))
     statement = plan.program.statement(arguments.call)
     if not loops:
@@ -105,7 +106,7 @@ def _after_first(plan: Plan, module: str, arguments: Given) -> None:
         return
     patch, model = plan.patch(statement), ast.unparse(arguments.model)
     name = patch.free("broadcast")
-    code = f"{name} = {module}.callbacks.BroadcastGlobalVariablesCallback(0)\n{name}.set_model({model})"
+    code = f"{name} = {module(plan, arguments.call)}.callbacks.BroadcastGlobalVariablesCallback(0)\n{name}.set_model({model})"
     patch.before(loops[-1], code, _START)
     patch.after(statement, f"{name}.on_batch_end(0)", _START)
 

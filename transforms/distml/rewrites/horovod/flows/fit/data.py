@@ -9,7 +9,7 @@ from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
-from distml.rewrites.horovod.flows.fit.arrays import SHARD, divide
+from distml.rewrites.horovod.flows.fit.arrays import SHARD, carries_state, divide
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
@@ -29,6 +29,8 @@ DEAL = Note(
 )
 _ROWS = re.compile(r"[\w.]+\.shape\[0\]|len\([\w.]+\)")
 """A batch that is as long as the data."""
+_GRAPH = re.compile(r"spektral\.(\w+\.)*SingleLoader\(\)")
+"""What gives one graph again and again."""
 _FEW = 32
 """Numbers of steps below this may be fewer than there are ranks."""
 
@@ -40,7 +42,9 @@ def share(plan: Plan, arguments: Given) -> None:
         _unshared(plan, arguments.call, "the data that is trained on cannot be seen here")
         return
     kind = kind_of(x, y is not None, plan.program)
-    _refuse_whole(arguments)
+    if kind == "unknown" and arguments.one("batch_size") is not None:
+        kind = "array"  # what comes in batches must not be given with a size of batches
+    _refuse_whole(arguments, x)
     if plan.options.shard == "none":
         _unshared(plan, x, "every rank trains on all of the data")
     elif kind in ("array", "list", "dict"):
@@ -51,10 +55,13 @@ def share(plan: Plan, arguments: Given) -> None:
         _batches(plan, arguments, x, kind)
 
 
-def _refuse_whole(arguments: Given) -> None:
-    """Raise `Refuse` where all rows are one batch that keeps its order: a graph, whose rows belong to each other."""
+def _refuse_whole(arguments: Given, x: ast.expr) -> None:
+    """Raise `Refuse` where what is trained on is whole: a graph, whose nodes belong to each other."""
     batch, shuffle = arguments.one("batch_size"), arguments.one("shuffle")
     ordered = isinstance(shuffle, ast.Constant) and not shuffle.value
+    if any(_GRAPH.match(name) for name in arguments.program.names(x)):
+        what, instead = "every batch is the same graph, of which no rank could take a part", "train in one process"
+        raise Refuse("HVD213", x, what, instead)
     if batch is None or not ordered or not _ROWS.fullmatch(ast.unparse(batch)):
         return
     raise Refuse(
@@ -86,6 +93,7 @@ def _arrays(plan: Plan, arguments: Given, x: ast.expr, y: ast.expr | None) -> No
 def _dataset(plan: Plan, arguments: Given, x: ast.expr) -> None:
     if not tf_data.shard(plan, x):
         _dealt(plan, x)
+    seeds.agree(plan, arguments.call, [x], inside=False)
     steps = arguments.one("steps_per_epoch")
     if steps is not None and not _counts_divided(plan, steps):
         fewer(plan, steps)
@@ -177,6 +185,13 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
     if kind == "unknown" or plan.options.shard == "steps" or not _makes(plan.program, x):
         _unshared(plan, x, "every rank draws its own batches from all of the data, for fewer steps")
         seeds.differ(plan, arguments.call)
+    elif carries_state(plan.program, plan.program.unit(arguments.call)):
+        raise Refuse(
+            "HVD213",
+            x,
+            "the model carries its state from batch to batch, and batches that are dealt out do not follow each other",
+            "let the generator give the batches of one rank's own part of the data",
+        )
     else:
         world = plan.world(x)
         deal = spell(plan, x, "itertools.islice")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.aspects.spelling import spell
@@ -35,10 +35,12 @@ _READS = re.compile(
 _LOADS = {"keras.models.load_model", "keras.saving.load_model"}
 _SAVES = {"save", "save_weights"}
 _SAVING = {"keras.models.save_model", "keras.saving.save_model", "tensorflow.saved_model.save"}
+Module = Callable[[Plan, ast.AST], str]
+"""How the file of a node spells Horovod's module for Keras."""
 _CHECKPOINTS = {"keras.callbacks.ModelCheckpoint()", "keras.callbacks.CSVLogger()"}
 
 
-def wait_for_writes(plan: Plan, module: str) -> None:
+def wait_for_writes(plan: Plan, module: Module) -> None:
     """Let all ranks wait behind what rank 0 writes, where the program reads files afterwards."""
     reads = [call for call in plan.program.calls if _is_read(call, plan.program)]
     for write in _writes(plan.program):
@@ -47,7 +49,7 @@ def wait_for_writes(plan: Plan, module: str) -> None:
         later = not private(write, plan.program) and any(_after(read, write, plan.program) for read in reads)
         if later and unit.source.location in plan.worlds and not _in_class_of_callbacks(write, plan.program):
             if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign):
-                plan.patch(statement).after(statement, f'{module}.allreduce(0, name="written")', _WAIT)
+                plan.patch(statement).after(statement, f'{module(plan, write)}.allreduce(0, name="written")', _WAIT)
 
 
 def _is_read(call: ast.Call, program: Program) -> bool:
@@ -91,7 +93,7 @@ def _in_class_of_callbacks(node: ast.AST, program: Program) -> bool:
     )
 
 
-def load_saved(plan: Plan, module: str) -> None:
+def load_saved(plan: Plan, module: Module) -> None:
     """Let models that the program saved be loaded with their optimizers, and those that are trained on be distributed."""
     program = plan.program
     made = sorted(_optimizers(program))
@@ -104,10 +106,10 @@ def load_saved(plan: Plan, module: str) -> None:
         statement = program.statement(call)
         if call in trained and isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             model = ast.unparse(statement.targets[0])
-            code = f"{model}.optimizer = {module}.DistributedOptimizer({model}.optimizer)"
+            code = f"{model}.optimizer = {module(plan, call)}.DistributedOptimizer({model}.optimizer)"
             plan.patch(statement).after(statement, code, _WRAP)
         elif call in trained and isinstance(statement, ast.Return) and statement.value is call:
-            given = f'setattr(model, "optimizer", {module}.DistributedOptimizer(model.optimizer))'
+            given = f'setattr(model, "optimizer", {module(plan, call)}.DistributedOptimizer(model.optimizer))'
             plan.patch(call).wrap(call, f"(lambda model: {given} or model)({{}})", _WRAP)
 
 

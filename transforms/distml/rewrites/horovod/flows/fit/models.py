@@ -36,6 +36,8 @@ _TELLING = {
 TRAINING = ("fit", "fit_generator", "train_on_batch")
 """The methods of a model that train it."""
 
+_REPLACEABLE = frozenset({*TRAINING, "evaluate", "predict"})
+
 SIGNATURES = {
     "fit": (
         "x y batch_size epochs verbose callbacks validation_split validation_data shuffle class_weight sample_weight "
@@ -68,6 +70,8 @@ def calls(program: Program, method: str) -> Iterator[ast.Call]:
 
 
 def _of_model(call: ast.Call, func: ast.Attribute, program: Program) -> bool:
+    if func.attr in _REPLACEABLE and _replaced(func, program):
+        return False
     if is_model(func.value, program):
         return True
     values = program.of(func)
@@ -79,6 +83,13 @@ def _of_model(call: ast.Call, func: ast.Attribute, program: Program) -> bool:
     given = {keyword.arg for keyword in call.keywords}
     unknown = not names or any(name.startswith("?") or "()" in name for name in names)
     return unknown and (bool(given & _TELLING[func.attr]) or not _TELLING[func.attr])
+
+
+def _replaced(func: ast.Attribute, program: Program) -> bool:
+    """Whether a class of the program has a method of its own instead, and leaves nothing of it to Keras."""
+    own = own_method(func.value, func.attr, program)
+    called = (node.func for each in own for node in ast.walk(each) if isinstance(node, ast.Call))
+    return bool(own) and not any(isinstance(each, ast.Attribute) and each.attr == func.attr for each in called)
 
 
 def uses_keras(node: ast.AST, program: Program) -> bool:

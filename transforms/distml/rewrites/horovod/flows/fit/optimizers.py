@@ -62,13 +62,13 @@ def distribute(plan: Plan, module: str, call: ast.Call) -> None:
 
 
 def steps_with_tape(program: Program, *classes: ast.ClassDef) -> bool:
-    """Whether models of a class compute gradients in a `train_step` of their own, and apply them as they are.
+    """Whether models of a class compute gradients in a step of their own, and apply them as they are.
 
     `apply_gradients` of a distributed optimizer does not average; the tape does that. `minimize` does.
     """
     for owner in classes:
         for function in owner.body:
-            if isinstance(function, ast.FunctionDef) and function.name == "train_step":
+            if isinstance(function, ast.FunctionDef) and function.name in ("train_step", "train_on_batch"):
                 return any(_is_tape(node, program) for node in ast.walk(function)) and not any(
                     isinstance(node, ast.Attribute) and node.attr == "minimize" for node in ast.walk(function)
                 )

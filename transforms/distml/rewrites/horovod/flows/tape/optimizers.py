@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.plan import Plan
 from distml.training.callsites import argument
-from distml.training.values import Foreign, Instance
+from distml.training.program import Program
+from distml.training.values import Class, Foreign, Instance
 
 _MADE = re.compile(
     r"(keras\.optimizers|keras\.mixed_precision|tensorflow\.train|tensorflow_addons\.optimizers|tensorflow\.contrib\.\w+)"
@@ -37,7 +39,7 @@ def makers(plan: Plan, optimizer: ast.expr, around: frozenset[ast.AST] = frozens
 
 
 def _by_keyword(plan: Plan, optimizer: ast.expr) -> list[ast.Call]:
-    """What an object was given under the name of the attribute, for classes that keep all they are given."""
+    """What an object was given under the name of the attribute, for classes that keep all they are given, as models do."""
     if not isinstance(optimizer, ast.Attribute):
         return []
     owners = {value.type for value in plan.program.of(optimizer.value) if isinstance(value, Instance)}
@@ -48,4 +50,15 @@ def _by_keyword(plan: Plan, optimizer: ast.expr) -> list[ast.Call]:
         for keyword in call.keywords
         if keyword.arg == optimizer.attr
     ]
-    return [made for each in given for made in makers(plan, each)]
+    compiled = (each for each in _compiled(plan.program, owners) if optimizer.attr == "optimizer")
+    return [made for each in (*given, *compiled) for made in makers(plan, each)]
+
+
+def _compiled(program: Program, owners: set[Class]) -> Iterator[ast.expr]:
+    """The optimizers that models of these classes are compiled with."""
+    for call in program.calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "compile":
+            held = {value.type for value in program.of(call.func.value) if isinstance(value, Instance)}
+            given = argument(call, 0, "optimizer")
+            if held & owners and given is not None:
+                yield given

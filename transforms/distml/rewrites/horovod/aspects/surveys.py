@@ -1,0 +1,47 @@
+"""Datasets that are gone through as a whole, for what must be alike on every rank: a vocabulary, a mean.
+
+A layer that is adapted to one rank's part of the data knows other words than those of the other ranks, and weights that are
+averaged belong to different words. https://www.tensorflow.org/api_docs/python/tf/keras/layers/TextVectorization#adapt
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.aspects.pipelines import paths
+from distml.training.callsites import called
+from distml.training.program import Program
+from distml.training.remembered import remembered
+
+_COLLECTS = frozenset({"add", "update"})
+_LEARNS = re.compile(r"build|corpus|vocab|token|fit|count|max|mean|update|^set$", re.IGNORECASE)
+"""The name of a function that learns from what a comprehension gives it."""
+
+
+@remembered
+def surveyed(program: Program) -> frozenset[ast.expr]:
+    """The expressions that make datasets which something is learned from other than by training."""
+    found = [*_adapted(program), *_collected(program)]
+    return frozenset(node for data in found for path in paths(data, program) for node in path.nodes)
+
+
+def _adapted(program: Program) -> list[ast.expr]:
+    """What layers are adapted to."""
+    calls = [call for call in program.calls if isinstance(call.func, ast.Attribute) and call.func.attr == "adapt"]
+    return [(call.args or [call.keywords[0].value])[0] for call in calls if call.args or call.keywords]
+
+
+def _collected(program: Program) -> list[ast.expr]:
+    """What comprehensions go through for a function that learns from them, and loops that put items into sets and counters."""
+    nodes = [node for unit in program.units.values() for node in ast.walk(unit.tree)]
+    loops = [node.iter for node in nodes if isinstance(node, ast.For) and any(_collects(each) for each in node.body)]
+    given = [part for call in program.calls if _LEARNS.search(called(call)) for part in call.args]
+    parts = [each for part in given for each in getattr(part, "generators", ())]
+    return [*loops, *(each.iter for each in parts)]
+
+
+def _collects(statement: ast.stmt) -> bool:
+    """Whether a statement of a loop adds to a set or a counter."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _COLLECTS
