@@ -44,6 +44,7 @@ class People(RuleBasedStateMachine):
         self.shop = Workshop(self.folder)
         self.theirs: set[str] = set()
         self.count = 0
+        self.sign = False
 
     def teardown(self) -> None:
         shutil.rmtree(self.folder)
@@ -92,16 +93,17 @@ class People(RuleBasedStateMachine):
         if remove:
             git(shop.bare, "update-ref", "-d", f"refs/heads/{BRANCH}")
 
-    @initialize()
-    def there_is_something_to_fix(self) -> None:
+    @initialize(sign=st.booleans())
+    def there_is_something_to_fix(self, sign: bool) -> None:
+        self.sign = sign
         self.it_runs()
 
     @rule()
     def it_runs(self) -> None:
-        self.shop.run()
+        self.shop.run(sign=self.sign)
         self.everything_is_in_place()
 
-    @rule(kind=st.sampled_from(sorted(FAULTS)), number=st.integers(0, 4), carried_out=st.booleans())
+    @rule(kind=st.sampled_from(sorted(FAULTS)), number=st.integers(0, 7), carried_out=st.booleans())
     def it_runs_with_a_fault(self, kind: str, number: int, carried_out: bool) -> None:
         def answer(carry_out: Callable[[], Answer]) -> Answer:
             if carried_out and kind != "limit":
@@ -109,10 +111,10 @@ class People(RuleBasedStateMachine):
             return FAULTS[kind]
 
         self.at_request(number, answer)
-        self.shop.run()
+        self.shop.run(sign=self.sign)
         self.everything_is_in_place()
 
-    @rule(number=st.integers(0, 4), carried_out=st.booleans())
+    @rule(number=st.integers(0, 7), carried_out=st.booleans())
     def it_crashes_and_runs_again(self, number: int, carried_out: bool) -> None:
         def answer(carry_out: Callable[[], Answer]) -> Answer:
             if carried_out:
@@ -121,9 +123,9 @@ class People(RuleBasedStateMachine):
 
         self.at_request(number, answer)
         with contextlib.suppress(CrashError):
-            self.shop.run()
+            self.shop.run(sign=self.sign)
         self.shop.api.fault = lambda _m, _a, carry_out: carry_out()
-        self.shop.run()
+        self.shop.run(sign=self.sign)
         self.everything_is_in_place()
 
     @rule()
@@ -133,7 +135,7 @@ class People(RuleBasedStateMachine):
                 git(self.shop.bare, "update-ref", f"refs/heads/{BRANCH}", BASE)
             self.somebody_works_on_the_branch()
 
-        self.shop.run(meanwhile=push)
+        self.shop.run(meanwhile=push, sign=self.sign)
         self.everything_is_in_place()
 
     def at_request(self, number: int, answer: Callable[[Callable[[], Answer]], Answer]) -> None:
@@ -161,7 +163,7 @@ class People(RuleBasedStateMachine):
             assert shop.forge.pulls[-1]["merged_at"] is None, "nothing is open only where somebody declined it"
             assert describe.key(shop.forge.pulls[-1]["body"]) == shop.proposal().key
         shop.forge.requests.clear()
-        assert shop.run().result in ("unchanged", "nothing", "kept", "declined")
+        assert shop.run(sign=self.sign).result in ("unchanged", "nothing", "kept", "declined")
         assert shop.tip() == tip
         assert {method for method, _ in shop.forge.requests} <= {"GET"}
 
