@@ -1,4 +1,5 @@
-"""What the hook, the Action and `distml autofix` cost, with and without what they install; and what zizmor finds.
+"""What the hook, the Action and `distml autofix` cost, with and without what they install, beside ruff's hook; and what
+zizmor finds.
 
     python benchmarks/delivery.py [--runs 3]
 
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -22,6 +24,18 @@ from process import Run, best, run
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ("checker", "transforms", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "action.yml")
 BIN = Path(sys.executable).parent
+RUFF = """\
+- repo: local
+  hooks:
+  - id: ruff
+    name: ruff
+    entry: ruff check --force-exclude --exit-zero
+    language: python
+    additional_dependencies: [ruff]
+    types_or: [python, pyi]
+    require_serial: true
+"""
+"""ruff's hook as ruff-pre-commit has it, of which nothing but the package is needed."""
 
 
 def main() -> None:
@@ -51,7 +65,7 @@ def copies(folder: Path) -> tuple[Path, Path]:
     shutil.copytree(ROOT / "examples", project)
     revision = commit(shipped)
     hooks = f"repos:\n- repo: {shipped}\n  rev: {revision}\n  hooks:\n  - id: distml-shapes\n"
-    (project / ".pre-commit-config.yaml").write_text(hooks)
+    (project / ".pre-commit-config.yaml").write_text(hooks + RUFF)
     commit(project)
     git(project, "remote", "add", "origin", str(project))
     return shipped, project
@@ -65,10 +79,12 @@ def measurements(folder: Path, shipped: Path, project: Path, runs: int) -> Itera
         return what, done[-1]._replace(**best(done)._asdict())
 
     count = len(list(project.rglob("*.py")))
-    hook = [sys.executable, "-m", "pre_commit", "run", "distml-shapes", "--all-files"]
     home = {"PRE_COMMIT_HOME": str(folder / "home")}
-    yield repeated("hook, installing it", lambda: run(hook, project, home), 1)
-    yield repeated(f"hook, on {count} files", lambda: run(hook, project, home))
+    for name, hook in (("hook", "distml-shapes"), ("ruff's hook", "ruff")):
+        command = [sys.executable, "-m", "pre_commit", "run", hook, "--all-files"]
+        once = partial(run, command, project, home)
+        yield repeated(f"{name}, installing it", once, 1)
+        yield repeated(f"{name}, on {count} files", once)
     install, check = yaml.safe_load((shipped / "action.yml").read_text("utf-8"))["runs"]["steps"]
     around = {"GITHUB_ACTION_PATH": str(shipped), "RUNNER_TEMP": str(folder), "GITHUB_OUTPUT": str(folder / "output")}
     yield repeated("Action, installing", lambda: bash(install["run"], project, around), 1)

@@ -165,7 +165,13 @@ def test_the_fixing_workflows_do_it(tmp_path: Path) -> None:
     assert run("autofix-compute.yml", HOROVOD="\na file.py\n$(touch pwned)\n").startswith("1 files to change")
     with serve(lambda method, path, body, _headers: shop.forge.handle(method, path, body)) as address:
         said = run(
-            "autofix-publish.yml", GITHUB_TOKEN="t", GITHUB_API_URL=address, LABEL="di stml;", DRAFT="false", SIGN="true", **PEOPLE
+            "autofix-publish.yml",
+            GITHUB_TOKEN="t",
+            GITHUB_API_URL=address,
+            LABEL="di stml;",
+            DRAFT="false",
+            SIGN="true",
+            **PEOPLE,
         )
     assert said == "created: opened pull request 1\n"
     (pull,) = shop.forge.open
