@@ -43,7 +43,7 @@ _FILES = re.compile(
 )
 _WRITERS = re.compile(
     r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter\(\)\.(add_\w+|flush|close)"
-    r"|tensorflow\.summary\.FileWriter\(\)\.(add_\w+|flush|close)|tensorflow\.summary\.create_file_writer\(\)\.(flush|close)"
+    r"|tensorflow\.(summary\.File|train\.Summary)Writer\(\)\.(add_\w+|flush|close)|tensorflow\.summary\.create_file_writer\(\)\.(flush|close)"
     r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)|visdom\.Visdom\(\)\.\w+"
 )
 _SAVES = frozenset(

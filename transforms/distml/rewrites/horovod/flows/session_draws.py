@@ -24,6 +24,7 @@ _LEARNS = re.compile(r"tensorflow\.(Variable|get_variable|layers\.|nn\.|contrib\
 """What makes weights: with them it is a model that gives a batch, and not the data."""
 
 _SURELY = re.compile(r"next|batch|sample|draw|random|shuffle", re.IGNORECASE)
+_BATCHES = re.compile(r"next|batch|sample|draw", re.IGNORECASE)
 _TAKES = re.compile(r"\.(get_next|dequeue\w*|(shuffle_)?batch(_join)?)$")
 _DEEPEST = 3
 
@@ -47,8 +48,8 @@ def draws(reach: Reach, scope: ast.AST, graph: Graph) -> list[Draw]:
 def _drawing(call: ast.Call, graph: Graph, scope: ast.AST, changing: set[str]) -> Draw | None:
     """A call that draws; a session does where it computes a batch of a pipeline.
 
-    None where it is given what changes from turn to turn, and its name only says that it gets something; none either
-    where it is given what the graph has computed.
+    None where it is given what changes from turn to turn, and its name only says that it gets something, or it does no more
+    than change that at random; none either where it is given what the graph has computed.
     """
     if is_run(call):
         return Draw(call, True) if takes(call, graph) else None
@@ -56,6 +57,8 @@ def _drawing(call: ast.Call, graph: Graph, scope: ast.AST, changing: set[str]) -
     if any(fed_back(part, graph) for part in given.parts):
         return None
     drawn = _draw(call, graph.program)
+    if drawn is not None and not drawn.counts and given.names & changing and not _BATCHES.search(called(call)):
+        return None
     known = drawn is None or any(isinstance(v, Callable) for v in graph.program.of(call.func)) or not drawn.counts
     return drawn if known or not given.names & changing or _SURELY.search(called(call)) else None
 

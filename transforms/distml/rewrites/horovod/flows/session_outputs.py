@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.outputs import guard, kind_of
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.flows.session_broadcast import restores
+from distml.rewrites.horovod.flows.session_frames import frames
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, owner_of, whole_branch
@@ -23,6 +25,13 @@ _WAIT = Note(
     "the others would look for a checkpoint that is not complete yet",
     "wait-for-checkpoint",
 )
+_READ = Note(
+    "read by rank 0, and sent to all ranks",
+    "rank 0 alone has written it, to a folder that is named by the time at which rank 0 began",
+    "wait-for-checkpoint",
+)
+_WRITERS = ("tensorflow.summary.FileWriter", "tensorflow.train.SummaryWriter")
+_TIME = re.compile(r"time\.(time|strftime|ctime)|datetime\.(datetime\.)?(now|today|utcnow)")
 _CHANGES = ("assign", "get_next", "dequeue", "batch", "shuffle_batch", "scatter_update", "iterator")
 
 
@@ -44,7 +53,7 @@ def _reports(plan: Plan) -> None:
                 guard(plan, statement, "file")
         elif isinstance(statement, ast.Assign) and statement.value is call and _saves(call, program):
             _assigned(plan, statement, call)
-        if any(name == "tensorflow.summary.FileWriter" for name in program.names(call.func)):
+        if any(name in _WRITERS for name in program.names(call.func)):
             _writer(plan, call)
 
 
@@ -135,7 +144,9 @@ def _attributes(program: Program) -> Iterator[ast.Attribute]:
 
 
 def _is(value: object, call: ast.Call) -> bool:
-    return isinstance(value, Foreign) and value.node is call and value.name.endswith("FileWriter()")
+    return (
+        isinstance(value, Foreign) and value.node is call and value.name.endswith(("FileWriter()", "SummaryWriter()"))
+    )
 
 
 def _quiet(use: ast.Attribute, plan: Plan) -> bool:
@@ -156,9 +167,26 @@ def _waits(plan: Plan, runs: list[Run]) -> None:
     program = plan.program
     for call in _read_again(program):
         if not any(_before(call, run, program) for run in runs):
-            statement = whole_branch(program.statement(call), program)
+            statement = program.statement(call)
+            if isinstance(statement, ast.Expr) and len(call.args) > 1 and _timed(call.args[1], program):
+                _sent(plan, statement, call)
+                continue
+            statement = whole_branch(statement, program)
             code = f"{plan.world(call).module}.broadcast_object(None, session={ast.unparse(call.args[0])})"
             plan.patch(call).before(statement, code, _WAIT)
+
+
+def _timed(path: ast.expr, program: Program) -> bool:
+    """Whether a name says when a rank has begun, so that each may have another."""
+    calls = [each for each in program.sources(path) if isinstance(each, ast.Call)]
+    return any(_TIME.fullmatch(name) for each in calls for name in program.names(each.func))
+
+
+def _sent(plan: Plan, statement: ast.Expr, call: ast.Call) -> None:
+    """Let rank 0 read its checkpoint, and send what it has read."""
+    guard(plan, statement, "file")
+    code = f"{ast.unparse(call.args[0])}.run({plan.world(call).module}.broadcast_global_variables(0))"
+    plan.patch(statement).after(statement, code, _READ)
 
 
 @remembered
@@ -172,4 +200,7 @@ def _before(call: ast.Call, run: Run, program: Program) -> bool:
     """Whether a call stands in front of a step, or in a function that may."""
     same = owner_of(call, program) is owner_of(run.call, program)
     inside = any(isinstance(above, LOOPS) for above in program.ancestors(call))
+    outer = [each.node for each in frames(run.call, [], program) if each.owner is owner_of(call, program)]
+    if not same and outer and program.function(call) is not None:
+        return inside or call.lineno < outer[0].lineno
     return inside or (call.lineno < run.call.lineno if same else bool(program.function(call)))
