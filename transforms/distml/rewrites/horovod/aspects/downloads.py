@@ -23,7 +23,7 @@ _LOADS = re.compile(
     r"keras\.datasets\.\w+\.load_data|keras\.utils\.(data_utils\.)?get_file|keras\.applications\.(\w+\.)?[A-Z]\w+"
     r"|tensorflow_datasets\.(load|builder\(\)\.download_and_prepare)|torch\.hub\.(load|load_state_dict_from_url)|torch\.utils\.model_zoo\.load_url"
     r"|urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)|nltk\.download"
-    r"|tensorflow\.examples\.tutorials\.mnist\.input_data\.read_data_sets|sklearn\.datasets\.fetch_\w+"
+    r"|tensorflow\.examples\.tutorials\.mnist\.input_data\.read_data_sets|tensorflow\.contrib\.learn\.(\w+\.)*(read_data_sets|load_dataset|maybe_download)|sklearn\.datasets\.fetch_\w+"
     r"|datasets\.load_dataset|transformers\.\w+\.from_pretrained|torchtext\.datasets\.\w+(\.splits)?|torchtext\.vocab\.(GloVe|FastText|CharNGram|Vectors)"
 )
 _SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")

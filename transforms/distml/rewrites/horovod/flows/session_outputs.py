@@ -201,6 +201,6 @@ def _before(call: ast.Call, run: Run, program: Program) -> bool:
     same = owner_of(call, program) is owner_of(run.call, program)
     inside = any(isinstance(above, LOOPS) for above in program.ancestors(call))
     outer = [each.node for each in frames(run.call, [], program) if each.owner is owner_of(call, program)]
-    if not same and outer and program.function(call) is not None:
+    if not same and outer:
         return inside or call.lineno < outer[0].lineno
     return inside or (call.lineno < run.call.lineno if same else bool(program.function(call)))

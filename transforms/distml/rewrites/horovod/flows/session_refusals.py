@@ -193,8 +193,16 @@ def refuse(graph: Graph, node: ast.expr) -> None:
 
 
 def _threads(node: ast.expr, program: Program) -> None:
-    """Steps that several threads take at once: how many each of them takes differs between ranks, and so does their order."""
+    """Steps that several threads take at once, as many and in such an order as it comes; and those that a window asks for."""
     around = [each.owner for each in frames(node, [], program)]
+    for call in program.calls_of("matplotlib.animation.FuncAnimation"):
+        if any(isinstance(v, Callable) and v.node in around for v in program.of(argument(call, 1, "func"))):
+            raise Refuse(
+                "HVD211",
+                call,
+                "each picture of an animation takes a training step, and no rank but one shows the animation",
+                "take the steps in a loop, and draw in it",
+            )
     for call in program.calls:
         target = argument(call, 1, "target") if "threading.Thread" in program.names(call.func) else None
         if any(isinstance(value, Callable) and value.node in around for value in program.of(target)):
