@@ -72,7 +72,7 @@ def once(plan: Plan) -> None:
 def _can_wait(statement: ast.stmt, start: Start, plan: Plan) -> bool:
     """Whether processes can be made to wait here: not in the graph of an estimator, and sessions only where TensorFlow is."""
     if start != "session":
-        return not _in_a_graph(statement, plan)
+        return not _in_a_graph(statement, plan) and (start != "torch" or started(plan, statement))
     return tensorflow_at(statement, plan.program) is not None and started(plan, statement)
 
 

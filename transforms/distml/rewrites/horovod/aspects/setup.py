@@ -129,8 +129,9 @@ def _end(patch: Patch, unit: Unit, code: str, entry: bool) -> None:
 
 
 def _imported(module: str, unit: Unit) -> list[str]:
-    """The import of a module under its own name, unless the file has it."""
-    for statement in unit.tree.body:
+    """The import of a module under its own name, unless the file has it by then."""
+    anchor = anchor_of(unit, "torch")
+    for statement in unit.tree.body[: unit.tree.body.index(anchor) + 1] if anchor is not None else []:
         if isinstance(statement, ast.Import) and any(
             alias.asname in (None, module) and alias.name.partition(".")[0] == module for alias in statement.names
         ):
@@ -208,12 +209,17 @@ def _prepares(statement: ast.stmt) -> bool:
     return all(ast.unparse(call.func).partition(".")[0] in _PRELUDE for call in calls)
 
 
+_ON_TORCH = frozenset({"torchvision", "torchtext", "torchaudio"})
+
+
 def _imports(statement: ast.Import | ast.ImportFrom, framework: str) -> bool:
     """Whether a statement imports the framework, or what stands on it."""
     modules = [alias.name for alias in statement.names]
     if isinstance(statement, ast.ImportFrom):
         modules = [statement.module or ""] if not statement.level else []
     tops = {each.partition(".")[0] for each in modules}
-    return framework in tops or (
-        framework == "tensorflow" and any(each == "keras" or each.startswith("tensorflow_") for each in tops)
+    return (
+        framework in tops
+        or (framework == "torch" and bool(tops & _ON_TORCH))
+        or (framework == "tensorflow" and any(each == "keras" or each.startswith("tensorflow_") for each in tops))
     )

@@ -17,7 +17,8 @@ from distml.training.values import Box, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
 _RATES |= {"Adam": "1e-3", "AdamW": "1e-3", "SparseAdam": "1e-3", "Adamax": "2e-3", "NAdam": "2e-3", "RAdam": "1e-3"}
-_ABSOLUTE = {"OneCycleLR": {"max_lr": 1}, "CyclicLR": {"base_lr": 1, "max_lr": 2}}
+_ABSOLUTE = {"OneCycleLR": {"max_lr": 1}, "CyclicLR": {"base_lr": 1, "max_lr": 2}, "CosineAnnealingLR": {"eta_min": 2}}
+_ABSOLUTE |= {"CosineAnnealingWarmRestarts": {"eta_min": 3}, "ReduceLROnPlateau": {"min_lr": 7}}
 _SCALED = Note(
     "learning rate times the number of ranks",
     "the batch of a step is the batches of all ranks together: that many times larger",

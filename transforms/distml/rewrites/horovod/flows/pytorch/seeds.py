@@ -8,10 +8,11 @@ import re
 from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
-from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
 from distml.training.callsites import called
+from distml.training.unit import Unit
 from distml.training.values import Box, Class, Foreign
 
 DRAWS = re.compile(
@@ -55,8 +56,18 @@ class Seeds:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
-        seeds = {name for each in self.program.calls if self._reached(each) for name in self.program.names(each.func)}
-        self.seeded = {kind for kind, names in _SEEDS.items() if seeds & set(names)}
+        calls = [each for each in self.program.calls if self._reached(each)]
+        self.seeded = self._kinds_of(calls)
+        self.surely = self._kinds_of([each for each in calls if not self._under_condition(each)])
+
+    def _kinds_of(self, calls: list[ast.Call]) -> set[str]:
+        seeds = {name for each in calls for name in self.program.names(each.func)}
+        return {kind for kind, names in _SEEDS.items() if seeds & set(names)}
+
+    def _under_condition(self, call: ast.Call) -> bool:
+        """Whether a seed may be left out: `if seed is not None:`."""
+        tests = [each.test for each in branches(self.program, call, None) if isinstance(each, ast.If)]
+        return any("__name__" not in ast.unparse(test) for test in tests)
 
     def _reached(self, call: ast.Call) -> bool:
         """Whether something leads to the function in which a call stands, or it stands in none."""
@@ -70,15 +81,19 @@ class Seeds:
 
         `together`: from these the order of samples is drawn in training, and must be the same everywhere.
         """
-        entry = next((unit for unit in self.program.roots if self.study.stepping.holds_any(unit.tree.body)), None)
-        if entry is None or entry.source.location not in self.plan.editable:
-            return
         needed = {kind for call in self.program.calls for kind in self._prepared(call)}
         needed |= {"torch"} if any(self._copied(call) for call in self.program.calls) else set()
-        needed = (needed | together) - self.seeded
+        needed = (needed | together) - self.surely
+        for entry in self.program.roots:
+            if self.study.stepping.holds_any(entry.tree.body) and entry.source.location in self.plan.editable:
+                self._seed(entry, needed)
+        self.seeded -= together
+
+    def _seed(self, entry: Unit, needed: set[str]) -> None:
         for kind in sorted(needed):
             anchor = anchor_of(entry, "torch")
-            name = _name(entry.tree, kind, anchor.lineno if anchor is not None else 0)
+            by_then = anchor.lineno if anchor is not None else 0
+            name = kind if kind == "torch" else _name(entry.tree, kind, by_then)
             template, seed = _ALIKE[kind]
             lines = []
             if name is None:
@@ -90,7 +105,6 @@ class Seeds:
             apart = "\n\n" if self.spelling.ddp else ""
             behind_start(self.plan, entry, apart + "\n".join(lines), _TOGETHER)
             self.seeded.add(kind)
-        self.seeded -= together
 
     def _copied(self, call: ast.Call) -> bool:
         """Whether a call copies a model, whose weights are not yet those of rank 0, before training."""
