@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from distml.spmd.expressions import truth_of, value
 from distml.spmd.flow import Flow, LeftError
-from distml.spmd.library import RANKS
+from distml.spmd.library import MAKES, RANKS
 from distml.spmd.run import Run
 from distml.spmd.trace import Event, Note
 from distml.spmd.values import (
@@ -117,10 +117,14 @@ def _again(run: Run, place: Place, before: int, turns: int | None) -> None:
         run.say(lambda chain: Event("turns", place, chain, turns=count, first=first))
 
 
+_EMPTY = MAKES | {"barrier", "monitored_barrier", "Barrier", "wait_for_everyone", "turns"}
+"""Nothing of a member is in them: their order is all the same."""
+
+
 def _mind_order(run: Run, node: ast.For | ast.AsyncFor, member: Value, before: int, place: Place) -> None:
     """A set of texts has another order in every process, and so have the collectives of its turns."""
-    if isinstance(member, Unknown) and member.type == "text of a set" and len(run.trace.events) > before:
-        event = run.trace.events[before]
+    event = next((each for each in run.trace.events[before:] if each.name not in _EMPTY), None)
+    if isinstance(member, Unknown) and member.type == "text of a set" and event is not None:
         related = ((f"`{event.name}` is reached once for each of them", event.place),)
         run.note(
             Note(
