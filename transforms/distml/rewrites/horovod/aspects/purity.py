@@ -23,6 +23,7 @@ _METHODS = frozenset(
     "total_seconds strftime isoformat time perf_counter memory_allocated max_memory_allocated get_last_lr get_lr eval_str "
     "argmax argmin astype reshape view squeeze unsqueeze flatten float int long double t transpose permute norm abs sqrt "
     "exp log pow round clone contiguous as_list as_string decode encode state_dict named_parameters parameters children "
+    "clamp clamp_ nelement ndimension expand repeat chunk unbind byte half bool mul div sub sigmoid softmax tanh "
     "count_params summary hex to_string avg average value get_shape read_value element_size group groups".split()
 )
 _MODULES = frozenset(
