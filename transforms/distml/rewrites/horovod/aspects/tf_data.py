@@ -81,6 +81,13 @@ def shard(plan: Plan, data: ast.expr) -> bool:
         if plan.options.shard == "steps":
             cut = max((n for n, method in enumerate(path.methods) if method), default=0)
             _insert(plan, path, cut, "{0}.take({0}.cardinality() // {size})")
+        elif path.source.endswith(".from_tensors") and not set(path.methods[: cut + 1]) & _SPLITS:
+            plan.warn(
+                "HVD302",
+                path.nodes[cut],
+                "all data is one element of this dataset, which cannot be divided: every rank trains on the same",
+                "make it by `from_tensor_slices`, and put the slices into batches",
+            )
         else:
             _divide(plan, path, cut)
         plan.divided.add(path.nodes[cut])

@@ -8,10 +8,12 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.outputs import guard
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows import estimator_inputs, session_config, session_hooks, session_optimizers
 from distml.rewrites.horovod.flows.estimator_premade import premade
 from distml.rewrites.horovod.flows.session_graph import Graph, graph_of
+from distml.rewrites.horovod.flows.session_outputs import only_printed
 from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.plan import Loop, Note, Plan, Refuse
 from distml.training.callsites import argument
@@ -45,6 +47,7 @@ class EstimatorFlow:
             _made(plan, maker)
         plan.once(session_hooks.limit)
         plan.once(session_hooks.quiet)
+        plan.once(_exported)
         if _is_together(loop.node, program):
             for spec in _specs(loop.node, program):
                 _trained(plan, spec, 0, ((1, "max_steps"),), (2, "hooks"))
@@ -113,6 +116,21 @@ def _made(plan: Plan, maker: ast.Call) -> None:
             name = session_config.new(plan, maker, module)
             code = f"{module}.estimator.RunConfig(session_config={name})"
             plan.patch(maker).keyword(maker, "config", code, _CONFIG)
+
+
+def _exported(plan: Plan) -> None:
+    """Models are exported by rank 0, where nothing more is done with the path than to print it."""
+    for call in plan.program.calls:
+        names = plan.program.names(call.func) if plan.program.unit(call).source.location in plan.editable else ()
+        if any(ESTIMATOR.match(name) and name.rpartition(".")[2].startswith("export_saved") for name in names):
+            statement = plan.program.statement(call)
+            alone = getattr(statement, "value", None) is call
+            if alone and (isinstance(statement, ast.Expr) or _for_print(statement, plan.program)):
+                guard(plan, statement, "file")
+
+
+def _for_print(statement: ast.stmt, program: Program) -> bool:
+    return isinstance(statement, ast.Assign) and only_printed(statement, program)
 
 
 def _is_folder(maker: ast.Call, given: ast.expr) -> bool:

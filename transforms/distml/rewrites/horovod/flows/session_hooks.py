@@ -23,7 +23,9 @@ _FOLDER = Note(
     "all ranks would write the same checkpoints at the same time",
     "rank-zero-checkpoint",
 )
-_WRITES = re.compile(r"tensorflow\.(train|estimator)\.(CheckpointSaverHook|SummarySaverHook|ProfilerHook)\(\)")
+_WRITES = re.compile(
+    r"tensorflow\.(train|estimator)\.(CheckpointSaverHook|SummarySaverHook|ProfilerHook|StepCounterHook)\(\)"
+)
 _STOPS = "tensorflow.train.StopAtStepHook"
 
 

@@ -102,13 +102,17 @@ def averages(graph: Graph) -> bool:
     return False
 
 
-def _assigned(plan: Plan, statement: ast.Assign, call: ast.Call) -> None:
-    """`path = saver.save(...)`: under rank 0 with what prints the path, else nothing on other ranks."""
-    program = plan.program
+def only_printed(statement: ast.Assign, program: Program) -> bool:
+    """Whether what a statement assigns is printed at most."""
     target = statement.targets[0]
     owner = owner_of(statement, program)
     uses = [n for n in ast.walk(owner) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and _same(n, target)]
-    if isinstance(target, ast.Name) and all(_printed(each, program) for each in uses):
+    return isinstance(target, ast.Name) and all(_printed(each, program) for each in uses)
+
+
+def _assigned(plan: Plan, statement: ast.Assign, call: ast.Call) -> None:
+    """`path = saver.save(...)`: under rank 0 with what prints the path, else nothing on other ranks."""
+    if only_printed(statement, plan.program):
         guard(plan, statement, "file")
     else:
         plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", _SAVED)
