@@ -81,8 +81,8 @@ def _added(plan: Plan, node: ast.AST, unit: Unit, path: str) -> str:
             if isinstance(value, Foreign)
         }
         name = plan.spelled[key] = usual if meant == {(module, None)} else patch.free(usual)
-        code = f"from tensorflow import keras as {name}" if module == "keras" else f"import {module} as {name}"
-        code = code.replace(f" {module} as {module}", f" {module}")
+        alias = f"{module} as {name}" if name != module else module
+        code = f"from tensorflow import {alias}" if module == "keras" else f"import {alias}"
         behind_start(plan, unit, code, Note(f"import of {module}", "what is added here needs it", "start-up"))
     return f"{name}.{rest}"
 
