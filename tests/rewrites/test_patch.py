@@ -197,6 +197,13 @@ def test_line_ends_tabs_and_marks_stay() -> None:
     assert patch.rewritten(program).source == "\ufeffif x:\r\n\tif first:\r\n\t\tprint(1)\r\n\ty = 2"
 
 
+def test_blanks_at_the_end_stay() -> None:
+    program = "print(1)\n\n  \n   "
+    patch = patch_of(program)
+    patch.guard(statement(patch, "print"), "first", NOTE)
+    assert patch.rewritten(program).source == "if first:\n    print(1)\n\n  \n   "
+
+
 def test_names_that_are_free() -> None:
     patch = patch_of("import hvd\nhvd_2 = 1\n")
     assert [patch.free("hvd"), patch.free("hvd"), patch.free("x")] == ["hvd_3", "hvd_4", "x"]

@@ -159,7 +159,11 @@ class Patch:
             return Rewritten(before, before)
         from distml.rewrites.patching import apply
 
-        return Rewritten(before, apply(before, self.source, self.requests), self.edits)
+        body = before.rstrip() + "\n"
+        blanks = before[len(body) :] if before.startswith(body) else ""
+        if not blanks.strip("\n"):
+            body, blanks = before, ""  # LibCST keeps line ends, but not all blanks between them
+        return Rewritten(before, apply(body, self.source, self.requests) + blanks, self.edits)
 
     def _note(self, node: ast.expr | ast.stmt, note: Note) -> None:
         span = self.source.span(node)

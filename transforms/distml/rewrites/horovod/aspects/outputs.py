@@ -108,7 +108,9 @@ def _elsewhere(plan: Plan) -> None:
 
 def _checkpoint(call: ast.Call, program: Program) -> bool:
     """Whether a call writes weights or the like, and not a picture."""
-    return any(_CHECKPOINTS.fullmatch(name) for name in program.names(call.func)) and not private(call, program)
+    weights = isinstance(call.func, ast.Attribute) and call.func.attr == "save_weights"
+    known = any(_CHECKPOINTS.fullmatch(name) for name in program.names(call.func))
+    return (weights or known) and not private(call, program)
 
 
 def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
@@ -177,7 +179,9 @@ def guard(plan: Plan, statement: ast.stmt, kind: str = "file") -> None:
 
 def _free_to_move(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
     """Whether all ranks but one can leave a statement out."""
-    if any(not reads_only(part, plan.program) for part in (*call.args, *call.keywords)):
+    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    opened = next((each for each in parts if isinstance(each, ast.Call) and opens_to_write(each, plan.program)), None)
+    if any(not reads_only(part, plan.program, harmless=opened) for part in parts):
         return False
     return not guarded(node, plan) and not _communicates(node, plan.patch(node))
 

@@ -64,6 +64,7 @@ def _aside(node: ast.AST, plan: Plan) -> bool:
 
 def _whole(plan: Plan) -> None:
     program = plan.program
+    optimizers.refuse_unseen(plan, [each.node for each in plan.loops if each.code == _CODE])
     for call in calls(program, "compile"):
         if _aside(call, plan):
             continue

@@ -116,12 +116,7 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     loops = [list(loops_around(each.call, program)) for each in group]
     shared = [loop for loop in loops[0] if all(loop in other for other in loops)]
     if not shared:
-        plan.warn(
-            "HVD302",
-            group[0].call,
-            "nobody knows where these batches come from, and every rank may train on the same ones",
-            "let every rank draw its own batches",
-        )
+        _called_in_turns(plan, group[0])
         return
     inner, outer = shared[0], shared[-1]
     inputs = [node for each in group for name in ("x", "y") if (node := each.one(name)) is not None]
@@ -135,6 +130,27 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     if not given:
         _turns(plan, inner, names)
     seeds.differ(plan, _anchor(outer, program))
+
+
+def _called_in_turns(plan: Plan, arguments: Given) -> None:
+    """A function that takes one step: the loop that calls it takes fewer turns, on batches that each rank draws."""
+    program = plan.program
+    callers = program.calling(owner_of(arguments.call, program))
+    around = [list(loops_around(call, program)) for call in callers]
+    outer = around[0][-1] if around and around[0] else None
+    if outer is None or any(outer not in loops for loops in around):
+        plan.warn(
+            "HVD302",
+            arguments.call,
+            "nobody knows where these batches come from, and every rank may train on the same ones",
+            "let every rank draw its own batches",
+        )
+        return
+    _unknown(plan, arguments)
+    if outer not in plan.divided:
+        plan.divided.add(outer)
+        _turns(plan, outer, set())
+        seeds.differ(plan, _anchor(outer, program))
 
 
 def _anchor(loop: Looping, program: Program) -> ast.Call:

@@ -34,6 +34,8 @@ def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
     if any(_SEQUENCE.fullmatch(name) for name in names):
         return "sequence"
     boxes = [value for value in values if isinstance(value, Box)]
+    if boxes and _is_arithmetic(x, program):
+        return "array"
     if boxes and len(boxes) == len(values - {Constant(None)}):
         return _of_box(boxes[0], program)
     if labelled:
@@ -45,6 +47,13 @@ def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
     if any(isinstance(value, Instance) and program.member(value, "__getitem__") for value in values):
         return "sequence"
     return "unknown"
+
+
+def _is_arithmetic(x: ast.expr, program: Program) -> bool:
+    """Whether a list is only one side of what is computed, as in `array + [0.2, 0]`: the other makes it an array."""
+    made = [x, *(each.value for each in origins(x, program) if each.whole)]
+    sides = [(each.left, each.right) for each in made if isinstance(each, ast.BinOp)]
+    return any(not all(any(isinstance(v, Box) for v in program.of(side)) for side in both) for both in sides)
 
 
 def _assigned(x: ast.expr, program: Program) -> Values:

@@ -72,6 +72,9 @@ def calls(program: Program, method: str) -> Iterator[ast.Call]:
 def _of_model(call: ast.Call, func: ast.Attribute, program: Program) -> bool:
     if func.attr in _REPLACEABLE and _replaced(func, program):
         return False
+    here = [each.name for each in objects(func.value, program) if isinstance(each, Foreign)]
+    if here and all(_NO_MODEL.fullmatch(name) for name in here):
+        return False
     if is_model(func.value, program):
         return True
     values = program.of(func)

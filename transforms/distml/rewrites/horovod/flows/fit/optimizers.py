@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.rates import is_schedule, not_found, scale_optimizer, scaled_default
@@ -59,6 +59,17 @@ def distribute(plan: Plan, module: str, call: ast.Call) -> None:
             _default(plan, module, call, averaging)
         elif not (arguments.on_super and isinstance(node, ast.Name) and not program.of(node)):
             _Placing(plan, module, averaging).place(node)
+
+
+def refuse_unseen(plan: Plan, trainings: Iterable[ast.AST]) -> None:
+    """Raise `Refuse` (HVD205) where the program compiles no model and loads none: another file must do it."""
+    program = plan.program
+    seen = any(isinstance(call.func, ast.Attribute) and call.func.attr == "compile" for call in program.calls)
+    loaded = any(name.endswith("load_model") for call in program.calls for name in program.names(call.func))
+    for call in trainings:
+        if isinstance(call, ast.Call) and not seen and not loaded:
+            what = "nobody sees where this model is compiled, and with which optimizer"
+            raise Refuse("HVD205", call, what, "give the file that compiles it as well")
 
 
 def steps_with_tape(program: Program, *classes: ast.ClassDef) -> bool:
