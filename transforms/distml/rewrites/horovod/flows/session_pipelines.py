@@ -18,6 +18,9 @@ _PRODUCERS = re.compile(
 )
 _READS = re.compile(r"Reader|read|queue|Queue|py_func|get_next|[Dd]ataset|parse|decode|batch|input|data|load")
 _EVALUATES = re.compile(r"test|val|dev|eval", re.IGNORECASE)
+_OTHERS = re.compile(r"(^|[._])(test|val|valid|validation|dev|eval)(_?(data|dataset|set|ds))?$", re.IGNORECASE)
+"""Names of data sets that models share with the one they are trained on, and that no step is taken on."""
+
 _FILES = Note(
     "an order of its own for each rank",
     "ranks that read the same examples in the same order compute one gradient many times",
@@ -33,9 +36,10 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
     program = plan.program
     sources = [node for update in graph.updates for node in graph.sources(update) if isinstance(node, ast.Call)]
     found = queued = False
+    datasets = [data for call in dict.fromkeys(sources) for data in _datasets(call, program)]
+    for data in [each for each in datasets if not _OTHERS.search(ast.unparse(each))] or datasets:
+        found |= tf_data.shard(plan, data)
     for call in dict.fromkeys(sources):
-        for data in _datasets(call, program):
-            found |= tf_data.shard(plan, data)
         if any(_PRODUCERS.fullmatch(name) for name in program.names(call.func)):
             found |= _shuffled(plan, call)
             queued = True
