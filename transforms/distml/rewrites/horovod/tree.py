@@ -210,7 +210,7 @@ class _Planner:
         outcomes: list[Outcome] = []
         entries = trainers if len(files) > LARGEST else self._entries(files)
         for entry in [*entries, *trainers]:
-            if not any(entry.location in each.plan.program.units for each in outcomes):
+            if not any(_holds(each, entry) for each in outcomes):
                 outcomes += self._plan([entry])
         while (pair := _entangled(outcomes)) is not None:
             outcomes = [each for each in outcomes if each not in pair]
@@ -251,6 +251,16 @@ class _Planner:
         if self.texts:
             _ = outcome.files
         return outcome
+
+
+def _holds(outcome: Outcome, source: SourceFile) -> bool:
+    """Whether a program tells all there is to tell of a file: of a script that it imports it does not run what trains."""
+    plan = outcome.plan
+    if source.location not in plan.program.units:
+        return False
+    unit = plan.program.units[source.location]
+    trained = any(plan.program.unit(each.node) is unit for each in plan.loops)
+    return unit in plan.program.roots or trained or bool(plan.refusals) or "__main__" not in source.text
 
 
 def _entangled(outcomes: list[Outcome]) -> tuple[Outcome, Outcome] | None:

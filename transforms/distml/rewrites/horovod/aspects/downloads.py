@@ -15,7 +15,7 @@ from distml.rewrites.horovod.aspects.outputs import opens_to_write, private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of, started
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
-from distml.training.around import block_of
+from distml.training.around import LOOPS, block_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 
@@ -104,13 +104,33 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     """Whether a call fetches or writes what is missing, and what all processes of a machine go on to read."""
     program = plan.program
     statement = program.statement(call)
-    if start_of(plan) != "torch" or not (_branch(statement, program) or _left_before(statement, program)):
+    if start_of(plan) != "torch" or not _if_missing(statement, program) or _during_training(statement, plan):
         return False
     if program.names(call.func) & _FETCHES:
         return True
     path = argument(call, 0, "file") if opens_to_write(call, program) else argument(call, 1, "f", "file")
     writes = opens_to_write(call, program) or "torch.save" in program.names(call.func)
     return writes and path is not None and is_read(plan, path) and not private(call, program)
+
+
+def _if_missing(statement: ast.stmt, program: Program) -> bool:
+    """Whether a statement stands under a question for files that is asked right there, or behind one that returns."""
+    if _left_before(statement, program):
+        return True
+    branch = _branch(statement, program)
+    tests = [each.test for each in program.ancestors(statement) if isinstance(each, ast.If)]
+    asked = (ast.unparse(call.func) for test in tests for call in ast.walk(test) if isinstance(call, ast.Call))
+    return branch is not None and any(_ASKS.search(name.rpartition(".")[2]) for name in asked)
+
+
+def _during_training(node: ast.AST, plan: Plan, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    """Whether a node may run in a turn of a training loop."""
+    above = plan.program.ancestors(node)
+    if any(isinstance(each, LOOPS) and _trains(each, plan) for each in above):
+        return True
+    function = plan.program.function(node)
+    calls = plan.program.calling(function) if function is not None and function not in seen else []
+    return any(_during_training(call, plan, seen | {function}) for call in calls if function is not None)
 
 
 def _between(first: ast.stmt, last: ast.stmt, program: Program) -> list[ast.stmt]:

@@ -15,7 +15,7 @@ LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
 _ITEM = re.compile(r"(?!\?)[\w.]*DataLoader\(\)\[\].*")
 _EVALUATES = re.compile(r"(?<![a-z])(val|valid|validate|validation|test|eval|evaluate|evaluation|dev)(?![a-z])")
 _WRAPPERS = frozenset(
-    "enumerate tqdm trange zip iter reversed islice cycle chain track progress_bar prefetch list tqdm_notebook "
+    "enumerate tqdm zip iter reversed islice cycle chain track progress_bar prefetch list tqdm_notebook "
     "ProgressBar progressbar alive_it auto next".split()
 )
 

@@ -138,7 +138,8 @@ class Seeds:
             return False
         function = self.program.function(node)
         if function is None:
-            return not any(isinstance(above, ast.ClassDef) for above in self.program.ancestors(node))
+            in_class = any(isinstance(above, ast.ClassDef) for above in self.program.ancestors(node))
+            return not in_class and not self._behind(node)
         owner = self.program.parent(function)
         if function in seen or _yields(function) or (isinstance(owner, ast.ClassDef) and not _is_data(owner)):
             return False
@@ -146,6 +147,20 @@ class Seeds:
         if any(self._trains(call) for call in calls):
             return False
         return any(self._before(call, seen | {function}) for call in calls)
+
+    def _behind(self, node: ast.AST) -> bool:
+        """Whether a statement of a script comes after one that trains, in the same block or in one around it."""
+        above = {node, *self.program.ancestors(node)}
+        block: list[ast.stmt] = self.program.unit(node).tree.body
+        while True:
+            training = next((each for each in block if self.study.stepping.holds(each)), None)
+            own = next((each for each in block if each in above), None)
+            if training is None or own is None or training is not own:
+                return training is not None and own is not None and block.index(own) > block.index(training)
+            blocks = [
+                part for part in (getattr(own, name, None) for name in ("body", "orelse")) if isinstance(part, list)
+            ]
+            block = next((part for part in blocks if any(each in above for each in part)), [])
 
     def _trains(self, node: ast.AST) -> bool:
         above = self.program.ancestors(node)

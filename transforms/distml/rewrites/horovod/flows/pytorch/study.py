@@ -130,7 +130,10 @@ class Study:
         return any(self.parameters_in(each) and not self._holds_optimizer(each) for each in given)
 
     def _holds_optimizer(self, node: ast.expr) -> bool:
-        return any(LIBRARY.fullmatch(name) for name in self.program.names(node))
+        if any(LIBRARY.fullmatch(name) for name in self.program.names(node)):
+            return True
+        made = (v for v in self.program.of(node) if isinstance(v, Foreign) and isinstance(v.node, ast.Call))
+        return any(v.node is not node and self._is_optimizer(v) for v in made)
 
     def _derived(self, owner: Class) -> bool:
         return any(isinstance(base, Foreign) and base.name in _BASES for base in self.program.lineage(owner))
