@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.aspects.outputs import kind_of, private
 from distml.rewrites.horovod.aspects.rates import scale_results
 from distml.rewrites.horovod.aspects.spelling import spell
+from distml.rewrites.horovod.flows.fit import vocabularies
 from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
 from distml.rewrites.horovod.flows.fit.models import Given, literal
 from distml.rewrites.horovod.plan import Note, Plan
@@ -59,7 +60,7 @@ _WRITING_LIBRARIES = re.compile(
 def arrange(plan: Plan, module: str, arguments: Given) -> None:
     """Put the callbacks that make ranks agree in front, and see to the program's own."""
     call = arguments.call
-    front = [f"{module}.callbacks.BroadcastGlobalVariablesCallback(0)", f"{module}.callbacks.MetricAverageCallback()"]
+    front = [vocabularies.broadcast(plan, module, arguments), f"{module}.callbacks.MetricAverageCallback()"]
     if plan.options.warmup and not any(
         _SCHEDULE.fullmatch(n) for c in plan.program.calls for n in plan.program.names(c)
     ):

@@ -6,6 +6,7 @@ import ast
 import re
 
 from distml.rewrites.horovod.flows.fit.models import Given
+from distml.rewrites.horovod.flows.fit.vocabularies import keeps_words
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -25,7 +26,7 @@ def average(plan: Plan, module: str, arguments: Given) -> None:
     simple = isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) and statement.value is call
     if not simple or not isinstance(arguments.model, ast.Name | ast.Attribute):
         return
-    if _normalizes(program):
+    if _normalizes(program) and not keeps_words(program):
         model = ast.unparse(arguments.model)
         code = f"{model}.set_weights([{module}.allreduce(each) for each in {model}.get_weights()])"
         plan.patch(statement).after(statement, code, _NOTE)
