@@ -50,13 +50,20 @@ def parting(one: Trace, other: Trace) -> Parting | None:
                 position[rank] += further[rank]
             continue
         kind = _difference(first, second)
-        if kind == "unclear":
+        if kind == "unclear" or (
+            kind == "messages" and not _answered(first, mine[position[0] :], theirs[position[1] :])
+        ):
             return None
         if kind:
             at = (_index(one.events, first), _index(other.events, second))
             return Parting(kind, (first, second), at)
         position = [position[0] + 1, position[1] + 1]
     return None
+
+
+def _answered(message: Event | None, *rest: list[Event]) -> bool:
+    """Whether both ranks come to the other half of a message later: a function may hold one half alone."""
+    return all(any(each.name in MESSAGES and message and each.name != message.name for each in one) for one in rest)
 
 
 def _same_loop(first: Event | None, second: Event | None) -> bool:

@@ -35,7 +35,7 @@ def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
     own = [[turn for turn in trace.turns if turn.site not in other] for trace, other in zip(traces, reversed(sites))]
     for rank, (event, trace, turn) in enumerate(zip(parted.events, traces, why.turns)):
         met = parted.events[1 - rank]
-        lacks = not why.inside[rank]
+        lacks = not why.inside[rank] and (why.left is None or rank == why.gone)
         if lacks and any(within(way, turn) for way in trace.handed):
             return True
         if lacks and any(_tries_again(leap, trace) for leap in trace.exits if within(_way(leap), turn)):
