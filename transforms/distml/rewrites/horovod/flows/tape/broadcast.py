@@ -13,6 +13,7 @@ from collections import defaultdict
 
 from distml.rewrites.horovod.aspects.origins import origins, parameter
 from distml.rewrites.horovod.aspects.spelling import spell
+from distml.rewrites.horovod.flows.fit.vocabularies import keeps_words
 from distml.rewrites.horovod.flows.tape.gradients import sources_of
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Note, Plan
@@ -64,7 +65,7 @@ def _group(plan: Plan, group: list[Update], given: list[list[str]], flags: dict[
     module = plan.world(last).module
     lists: dict[str, None] = {}
     for update in group:
-        lists |= dict.fromkeys(variables(plan, update))
+        lists |= dict.fromkeys(_tensors(each, program) for each in variables(plan, update))
     for update in group:
         if update.kind != "by hand":
             asked = "variables" if update.kind == "apply" else "variables()"
@@ -87,6 +88,11 @@ def _group(plan: Plan, group: list[Update], given: list[list[str]], flags: dict[
         _in_objects(plan, last, lines, ast.unparse(_root(group[-1].optimizer)))
     else:
         _in_step(plan, last, lines)
+
+
+def _tensors(variables: str, program: Program) -> str:
+    """A list of variables without the vocabularies that Keras keeps among them."""
+    return f'[each for each in {variables} if hasattr(each, "ref")]' if keeps_words(program) else variables
 
 
 def _several(program: Program, group: list[Update]) -> bool:
