@@ -252,7 +252,9 @@ class Calls:
             return found or frozenset({callee.called(node)})
         if name == "importlib.import_module" and len(given.positional) == 1:
             names = [v.value for v in first if isinstance(v, Constant) and isinstance(v.value, str)]
-            return frozenset(v for each in names for v in self.module_of(unit, each)) or frozenset({callee.called(node)})
+            return frozenset(v for each in names for v in self.module_of(unit, each)) or frozenset(
+                {callee.called(node)}
+            )
         if name == "builtins.dict":
             box = Box(node)
             self.pour(first, box)
