@@ -179,6 +179,17 @@ def test_batches_come_from_the_loader_where_there_is_one() -> None:
     assert verdicts.data([one, other]).status == "passed"
 
 
+def test_batches_that_all_ranks_read_are_dealt_out_among_them() -> None:
+    one, other = pair()
+    one.batches = {0: [("loader", 2, ("a", "b")), ("loader", 2, ("c", "d")), ("input", 2, ("a", "b"))]}
+    other.batches = {0: [("loader", 2, ("a", "b")), ("loader", 2, ("c", "d")), ("input", 2, ("c", "d"))]}
+    assert verdicts.data([one, other]).status == "passed"
+    other.batches[0][2] = ("input", 2, ("a", "b"))
+    assert verdicts.data([one, other]).status == "failed"
+    other.batches[0][2] = ("input", 2, ("noise", "noise2"))
+    assert verdicts.data([one, other]).status == "failed"
+
+
 def test_a_loss_that_differs() -> None:
     single = alone()
     single.losses[3] = [8.0]

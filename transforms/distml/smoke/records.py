@@ -68,6 +68,11 @@ class Record:
         """The samples themselves."""
         return Counter(row for _, _, rows in self.read(step) for row in rows)
 
+    def taken(self, step: int) -> Counter[str]:
+        """Of the samples that were read, those that the model was called on, where it was called on nothing else."""
+        found = Counter(row for source, _, rows in self.batches.get(step, []) if source == "input" for row in rows)
+        return found if found and found <= self.rows(step) else Counter()
+
     def order(self, step: int) -> list[str]:
         """The samples in the order in which they were read."""
         return [row for _, _, rows in self.read(step) for row in rows]

@@ -186,7 +186,8 @@ def data(records: Sequence[Record]) -> Verdict:
         return Verdict("data", "unknown", "all samples of a batch are alike")
     for index, one in enumerate(records):
         for other in records[index + 1 :]:
-            if one.rows(step) == other.rows(step):
+            dealt = one.taken(step) and other.taken(step) and one.taken(step) != other.taken(step)
+            if one.rows(step) == other.rows(step) and not dealt:
                 text = f"rank {one.rank} and rank {other.rank} read the same batch of {one.samples(step)} samples"
                 return Verdict("data", "failed", f"{text} at step {step + 1}: the data is not shared out")
     sizes = " + ".join(str(record.samples(step)) for record in records)
