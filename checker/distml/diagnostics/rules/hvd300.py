@@ -85,7 +85,8 @@ class StepsNotEqualized(Rule):
     """Ranks may take unequal numbers of steps.
 
     ## What it finds
-    Data whose length nobody knows beforehand (a generator, a filter), or a loop that ends by a condition of its own.
+    Data of which nobody knows beforehand how much there is, where the parts cannot be made even (a filter that draws at
+    random, a pipeline in the graph of a session), or a loop that ends by a condition of its own.
 
     ## Why it matters
     Every step is a meeting of all ranks. One that has a batch more than the others waits for them for ever.

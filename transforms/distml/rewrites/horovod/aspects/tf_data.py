@@ -250,7 +250,7 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
         return "{0}.zip(tuple({0}.shard({size}, each) for each in range({size}))).map(lambda *parts: parts[{rank}])"
     else:
         code = "{0}.take({0}.cardinality() // {size} * {size}).shard({size}, {rank})"
-    uneven = graph and not (even.known or even.scalars)
+    uneven = (graph and not (even.known or even.scalars)) or _at_random(path, cut)
     if not _repeats(path, cut) and (uneven or later & _UNCOUNTED):
         plan.warn(
             "HVD303",
@@ -259,6 +259,22 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
             "make it endless with `repeat()` and count the steps, or leave out with `take` what does not come out even",
         )
     return code
+
+
+def _at_random(path: Path, cut: int) -> bool:
+    """Whether what stays of the elements is drawn, by every rank for itself."""
+    tests = [
+        test
+        for node, method in zip(path.nodes[: cut + 1], path.methods, strict=False)
+        if method in ("filter", "take_while") and isinstance(node, ast.Call)
+        for test in (*node.args, *(each.value for each in node.keywords))
+    ]
+    bodies = [*tests, *(value.node for test in tests for value in path.program.of(test) if isinstance(value, Callable))]
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in ("random", "random_uniform")
+        for body in bodies
+        for node in ast.walk(body)
+    )
 
 
 def _repeats(path: Path, cut: int) -> bool:
