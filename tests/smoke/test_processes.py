@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from distml.smoke import processes
 from distml.smoke.processes import KEPT_OUTPUT, TOKEN, Ended, marked, run
 
 LAUNCHER = """
@@ -78,6 +79,19 @@ def test_processes_that_do_nothing(tmp_path: Path) -> None:
 def test_processes_that_compute_in_silence_may_go_on(tmp_path: Path) -> None:
     busy = "import time\nend = time.monotonic() + 3\nwhile time.monotonic() < end: pass"
     assert launched(tmp_path, busy, Ranks(), stall=1.0).stopped == ""
+
+
+def test_processes_that_end_while_they_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def look(pids: Sequence[int]) -> bool:
+        (tmp_path / "end").touch()
+        while left(tmp_path):
+            time.sleep(0.01)
+        return False
+
+    monkeypatch.setattr(processes, "working", look)
+    text = "import os, time\nwhile not os.path.exists('end'): time.sleep(0.01)"
+    ended = launched(tmp_path, text, Ranks(), stall=1.0)
+    assert (ended.code, ended.stopped) == (0, "")
 
 
 def test_processes_that_wait_and_burn_their_core_may_not(tmp_path: Path) -> None:

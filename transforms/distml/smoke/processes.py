@@ -141,7 +141,7 @@ def _watch(launch: Launch, timeout: float, stall: float, signs: Signs) -> str:
         elif now - since > stall * (1 if signs.begun() else PREPARING):
             spent = wanted_seconds(launch.members())
             idle = spent - used < IDLE_SHARE * signs.ranks * (now - since) and not working(launch.members())
-            if idle or signs.waiting():
+            if (idle or signs.waiting()) and launch.process.poll() is None:  # it may have ended under our eyes
                 return f"for {stall:g} seconds no process did anything"
             since, used = now, spent
 
