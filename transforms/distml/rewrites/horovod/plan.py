@@ -80,6 +80,8 @@ class Plan:
     """The statements that one process of each machine runs before the others."""
     done: set[Callable[[Plan], None]] = field(default_factory=set)
     """The steps that are made once for the program."""
+    later: list[Callable[[], None]] = field(default_factory=list)
+    """What can only be asked for when it is known which data all flows have divided."""
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)
     """The names of modules that imports were added for, by location and module."""
 

@@ -63,6 +63,8 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
             plan.refusals.append(error.remark)
     if not plan.refusals:
         try:
+            for ask in plan.later:
+                ask()
             devices.visible(plan)
             orders.alike(plan)
             downloads.once(plan)

@@ -10,8 +10,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument, positional
 from distml.training.program import Program
@@ -226,7 +228,13 @@ def _schedule(plan: Plan, call: ast.Call, kind: _Schedule) -> None:
     for position, name in kind.steps if plan.options.shard != "none" else ():
         count = argument(call, position, name)
         if count is not None and not _is_zero(count):
-            _each(plan, count, f"{{}} // {size}", name in _LISTS, _STEPS)
+            plan.later.append(partial(_fewer, plan, count, name in _LISTS))
+
+
+def _fewer(plan: Plan, count: ast.expr, several: bool) -> None:
+    """Divide the steps of a schedule, unless they are counted by data that is divided already."""
+    if not counts_divided(plan, count):
+        _each(plan, count, "{} // " + plan.world(count).size, several, _STEPS)
 
 
 def _is_zero(node: ast.expr) -> bool:
@@ -255,9 +263,17 @@ def _custom(plan: Plan, value: Instance) -> None:
         scale_results(plan, call)
         step = next(iter([*call.args.posonlyargs, *call.args.args][1:]), None)
         if step is not None and plan.options.shard != "none":
-            size = plan.world(call).size
-            plan.patch(call).begin(call, f"{step.arg} = {step.arg} * {size}", _STEPS)
+            plan.later.append(partial(_count_as_many, plan, value, call, step.arg))
         return
+
+
+def _count_as_many(plan: Plan, value: Instance, call: ast.FunctionDef, step: str) -> None:
+    """Let a schedule's own step count as many, unless it is told lengths of data that is divided already."""
+    for made in plan.program.calls:
+        if value.type in plan.program.of(made.func):
+            if any(counts_divided(plan, each) for each in (*made.args, *(k.value for k in made.keywords))):
+                return
+    plan.patch(call).begin(call, f"{step} = {step} * {plan.world(call).size}", _STEPS)
 
 
 def _is_optimizer(node: ast.expr, program: Program) -> bool:

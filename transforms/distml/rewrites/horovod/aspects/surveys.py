@@ -14,6 +14,11 @@ from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
 
+_SURVEYS = frozenset(
+    {"adapt", "compute_word_piece_vocabulary", "compute_sentence_piece_proto", "bert_vocab_from_dataset"}
+)
+"""What makes a vocabulary, or other statistics, of a dataset."""
+
 _COLLECTS = frozenset({"add", "update"})
 _LEARNS = re.compile(r"build|corpus|vocab|token|fit|count|max|mean|update|^set$", re.IGNORECASE)
 """The name of a function that learns from what a comprehension gives it."""
@@ -27,8 +32,8 @@ def surveyed(program: Program) -> frozenset[ast.expr]:
 
 
 def _adapted(program: Program) -> list[ast.expr]:
-    """What layers are adapted to."""
-    calls = [call for call in program.calls if isinstance(call.func, ast.Attribute) and call.func.attr == "adapt"]
+    """What layers are adapted to, and vocabularies made of."""
+    calls = [call for call in program.calls if called(call) in _SURVEYS]
     return [(call.args or [call.keywords[0].value])[0] for call in calls if call.args or call.keywords]
 
 

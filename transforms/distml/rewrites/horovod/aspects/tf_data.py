@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -92,6 +93,16 @@ def shard(plan: Plan, data: ast.expr) -> bool:
             _divide(plan, path, cut)
         plan.divided.add(path.nodes[cut])
     return bool(found)
+
+
+def counts_divided(plan: Plan, steps: ast.expr) -> bool:
+    """Whether a number of steps is the length of a pipeline that is divided where it is made."""
+    for source in plan.program.sources(steps):
+        if isinstance(source, ast.Name | ast.Attribute):
+            nodes = {node for path in paths(source, plan.program) for node in path.nodes}
+            if nodes & plan.divided and not any(node is source for node in plan.divided):
+                return True
+    return False
 
 
 def _in_graph(plan: Plan) -> bool:
@@ -359,8 +370,15 @@ def _text(node: ast.expr, plan: Plan) -> str:
                 asked = True
                 kept = [each for each in new.keywords if each.arg != name]
                 new.keywords = [*kept, ast.keyword(name, ast.parse(code, mode="eval").body)]
+    if asked:
+        return ast.unparse(copy)
     text = source.segment(node)
-    return ast.unparse(copy) if asked or ("\n" in text and not text.endswith(")")) else text
+    try:
+        ast.parse(text)
+    except SyntaxError:  # lines of a larger expression, whose parentheses hold them together
+        first, _, rest = text.partition("\n")
+        return f"(\n    {first}\n{textwrap.indent(textwrap.dedent(rest), '    ')}\n)"
+    return text
 
 
 def _seeded(plan: Plan, call: ast.Call) -> None:

@@ -6,7 +6,6 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects import tf_data
-from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import SHARD, carries_state, divide
@@ -95,7 +94,7 @@ def _dataset(plan: Plan, arguments: Given, x: ast.expr) -> None:
         _dealt(plan, x)
     seeds.agree(plan, arguments.call, [x], inside=False)
     steps = arguments.one("steps_per_epoch")
-    if steps is not None and not _counts_divided(plan, steps):
+    if steps is not None and not tf_data.counts_divided(plan, steps):
         fewer(plan, steps)
 
 
@@ -114,16 +113,6 @@ def _dealt(plan: Plan, x: ast.expr) -> None:
         "nobody sees where this pipeline shuffles; batches that ranks take may hold the same samples",
         "give its `shuffle` a `seed=`",
     )
-
-
-def _counts_divided(plan: Plan, steps: ast.expr) -> bool:
-    """Whether a number of steps is the length of a pipeline that is divided where it is made."""
-    for source in plan.program.sources(steps):
-        if isinstance(source, ast.Name | ast.Attribute):
-            nodes = {node for path in paths(source, plan.program) for node in path.nodes}
-            if nodes & plan.divided and not any(node is source for node in plan.divided):
-                return True
-    return False
 
 
 def fewer(plan: Plan, steps: ast.expr) -> None:

@@ -47,7 +47,7 @@ def wait_for_writes(plan: Plan, module: Module) -> None:
         unit = plan.program.unit(write)
         statement = plan.program.statement(write)
         later = not private(write, plan.program) and any(_after(read, write, plan.program) for read in reads)
-        if later and unit.source.location in plan.worlds and not _in_class_of_callbacks(write, plan.program):
+        if later and unit.source.location in plan.worlds and not _for_rank_zero(write, plan.program):
             if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign):
                 plan.patch(statement).after(statement, f'{module(plan, write)}.allreduce(0, name="written")', _WAIT)
 
@@ -86,7 +86,11 @@ def _after(read: ast.Call, write: ast.Call, program: Program) -> bool:
     return any(each in around for each in program.ancestors(read))
 
 
-def _in_class_of_callbacks(node: ast.AST, program: Program) -> bool:
+def _for_rank_zero(node: ast.AST, program: Program) -> bool:
+    """Whether a node is run by callbacks, which may be those of rank 0 alone: a method of one, or how a model is saved."""
+    function = program.function(node)
+    if function is not None and getattr(function, "name", "") in _SAVES and not program.calling(function):
+        return True
     return any(
         isinstance(above, ast.ClassDef) and any("allback" in ast.unparse(base) for base in above.bases)
         for above in program.ancestors(node)

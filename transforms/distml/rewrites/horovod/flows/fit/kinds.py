@@ -21,6 +21,8 @@ _FOLDER = re.compile(
 _SEQUENCE = re.compile(r"keras\.(\w+\.)*(Sequence|PyDataset|TimeseriesGenerator)\(\)")
 _DATASET = re.compile(r"(tensorflow\.data|tensorflow_datasets|keras\.(\w+\.)*\w+_dataset_from_\w+)\b.*")
 _ARRAY = re.compile(r"(numpy|pandas|keras\.datasets|sklearn|scipy|cv2|PIL|h5py|pickle|skimage|imageio)\b.*")
+_AXES = frozenset({"numpy.swapaxes()", "numpy.moveaxis()", "numpy.transpose()"})
+"""What has several axes: a list of it holds arrays."""
 
 
 def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
@@ -38,6 +40,8 @@ def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
         return "array"
     if boxes and len(boxes) == len(values - {Constant(None)}):
         return _of_box(boxes[0], program)
+    if any(_unstacked(value, program) for value in values):
+        return "list"
     if labelled:
         return "array"
     if paths(x, program) or any(_DATASET.fullmatch(name) for name in names):
@@ -47,6 +51,14 @@ def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
     if any(isinstance(value, Instance) and program.member(value, "__getitem__") for value in values):
         return "sequence"
     return "unknown"
+
+
+def _unstacked(value: object, program: Program) -> bool:
+    """Whether a value is a list of what an array of several axes holds."""
+    if not isinstance(value, Foreign) or value.name not in _AXES or value.node is None:
+        return False
+    above = program.parent(value.node)
+    return isinstance(above, ast.Call) and "builtins.list" in program.names(above.func)
 
 
 def _is_arithmetic(x: ast.expr, program: Program) -> bool:
