@@ -8,7 +8,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from distml.rewrites.horovod.aspects import already, devices, downloads, hdf5, opened, orders, outputs, written
+from distml.rewrites.horovod.aspects import (
+    already,
+    devices,
+    downloads,
+    hdf5,
+    opened,
+    orders,
+    outputs,
+    pictures,
+    written,
+)
 from distml.rewrites.horovod.flows import flows
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark, Start
@@ -69,6 +79,7 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
             orders.alike(plan)
             downloads.once(plan)
             outputs.on_rank_zero(plan)
+            pictures.by_rank_zero(plan)
             opened.apart(plan)
             hdf5.first_only(plan)
             written.wait(plan)

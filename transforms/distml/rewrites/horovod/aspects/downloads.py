@@ -22,15 +22,18 @@ from distml.training.program import Program
 _LOADS = re.compile(
     r"keras\.datasets\.\w+\.load_data|keras\.utils\.(data_utils\.)?get_file|keras\.applications\.(\w+\.)?[A-Z]\w+"
     r"|tensorflow_datasets\.(load|builder\(\)\.download_and_prepare)|torch\.hub\.(load|load_state_dict_from_url)|torch\.utils\.model_zoo\.load_url"
-    r"|urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)|nltk\.download"
+    r"|(six\.moves\.)?urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)|nltk\.download"
     r"|tensorflow\.examples\.tutorials\.mnist\.input_data\.read_data_sets|tensorflow\.contrib\.learn\.(\w+\.)*(read_data_sets|load_dataset|maybe_download)|sklearn\.datasets\.fetch_\w+"
     r"|datasets\.load_dataset|transformers\.\w+\.from_pretrained|torchtext\.datasets\.\w+(\.splits)?|torchtext\.vocab\.(GloVe|FastText|CharNGram|Vectors)"
+    r"|torch_geometric\.datasets\.(\w+\.)*[A-Z]\w+|ogb\.\w+\.(\w+\.)*\w*Dataset|dgl\.data\.(\w+\.)*[A-Z]\w+"
 )
 _SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")
 _MODELS = re.compile(r"torchvision\.models\.(\w+\.)*[a-z]\w+")
 _COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
 _LOADERS = re.compile(r"\s*(wget|curl|gsutil|kaggle|gdown)\b")
 _ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize")
+_REMOVES = frozenset("os.remove os.unlink shutil.move os.rename os.replace".split())
+_LISTS = frozenset("os.listdir os.scandir os.walk glob.glob glob.iglob".split())
 _FETCHES = frozenset(
     "requests.get requests.Session().get os.system subprocess.call subprocess.run subprocess.check_call".split()
 )
@@ -48,9 +51,13 @@ def once(plan: Plan) -> None:
     for call in plan.program.calls:
         if plan.program.unit(call).source.location not in plan.editable:
             continue
+        if start in ("keras", "tensorflow") and (tidied := _tidied(call, plan)) is not None:
+            statements += [tidied] if tidied not in statements else []
         prepares = _prepares(call, plan)
         if prepares or downloads(call, plan.program):
             places = _places(plan.program.statement(call), plan)
+            if start == "session":
+                places = [outer for each in places for outer in _where_tensorflow_is(each, plan)]
             waits = bool(places) and all(_can_wait(each, start, plan) for each in places)
             if prepares and not waits:
                 continue
@@ -73,7 +80,26 @@ def _can_wait(statement: ast.stmt, start: Start, plan: Plan) -> bool:
     """Whether processes can be made to wait here: not in the graph of an estimator, and sessions only where TensorFlow is."""
     if start != "session":
         return not _in_a_graph(statement, plan) and (start != "torch" or started(plan, statement))
-    return tensorflow_at(statement, plan.program) is not None and started(plan, statement)
+    alone = _evaluates_at_times(plan.program) and _given_away(statement, plan.program)
+    return not alone and tensorflow_at(statement, plan.program) is not None and started(plan, statement)
+
+
+def _evaluates_at_times(program: Program) -> bool:
+    """Whether an estimator evaluates whenever it has written a checkpoint, which each rank does at a time of its own."""
+    return any(name.endswith(".train_and_evaluate") for call in program.calls for name in program.names(call.func))
+
+
+def _given_away(node: ast.AST, program: Program, depth: int = 6) -> bool:
+    """Whether a node may run in a function that a library calls, such as an input function, and not only in `main`."""
+    if any(isinstance(above, ast.Lambda) for above in program.ancestors(node)):
+        return True
+    function = program.function(node)
+    if function is None:
+        return False
+    calls = program.calling(function)
+    if not calls or not depth:
+        return getattr(function, "name", "") not in ("main", "run")
+    return any(_given_away(call, program, depth - 1) for call in calls)
 
 
 def _in_session(statement: ast.stmt, plan: Plan) -> str:
@@ -104,13 +130,31 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     """Whether a call fetches or writes what is missing, and what all processes of a machine go on to read."""
     program = plan.program
     statement = program.statement(call)
-    if start_of(plan) != "torch" or not _if_missing(statement, program) or _during_training(statement, plan):
+    if start_of(plan) != "torch" or not _if_missing(statement, program) or during_training(statement, plan):
         return False
     if program.names(call.func) & _FETCHES:
         return True
     path = argument(call, 0, "file") if opens_to_write(call, program) else argument(call, 1, "f", "file")
     writes = opens_to_write(call, program) or "torch.save" in program.names(call.func)
     return writes and path is not None and is_read(plan, path) and not private(call, program)
+
+
+def _tidied(call: ast.Call, plan: Plan) -> ast.stmt | None:
+    """The loop of a script that opens files it finds in a folder, and removes some: who comes later finds them gone."""
+    program = plan.program
+    statement = program.statement(call)
+    loops = [each for each in program.ancestors(statement) if isinstance(each, ast.For)]
+    if not program.names(call.func) & _REMOVES or program.function(statement) is not None or not loops:
+        return None
+    listed = {name for each in loops for name in _called(each.iter, program)}
+    if not listed & _LISTS or "builtins.open" not in _called(loops[-1], program):
+        return None
+    return None if _branch(loops[-1], program) is not None or _trains(loops[-1], plan) else loops[-1]
+
+
+def _called(node: ast.AST, program: Program) -> set[str]:
+    """The paths of what is called in a node."""
+    return {name for each in ast.walk(node) if isinstance(each, ast.Call) for name in program.names(each.func)}
 
 
 def _if_missing(statement: ast.stmt, program: Program) -> bool:
@@ -123,14 +167,14 @@ def _if_missing(statement: ast.stmt, program: Program) -> bool:
     return branch is not None and any(_ASKS.search(name.rpartition(".")[2]) for name in asked)
 
 
-def _during_training(node: ast.AST, plan: Plan, seen: frozenset[ast.AST] = frozenset()) -> bool:
+def during_training(node: ast.AST, plan: Plan, seen: frozenset[ast.AST] = frozenset()) -> bool:
     """Whether a node may run in a turn of a training loop."""
     above = plan.program.ancestors(node)
     if any(isinstance(each, LOOPS) and _trains(each, plan) for each in above):
         return True
     function = plan.program.function(node)
     calls = plan.program.calling(function) if function is not None and function not in seen else []
-    return any(_during_training(call, plan, seen | {function}) for call in calls if function is not None)
+    return any(during_training(call, plan, seen | {function}) for call in calls if function is not None)
 
 
 def _between(first: ast.stmt, last: ast.stmt, program: Program) -> list[ast.stmt]:
@@ -197,6 +241,19 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
             return [each for places in found for each in places]
     around = branch is not None and start_of(plan) == "torch" and _surely(branch, program) and not _trains(branch, plan)
     return [branch] if around and branch is not None else []
+
+
+def _where_tensorflow_is(place: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
+    """The statement, or if its module has no TensorFlow to wait with those that call its function; itself if nobody has."""
+    function = plan.program.function(place)
+    if function is None or not depth or tensorflow_at(place, plan.program) is not None:
+        return [place]
+    found = [_places(plan.program.statement(call), plan) for call in plan.program.calling(function)]
+    if not all(found):
+        return [place]
+    return [outer for places in found for each in places for outer in _where_tensorflow_is(each, plan, depth - 1)] or [
+        place
+    ]
 
 
 def _surely(statement: ast.stmt, program: Program, depth: int = 3) -> bool:

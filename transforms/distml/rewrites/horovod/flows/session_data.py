@@ -79,6 +79,7 @@ def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
             elif plan.options.shard == "auto":
                 take_turns(plan, scope, reach, runs)
                 dealt(plan).add(scope)
+                _each(plan, list(_beside(scope, reach, graph)), scope)
                 if carries(run, graph):
                     _warn_carried(plan, run)
             else:
@@ -110,6 +111,14 @@ def _draw(plan: Plan, graph: Graph, run: Run) -> bool:
         if isinstance(scope, ast.While) and _moves(scope) & reach.names:
             break
     return _whole(plan, graph, feeds, run) if around else True
+
+
+def _beside(loop: ast.For, reach: Reach, graph: Graph) -> Iterator[Draw]:
+    """Random numbers that are drawn beside the batch of a turn, such as the noise of a generator."""
+    for draw in draws(reach, loop, graph):
+        given = reached([*draw.call.args, *(keyword.value for keyword in draw.call.keywords)], loop)
+        if not draw.counts and not given.names & targets(loop.target):
+            yield draw
 
 
 def _fed_back(run: Run, reach: Reach, program: Program) -> bool:

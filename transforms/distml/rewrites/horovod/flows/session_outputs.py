@@ -53,7 +53,8 @@ def _reports(plan: Plan) -> None:
                 guard(plan, statement, "file")
         elif isinstance(statement, ast.Assign) and statement.value is call and _saves(call, program):
             _assigned(plan, statement, call)
-        if any(name in _WRITERS for name in program.names(call.func)):
+    for call in program.calls:  # when it is known what is put under rank 0
+        if any(name in _WRITERS for name in program.names(call.func)) and program.unit(call) in plan.units():
             _writer(plan, call)
 
 

@@ -10,6 +10,7 @@ from distml.rewrites.horovod.aspects.setup import anchor_of
 from distml.rewrites.horovod.flows.session_frames import inside, reads, targets
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, owner_of
+from distml.training.callsites import called
 from distml.training.program import Program
 
 FEWER = Note(
@@ -181,7 +182,8 @@ def _definition(plan: Plan, number: ast.expr) -> ast.expr | None:
     if not isinstance(number, ast.Name):
         return None
     values = _definitions(number, plan.program)
-    if len(values) != 1 or isinstance(values[0], ast.Constant) or not _shared(number, plan.program):
+    literal = len(values) == 1 and isinstance(values[0], ast.Constant)
+    if len(values) != 1 or not (_numbered(number, plan.program) if literal else _shared(number, plan.program)):
         return None
     unit = plan.program.unit(number)
     start = anchor_of(unit, "tensorflow")
@@ -210,6 +212,18 @@ def _shared(number: ast.Name, program: Program) -> bool:
     owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
     uses = [n for n in ast.walk(owner or unit.tree) if isinstance(n, ast.Name) and n.id == number.id]
     return sum(isinstance(each.ctx, ast.Load) for each in uses) > 1
+
+
+def _numbered(number: ast.Name, program: Program) -> bool:
+    """Whether the steps are numbered behind their loop, as the axis of a plot is: with as many numbers as steps."""
+    unit = program.unit(number)
+    owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
+    for call in inside(owner or unit.tree):
+        if isinstance(call, ast.Call) and called(call) in ("range", "xrange", "arange") and call.lineno > number.lineno:
+            looped = isinstance(program.parent(call), ast.For | ast.comprehension)
+            if not looped and any(isinstance(each, ast.Name) and each.id == number.id for each in call.args):
+                return True
+    return False
 
 
 def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:

@@ -1,0 +1,49 @@
+"""Pictures that functions of the program write while it trains, in whatever module they stand: by rank 0.
+
+Scripts leave that to a module of helpers, in which nothing else changes. What is written before the training begins is
+left alone: that may be data, which all ranks go on to read.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.aspects.downloads import during_training
+from distml.rewrites.horovod.aspects.idle import runs
+from distml.rewrites.horovod.aspects.outputs import guard, guarded, private
+from distml.rewrites.horovod.aspects.purity import reads_only
+from distml.rewrites.horovod.aspects.setup import started
+from distml.rewrites.horovod.plan import Note, Plan
+
+_WRITES = re.compile(
+    r"scipy\.misc\.(imsave|toimage\(\)\.save)|matplotlib\.(pyplot|pylab|image)\.(savefig|imsave)|cv2\.imwrite"
+    r"|imageio(\.v2|\.v3)?\.(imwrite|imsave|mimsave|mimwrite)|skimage\.io\.imsave|torchvision\.utils\.save_image"
+    r"|keras\.(preprocessing\.image|utils)\.(save_img|array_to_img\(\)\.save)|PIL\.Image\.(open|fromarray|new)\(\)(\.\w+\(\))*\.save"
+)
+_NOTE = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
+
+
+def by_rank_zero(plan: Plan) -> None:
+    """Put calls that write pictures under rank 0, where a function makes them during the training."""
+    program = plan.program
+    for call in program.calls:
+        if any(_WRITES.fullmatch(name) for name in program.names(call.func)) and _moves(call, plan):
+            statement = program.statement(call)
+            if isinstance(statement, ast.Expr) and statement.value is call:
+                guard(plan, statement, "file")
+            elif isinstance(statement, ast.Return) and statement.value is call:
+                plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", _NOTE)
+
+
+def _moves(call: ast.Call, plan: Plan) -> bool:
+    """Whether the other ranks can leave a call out, and nobody has seen to that."""
+    program, statement = plan.program, plan.program.statement(call)
+    known = program.unit(call).source.location in plan.editable and program.function(call) is not None
+    if not known or not runs(call, program) or guarded(statement, plan) or private(call, program):
+        return False
+    asked = plan.patch(statement).requests.statements
+    done = statement in asked and asked[statement].guard is not None
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    pure = all(reads_only(part, program) for part in given)
+    return not done and pure and started(plan, call) and during_training(call, plan)
