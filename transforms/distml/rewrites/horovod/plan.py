@@ -76,6 +76,8 @@ class Plan:
     worlds: dict[str, World] = field(default_factory=dict)
     divided: set[ast.AST] = field(default_factory=set)
     """The expressions whose data the ranks share already."""
+    whole: set[ast.AST] = field(default_factory=set)
+    """The expressions whose data is divided further on, for one of those that take it."""
     local: set[ast.AST] = field(default_factory=set)
     """The statements that one process of each machine runs before the others."""
     done: set[Callable[[Plan], None]] = field(default_factory=set)

@@ -52,11 +52,15 @@ _SAVES = frozenset(
 _SAVED = re.compile(
     r"(keras\.(Model|Sequential)|tensorflow\.train\.(Checkpoint|CheckpointManager|Saver)|PIL\.Image\.(open|fromarray)"
     r"|matplotlib\.animation\.\w+)\(\)(\.\w+\(\))*\.(save|write|export_meta_graph)"
+    r"|tensorflow\.data\.Dataset(\.\w+)?\(\)(\.\w+\(\))*\.save|tensorflow\.data\.experimental\.save"
 )
 _CHECKPOINTS = re.compile(
     r"torch\.save|pickle\.dump|keras\.models\.save_model|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*"
     r"\.(save|save_weights)"
 )
+_OWN_FOLDER = re.compile(r"tempfile\.(?!gettemp)")
+"""What makes a file or folder that no other process has; the folder of all temporary files is everybody's."""
+
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "bz2.open", "gzip.open", "lzma.open"})
 _CSV = frozenset({"csv.writer", "csv.DictWriter"})
 _TRACKED = {
@@ -137,7 +141,7 @@ def private(call: ast.Call, program: Program) -> bool:
     """Whether a call writes below a temporary folder, of which each rank has its own."""
     sources = (source for part in (*call.args, *(k.value for k in call.keywords)) for source in program.sources(part))
     return any(
-        isinstance(source, ast.Call) and any(name.startswith("tempfile.") for name in program.names(source.func))
+        isinstance(source, ast.Call) and any(_OWN_FOLDER.match(name) for name in program.names(source.func))
         for source in sources
     )
 

@@ -36,7 +36,10 @@ _NAMED = Note(
 )
 _DEFAULTS = {
     "sgd": "0.01",
-    **dict.fromkeys("adam adamw adamax nadam rmsprop adagrad adadelta ftrl adafactor".split(), "0.001"),
+    **dict.fromkeys(
+        "adam adamw adamax nadam rmsprop adagrad adadelta ftrl adafactor lamb lazyadam rectifiedadam novograd".split(),
+        "0.001",
+    ),
     "lion": "0.0001",
 }
 """The rates of Keras's optimizers where none is given, as of TensorFlow 2.15."""

@@ -79,6 +79,8 @@ def shard(plan: Plan, data: ast.expr) -> bool:
     for path, cut in _cuts(whole, ours, _in_graph(plan)):
         if plan.divided & {*path.nodes}:
             continue
+        cut = next((n for n in range(cut, len(path.nodes)) if path.nodes[n] not in plan.whole), cut)
+        plan.whole.update(path.nodes[:cut])
         if plan.options.shard == "steps":
             cut = max((n for n, method in enumerate(path.methods) if method), default=0)
             _insert(plan, path, cut, "{0}.take({0}.cardinality() // {size})")

@@ -29,13 +29,32 @@ _KINDS = (
         ),
         re.compile(
             r"PIL\.Image\.open|imageio(\.v\d)?\.imread|cv2\.imread|matplotlib\.(image|pyplot)\.imread|glob\.i?glob"
-            r"|IPython\.display\.Image"
+            r"|IPython\.display\.Image|tensorflow_docs\.vis\.embed\.embed_file"
         ),
     ),
-    (re.compile(r"\.to_(csv|json|pickle|excel)"), re.compile(r"pandas\.read_\w+")),
+    (
+        re.compile(r"\.to_(csv|json|pickle|excel)"),
+        re.compile(
+            r"pandas\.read_\w+|tensorflow\.data\.(experimental\.make_csv_dataset|experimental\.CsvDataset|TextLineDataset)"
+        ),
+    ),
+    (
+        re.compile(r"shutil\.(rmtree|move|copy\w*)|os\.(remove|unlink|rename|replace)"),
+        re.compile(
+            r"keras\.(\w+\.)*(image|text|audio)_dataset_from_directory|tensorflow\.data\.Dataset\.list_files"
+            r"|os\.(listdir|walk|scandir)|glob\.i?glob|keras\.(\w+\.)*ImageDataGenerator\(\)\.flow_from_directory"
+        ),
+    ),
+    (
+        re.compile(r"tensorflow\.data\.(Dataset(\.\w+)?\(\)(\.\w+\(\))*|experimental)\.save"),
+        re.compile(r"tensorflow\.data\.(Dataset|experimental)\.load"),
+    ),
     (re.compile(r"(pickle|json)\.dump|numpy\.savez?"), re.compile(r"(pickle|json|numpy)\.load")),
 )
 """What writes files of a kind, and what reads them."""
+
+_WAITS = {"torch": "barrier()", "tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="written")'}
+"""How all ranks wait for each other."""
 
 _NOTE = Note(
     "all ranks wait for rank 0 to have written",
@@ -48,7 +67,7 @@ _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 def wait(plan: Plan) -> None:
     """Have all ranks wait in front of what reads files that rank 0 alone writes, in PyTorch and TensorFlow 2."""
     starts = {loop.start for loop in plan.loops}
-    if len(starts) == 1 and starts <= {"torch", "tensorflow"}:
+    if len(starts) == 1 and starts <= set(_WAITS):
         reach = _Reach(plan)
         for block in _blocks(plan, reach):
             _look_through(plan, reach, block)
@@ -120,14 +139,17 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
         calls = [] if _is_main(statement) else [each for each in reach.of(statement) if isinstance(each, ast.Call)]
         if written & {kind for call in calls for kind in _kinds(call, plan.program, 1)}:
             if not _first_only(statement, plan):
-                world = plan.world(statement)
-                torch = plan.loops[0].start == "torch"
-                code = f"{world.module}.barrier()" if torch else f"{world.module}.broadcast_object(None)"
-                plan.patch(statement).before(statement, code, _NOTE)
+                code = f"{plan.world(statement).module}.{_WAITS[plan.loops[0].start]}"
+                patch = plan.patch(statement)
+                patch.before(statement, code, _NOTE)
+                before = patch.requests.statements[statement].before
+                before.insert(0, before.pop(before.index(code)))  # what was put in front may read already
                 written = set()
         for call in calls:
             if not private(call, plan.program) and _first_only(plan.program.statement(call), plan):
                 written |= _kinds(call, plan.program, 0)
+        if plan.loops[0].start == "keras":
+            written.discard(0)  # all wait behind what saves models of Keras already
 
 
 def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:

@@ -57,8 +57,18 @@ def distribute(plan: Plan, module: str, call: ast.Call) -> None:
     for node in given_ones:
         if isinstance(node, ast.Constant) and node.value is None:
             _default(plan, module, call, averaging)
-        elif not (arguments.on_super and isinstance(node, ast.Name) and not program.of(node)):
+        elif not (arguments.on_super and isinstance(node, ast.Name) and _comes_from_callers(node, program)):
             _Placing(plan, module, averaging).place(node)
+
+
+def _comes_from_callers(node: ast.Name, program: Program) -> bool:
+    """Whether a method hands on an optimizer that its callers name: it is made where they call it; or nobody knows what."""
+    values, function = program.of(node), program.function(node)
+    if not values or function is None:
+        return not values
+    named = [Given(call, program).one("optimizer") for call in program.calling(function)]
+    strings = bool(named) and all(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in named)
+    return strings and all(isinstance(value, Constant) for value in values)
 
 
 def refuse_unseen(plan: Plan, trainings: Iterable[ast.AST]) -> None:
@@ -108,6 +118,10 @@ def _is_trained(arguments: Given, program: Program) -> bool:
 
 def _is_made(value: object) -> bool:
     return isinstance(value, Foreign) and any(kind.fullmatch(value.name) for kind in (_MADE, _CREATED, _LOSS_SCALE))
+
+
+def _is_optimizer(value: object) -> bool:
+    return _is_made(value) and isinstance(value, Foreign) and ".schedules." not in value.name
 
 
 def _default(plan: Plan, module: str, call: ast.Call, averaging: bool) -> None:
@@ -178,6 +192,8 @@ class _Placing:
             return
         if any(_CREATED.fullmatch(name) for name in names):
             not_found(self._plan, call)
+        elif inner is not None and any(_is_optimizer(value) for value in self._program.of(inner)):
+            _Placing(self._plan, self._module, averaging=False).place(inner)
         else:
             scale_optimizer(self._plan, call)
         if self._averaging:
