@@ -34,8 +34,6 @@ _LOADERS = re.compile(r"\s*(wget|curl|gsutil|kaggle|gdown)\b")
 _ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize")
 _REMOVES = frozenset("os.remove os.unlink shutil.move os.rename os.replace".split())
 _LISTS = frozenset("os.listdir os.scandir os.walk glob.glob glob.iglob".split())
-_REMOVES = frozenset("os.remove os.unlink shutil.move os.rename os.replace".split())
-_LISTS = frozenset("os.listdir os.scandir os.walk glob.glob glob.iglob".split())
 _FETCHES = frozenset(
     "requests.get requests.Session().get os.system subprocess.call subprocess.run subprocess.check_call".split()
 )
@@ -53,8 +51,6 @@ def once(plan: Plan) -> None:
     for call in plan.program.calls:
         if plan.program.unit(call).source.location not in plan.editable:
             continue
-        if start in ("keras", "tensorflow") and (tidied := _tidied(call, plan)) is not None:
-            statements += [tidied] if tidied not in statements else []
         if start in ("keras", "tensorflow") and (tidied := _tidied(call, plan)) is not None:
             statements += [tidied] if tidied not in statements else []
         prepares = _prepares(call, plan)
@@ -141,24 +137,6 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     path = argument(call, 0, "file") if opens_to_write(call, program) else argument(call, 1, "f", "file")
     writes = opens_to_write(call, program) or "torch.save" in program.names(call.func)
     return writes and path is not None and is_read(plan, path) and not private(call, program)
-
-
-def _tidied(call: ast.Call, plan: Plan) -> ast.stmt | None:
-    """The loop of a script that opens files it finds in a folder, and removes some: who comes later finds them gone."""
-    program = plan.program
-    statement = program.statement(call)
-    loops = [each for each in program.ancestors(statement) if isinstance(each, ast.For)]
-    if not program.names(call.func) & _REMOVES or program.function(statement) is not None or not loops:
-        return None
-    listed = {name for each in loops for name in _called(each.iter, program)}
-    if not listed & _LISTS or "builtins.open" not in _called(loops[-1], program):
-        return None
-    return None if _branch(loops[-1], program) is not None or _trains(loops[-1], plan) else loops[-1]
-
-
-def _called(node: ast.AST, program: Program) -> set[str]:
-    """The paths of what is called in a node."""
-    return {name for each in ast.walk(node) if isinstance(each, ast.Call) for name in program.names(each.func)}
 
 
 def _tidied(call: ast.Call, plan: Plan) -> ast.stmt | None:
