@@ -14,7 +14,7 @@ from distml.smoke.report import as_text
 from distml.smoke.run import smoke_text
 
 from smoke.environments import horovod_python
-from smoke.programs import DDP, FLOWS, HOROVOD_TAPE, HOROVOD_TORCH, TAPE, TORCH, edited
+from smoke.programs import DDP, FLOWS, HOROVOD_SESSION, HOROVOD_TAPE, HOROVOD_TORCH, SESSION, TAPE, TORCH, edited
 
 PATIENT = Options(np=2, steps=4, timeout=280, stall=60)
 QUICK = Options(np=2, steps=4, timeout=280, stall=60, compare=False)
@@ -117,3 +117,20 @@ def test_a_rank_that_fails() -> None:
     report = smoke_text(TORCH, broken, python=sys.executable, options=QUICK)
     assert "rank 1 failed at script.py:" in text_of(report, "finished"), as_text(report)
     assert "AssertionError: not mine" in text_of(report, "finished")
+
+
+def test_a_session_that_is_fed_all_data_in_each_step_keeps_its_learning_rate() -> None:
+    pipeline = "batches = tf.data.Dataset.from_tensor_slices((x, y)).repeat().batch(4)\n"
+    divided = pipeline.replace(".repeat()", ".shard(hvd.size(), hvd.rank()).repeat()")
+    iterator = "a, b = tf.data.make_one_shot_iterator(batches).get_next()"
+    fed = "a, b = tf.placeholder(tf.float32, [None, 6]), tf.placeholder(tf.float32, [None, 1])"
+    run = "session.run([train, loss]"
+    original = edited(edited(edited(SESSION, pipeline, ""), iterator, fed), run, run + ", {a: x, b: y}")
+    part = ", {a: x[hvd.rank()::hvd.size()], b: y[hvd.rank()::hvd.size()]}"
+    ranks = edited(edited(edited(HOROVOD_SESSION, divided, ""), iterator, fed), run, run + part)
+    kept = edited(ranks, "AdamOptimizer(0.01 * hvd.size())", "AdamOptimizer(0.01)")
+    python = horovod_python("tensorflow")
+    assert not failed(report := smoke_text(original, kept, python=python, options=PATIENT)), as_text(report)
+    assert report.status("rate") == "passed", as_text(report)
+    assert failed(report := smoke_text(original, ranks, python=python, options=PATIENT)) >= {"rate"}, as_text(report)
+    assert "the same learning rate" in text_of(report, "rate")

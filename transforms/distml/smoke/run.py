@@ -30,13 +30,15 @@ from distml.smoke.records import Record, read
 class Ran:
     """One run: how its launcher ended, and the records of its ranks.
 
-    `unlike` says why the one process does not stand for all ranks, where it does not.
+    `unlike` says why the one process does not stand for all ranks, where it does not; `whole` that it read in each step
+    the same data as they did, without any larger batch: it keeps its learning rate then.
     """
 
     ended: processes.Ended
     records: tuple[Record, ...]
     folder: Path
     unlike: str = ""
+    whole: bool = False
 
 
 def smoke(
@@ -153,6 +155,10 @@ def _alone(trial: Trial, together: Ran) -> Ran:
     if common is not None and saved.exists():
         plan.update(load=str(saved), load_step=common)
     alone = trial.run("alone", "", 1, {}, plan)
+    if trial.options.np > 1 and verdicts.fed_alike(together.records, alone.records[0]):
+        whole = trial.run("whole", "", 1, {}, {**plan, "factor": 1, "rate": 1})
+        if verdicts.fed_alike(together.records, whole.records[0]):
+            return replace(whole, whole=True)
     if trial.options.np == 1 or alone.ended.stopped or alone.records[0].ending in ("finished", "stopped"):
         return alone
     single = trial.run("single", "", 1, {}, {})

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,8 @@ def judge(script: str, launcher: str, options: Options, together: Ran, alone: Ra
     records = together.records
     found = [finished(together), collectives(records), started(records), weights(records), data(records)]
     if alone is not None:
-        found += [original(alone), *compared(options, records, alone.records[0], alone.unlike)]
+        asked = replace(options, scale_lr="none") if alone.whole else options
+        found += [original(alone), *compared(asked, records, alone.records[0], alone.unlike)]
     speeds = [speed for speed in (_speed(records), alone and _speed(alone.records)) if speed]
     return Report(
         script=script,
@@ -222,6 +224,16 @@ def compared(options: Options, records: Sequence[Record], alone: Record, unlike:
         steps = steps[:1]  # after it the weights are others, and for this reason only
     found = [_loss(options, records, alone, steps, loose), _rate(options, records, alone, common, loose)]
     return found if any(map(any, sizes)) else [_unseen(verdict) for verdict in found]
+
+
+def fed_alike(records: Sequence[Record], alone: Record) -> bool:
+    """Whether the ranks were fed together, in the first step they had in common, as many samples as one process was."""
+    common = common_step(records)
+    if common is None or alone.ending not in ("finished", "stopped"):
+        return False
+    batches = [batch for record in (*records, alone) for batch in record.read(common)]
+    fed = bool(batches) and all(source == "feed" for source, _, _ in batches)
+    return fed and sum(record.samples(common) for record in records) == alone.samples(common) > 0
 
 
 def _unseen(verdict: Verdict) -> Verdict:

@@ -21,7 +21,7 @@ _NOTE = Note(
     "a rank that opens the file for writing empties it, whatever rank 0 has written",
     "rank-zero-output",
 )
-_LOOKS = ("exists", "isfile", "makedirs", "mkdir", "dirname", "basename", "join")
+_LOOKS = ("exists", "isfile", "makedirs", "mkdir", "dirname", "basename", "join", "remove", "unlink")
 
 
 def apart(plan: Plan) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.flows import (
     session_config,
     session_data,
@@ -19,7 +20,7 @@ from distml.rewrites.horovod.flows import (
 from distml.rewrites.horovod.flows.session_broadcast import restores
 from distml.rewrites.horovod.flows.session_graph import MONITORED, SUPERVISED, Run, graph_of
 from distml.rewrites.horovod.plan import Loop, Note, Plan
-from distml.training.around import LOOPS, block_of
+from distml.training.around import LOOPS, block_of, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -104,23 +105,40 @@ def _supervised(plan: Plan, call: ast.Call) -> None:
     made = [v.node for v in program.of(call.func.value) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
     for supervisor in made:
         _folders(plan, supervisor)
-        statement = program.statement(supervisor)
-        name = plan.patch(statement).free("broadcast")
-        code = f"{name} = {plan.world(statement).module}.broadcast_global_variables(0)"
-        plan.patch(statement).before(statement, code, _SEND)
         entered = program.statement(call)
-        if isinstance(entered, ast.With):
-            session = next((i.optional_vars for i in entered.items if i.context_expr is call), None)
-            if session is not None:
-                plan.patch(entered).begin(entered, f"{ast.unparse(session)}.run({name})", _SEND)
-        elif isinstance(entered, ast.Assign):
-            last = _restored(entered, program)
-            plan.patch(last).after(last, f"{ast.unparse(entered.targets[0])}.run({name})", _SEND)
+        session = _entered_as(entered, call)
+        if session is not None:
+            run = f"{ast.unparse(session)}.run({_broadcast(plan, supervisor, entered, session)})"
+            if isinstance(entered, ast.With):
+                plan.patch(entered).begin(entered, run, _SEND)
+            else:
+                last = _restored(entered, program)
+                plan.patch(last).after(last, run, _SEND)
 
 
-def _restored(entered: ast.Assign, program: Program) -> ast.stmt:
+def _entered_as(entered: ast.stmt, call: ast.Call) -> ast.expr | None:
+    """What the session that a call makes is called."""
+    if isinstance(entered, ast.With):
+        return next((each.optional_vars for each in entered.items if each.context_expr is call), None)
+    return entered.targets[0] if isinstance(entered, ast.Assign) else None
+
+
+def _broadcast(plan: Plan, supervisor: ast.Call, entered: ast.stmt, session: ast.expr) -> str:
+    """Make the operation that sends the weights, in the graph of a supervisor, and say what its session is to run."""
+    program, statement = plan.program, plan.program.statement(supervisor)
+    patch, graph, tf = plan.patch(statement), argument(supervisor, 0, "graph"), tensorflow_at(supervisor, program)
+    name, made = patch.free("broadcast"), f"{plan.world(statement).module}.broadcast_global_variables(0)"
+    near = owner_of(entered, program) is owner_of(statement, program)
+    known = near or tf is None  # elsewhere the graph is asked for it
+    code = f"{name} = {made}" if known else f'{tf}.add_to_collection("{name}", {made})'
+    patch.before(statement, f"with {ast.unparse(graph)}.as_default():\n    {code}" if graph else code, _SEND)
+    return name if known else f'{ast.unparse(session)}.graph.get_collection("{name}")'
+
+
+def _restored(entered: ast.stmt, program: Program) -> ast.stmt:
     """The last statement behind the one that makes a session, in its block, that reads a checkpoint for it; else that one."""
-    block, session = block_of(entered, program), ast.unparse(entered.targets[0])
+    block = block_of(entered, program)
+    session = ast.unparse(entered.targets[0]) if isinstance(entered, ast.Assign) else ""
     found: ast.stmt = entered
     for statement in block[block.index(entered) + 1 :]:
         if isinstance(statement, LOOPS):

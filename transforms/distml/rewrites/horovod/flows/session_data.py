@@ -26,7 +26,7 @@ from distml.rewrites.horovod.flows.session_feeds import (
 from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_steps import divide, few
-from distml.rewrites.horovod.flows.session_turns import take_turns, take_while
+from distml.rewrites.horovod.flows.session_turns import refuse_one, take_turns, take_while
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import Looping, loops_around
 from distml.training.program import Program
@@ -77,6 +77,7 @@ def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
             if _moves(scope) & reach.names - own:
                 _warn_unseen(plan, run)
             elif plan.options.shard == "auto":
+                refuse_one(scope, own, reach, plan.program)
                 take_turns(plan, scope, reach, runs)
                 dealt(plan).add(scope)
                 _each(plan, list(_beside(scope, reach, graph)), scope)
@@ -88,6 +89,7 @@ def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
         if draws(reach, scope, graph):
             return False
         if isinstance(scope, ast.While) and (moved := _moves(scope) & reach.names):
+            refuse_one(scope, moved, reach, plan.program)
             return plan.options.shard == "auto" and take_while(plan, scope, moved, reach)
     return False
 

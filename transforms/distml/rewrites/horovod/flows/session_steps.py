@@ -166,8 +166,11 @@ def divide_number(plan: Plan, number: ast.expr) -> ast.expr | None:
 
 def already_divided(plan: Plan, number: ast.expr) -> bool:
     """Whether a number is computed from one that was divided."""
+    given = _definitions(number, plan.program)
+    if len(given) > 1 and len(reaching := _reaching(number, plan.program)) == 1:
+        return _has(plan, number) or _has(plan, reaching[0])
     return any(_has(plan, each) for each in plan.program.sources(number) if isinstance(each, ast.expr)) or any(
-        _has(plan, value) for value in _definitions(number, plan.program)
+        _has(plan, value) for value in given
     )
 
 
@@ -182,6 +185,7 @@ def _definition(plan: Plan, number: ast.expr) -> ast.expr | None:
     if not isinstance(number, ast.Name):
         return None
     values = _definitions(number, plan.program)
+    values = _reaching(number, plan.program) if len(values) > 1 else values
     literal = len(values) == 1 and isinstance(values[0], ast.Constant)
     if len(values) != 1 or not (_numbered(number, plan.program) if literal else _shared(number, plan.program)):
         return None
@@ -206,12 +210,21 @@ def _definitions(number: ast.expr, program: Program) -> list[ast.expr]:
     ]
 
 
+def _reaching(number: ast.expr, program: Program) -> list[ast.expr]:
+    """What a variable that is assigned several times can have been given where it is read."""
+    return [each.value for each in origins(number, program) if each.whole]
+
+
 def _shared(number: ast.Name, program: Program) -> bool:
-    """Whether a variable is read elsewhere too."""
+    """Whether a variable is read elsewhere too, with the same value."""
     unit = program.unit(number)
     owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
     uses = [n for n in ast.walk(owner or unit.tree) if isinstance(n, ast.Name) and n.id == number.id]
-    return sum(isinstance(each.ctx, ast.Load) for each in uses) > 1
+    others = [each for each in uses if isinstance(each.ctx, ast.Load) and each is not number]
+    if len(_definitions(number, program)) > 1:
+        given = _reaching(number, program)
+        return any(_reaching(each, program) == given for each in others)
+    return bool(others)
 
 
 def _numbered(number: ast.Name, program: Program) -> bool:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached, targets
+from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Run
 from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, stop_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import Looping
+from distml.training.callsites import argument
 from distml.training.program import Program
 
 _TURNS = Note(
@@ -81,6 +83,33 @@ def take_while(plan: Plan, loop: ast.While, counters: set[str], reach: Reach) ->
         if use is not left:
             plan.patch(use).wrap(use, known[loop], _TURNS)
     return True
+
+
+def refuse_one(loop: Looping, counters: set[str], reach: Reach, program: Program) -> None:
+    """Raises `Refuse` (HVD213) where the loop cuts its batches from arrays of one sample: no rank but one would get any."""
+    cut = [node for part in reach.parts for node in ast.walk(part) if isinstance(node, ast.Subscript)]
+    for node in cut:
+        if isinstance(node.value, ast.Name) and reads(node.slice) & counters:
+            given = [each.value for each in origins(node.value, program) if each.whole]
+            if given and all(_one(each, program) for each in given):
+                raise Refuse(
+                    "HVD213",
+                    loop,
+                    f"`{node.value.id}` holds one sample, behind an axis that is put in front: there is no data to divide",
+                    "run several such programs, each in its own process",
+                )
+
+
+def _one(value: ast.expr, program: Program) -> bool:
+    """Whether an expression puts an axis in front of an array: `x[None]`, `x[np.newaxis, ...]`, `np.expand_dims(x, 0)`."""
+    if isinstance(value, ast.Subscript):
+        first = value.slice.elts[0] if isinstance(value.slice, ast.Tuple) and value.slice.elts else value.slice
+        none = isinstance(first, ast.Constant) and first.value is None
+        return none or "numpy.newaxis" in program.names(first)
+    if isinstance(value, ast.Call) and "numpy.expand_dims" in program.names(value.func):
+        axis = argument(value, 1, "axis")
+        return isinstance(axis, ast.Constant) and axis.value == 0
+    return False
 
 
 def _counter(tested: ast.expr, counters: set[str]) -> ast.Name | None:
