@@ -32,7 +32,7 @@ MOST_STEPS = 300_000
 MOST_TEXT = 600_000
 """Characters of the modules of one program."""
 _FRAMEWORK = re.compile(
-    r"\b(tensorflow|keras|torch|horovod)\b|optimizer|\.step\(|\.backward\(|\.run\(|\b(makedirs|mkdir)\(|\byield\b|\bimport \*"
+    r"\b(tensorflow|keras|torch\w*|horovod)\b|optimizer|\.step\(|\.backward\(|\.run\(|\b(makedirs|mkdir)\(|\byield\b|\bimport \*"
     r"|\bcsv\.(writer|DictWriter)\(|\brandom\.\w+\(|\bvisdom\b|\burlretrieve\(|\b(imsave|imwrite|savefig)\("
 )
 _TRAINS = re.compile(

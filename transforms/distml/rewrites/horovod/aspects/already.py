@@ -69,7 +69,10 @@ _TRAINS = (
     "PrivacyEngine",
 )
 _MODULES = ("LightningModule", "LightningDataModule")
-_SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.Process", "torch.multiprocessing.start_processes")
+_SPAWNS = (
+    *(f"torch.multiprocessing.{each}" for each in ("spawn", "Process", "start_processes")),
+    *("ray.tune.run", "ray.tune.Tuner"),
+)
 
 
 def distributed(program: Program) -> list[Remark]:

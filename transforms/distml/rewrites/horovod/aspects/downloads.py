@@ -25,8 +25,9 @@ _LOADS = re.compile(
     r"|(six\.moves\.)?urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)|nltk\.download"
     r"|tensorflow\.examples\.tutorials\.mnist\.input_data\.read_data_sets|tensorflow\.contrib\.learn\.(\w+\.)*(read_data_sets|load_dataset|maybe_download)|sklearn\.datasets\.fetch_\w+"
     r"|datasets\.load_dataset|transformers\.\w+\.from_pretrained|torchtext\.datasets\.\w+(\.splits)?|torchtext\.vocab\.(GloVe|FastText|CharNGram|Vectors)"
-    r"|torch_geometric\.datasets\.(\w+\.)*[A-Z]\w+|ogb\.\w+\.(\w+\.)*\w*Dataset|dgl\.data\.(\w+\.)*[A-Z]\w+"
+    r"|torchtext\.utils\.(download_from_url|extract_archive)|torch_geometric\.datasets\.(\w+\.)*[A-Z]\w+|ogb\.\w+\.(\w+\.)*\w*Dataset|dgl\.data\.(\w+\.)*[A-Z]\w+"
 )
+_TOKENS = re.compile(r"tokenizers\.(\w+\.)*\w+\(\)\.save(_model)?")
 _SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")
 _MODELS = re.compile(r"torchvision\.models\.(\w+\.)*[a-z]\w+")
 _COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
@@ -134,8 +135,9 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
         return False
     if program.names(call.func) & _FETCHES:
         return True
-    path = argument(call, 0, "file") if opens_to_write(call, program) else argument(call, 1, "f", "file")
-    writes = opens_to_write(call, program) or "torch.save" in program.names(call.func)
+    first = opens_to_write(call, program) or any(map(_TOKENS.fullmatch, program.names(call.func)))
+    path = argument(call, 0, "file", "path") if first else argument(call, 1, "f", "file")
+    writes = first or "torch.save" in program.names(call.func)
     return writes and path is not None and is_read(plan, path) and not private(call, program)
 
 

@@ -69,6 +69,7 @@ _TRACKED = {
     "comet_ml.OfflineExperiment": ("disabled", "{0.rank} != 0"),
 }
 """What begins a run of a service that keeps records, and how it is told to keep none."""
+_FOLDER = Note("made once", "the rank that comes second would find the folder there", "folder-race")
 _COLLECTIVE = re.compile(r"allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
 
 
@@ -184,7 +185,7 @@ def guard(plan: Plan, statement: ast.stmt, kind: str = "file") -> None:
 def _free_to_move(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
     """Whether all ranks but one can leave a statement out."""
     parts = [*call.args, *(keyword.value for keyword in call.keywords)]
-    opened = next((each for each in parts if isinstance(each, ast.Call) and opens_to_write(each, plan.program)), None)
+    opened = [each for each in parts if isinstance(each, ast.Call) and opens_to_write(each, plan.program)][:1]
     if any(not reads_only(part, plan.program, harmless=opened) for part in parts):
         return False
     return not guarded(node, plan) and not _communicates(node, plan.patch(node))
@@ -267,7 +268,9 @@ def _kept_inside(node: ast.Assign, within: ast.With, plan: Plan) -> bool:
     owner = owner_of(within, plan.program)
     looped = any(isinstance(above, ast.For | ast.While) for above in plan.program.ancestors(within))
     uses = [each for each in ast.walk(owner) if isinstance(each, ast.Name) and each.id in names and each not in inside]
-    return isinstance(owner, ast.FunctionDef) and not looped and all(each.lineno < within.lineno for each in uses)
+    if looped or not isinstance(owner, ast.FunctionDef):
+        return not looped and not uses
+    return all(each.lineno < within.lineno for each in uses)
 
 
 def opens_to_write(call: ast.Call, program: Program) -> bool:
@@ -313,9 +316,11 @@ def _shared_folder(call: ast.Call, plan: Plan) -> None:
     """A folder that all ranks make may be there already."""
     names = plan.program.names(call.func)
     if names & {"os.makedirs", "os.mkdir"} and len(call.args) == 1 and not call.keywords:
-        note = Note("made once", "the rank that comes second would find the folder there", "folder-race")
         if "os.mkdir" in names and isinstance(call.func, ast.Attribute):
-            plan.patch(call).wrap(call.func, f"{ast.unparse(call.func.value)}.makedirs", note)
+            plan.patch(call).wrap(call.func, f"{ast.unparse(call.func.value)}.makedirs", _FOLDER)
         elif "os.mkdir" in names:
             return
-        plan.patch(call).keyword(call, "exist_ok", "True", note)
+        plan.patch(call).keyword(call, "exist_ok", "True", _FOLDER)
+    elif isinstance(call.func, ast.Attribute) and call.func.attr == "mkdir" and not call.args:
+        if not {keyword.arg for keyword in call.keywords} & {"exist_ok", None}:
+            plan.patch(call).keyword(call, "exist_ok", "True", _FOLDER)

@@ -7,6 +7,7 @@ at tensors. A call nobody knows may draw the next batch, update a metric, or hol
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -24,10 +25,10 @@ _METHODS = frozenset(
     "argmax argmin astype reshape view squeeze unsqueeze flatten float int long double t transpose permute norm abs sqrt "
     "exp log pow round clone contiguous as_list as_string decode encode state_dict named_parameters parameters children "
     "clamp clamp_ nelement ndimension expand repeat chunk unbind byte half bool mul div sub sigmoid softmax tanh "
-    "count_params summary hex to_string avg average value get_shape read_value element_size group groups".split()
+    "trace count_params summary hex to_string avg average value get_shape read_value element_size group groups".split()
 )
 _MODULES = frozenset(
-    "numpy math time datetime os.path json pprint statistics operator string platform socket sys textwrap "
+    "numpy csv math time datetime os.path json pprint statistics operator string platform socket sys textwrap "
     "tensorflow torch keras.backend torchvision sklearn.metrics".split()
 )
 _EFFECTS = frozenset(
@@ -39,11 +40,11 @@ _EFFECTS = frozenset(
 )
 
 
-def reads_only(node: ast.AST, program: Program, depth: int = 3, harmless: ast.AST | None = None) -> bool:
-    """Whether evaluating an expression, or running what it calls, does nothing but read; one call may be known as `harmless`."""
+def reads_only(node: ast.AST, program: Program, depth: int = 3, harmless: Collection[ast.AST] = ()) -> bool:
+    """Whether evaluating an expression, or running what it calls, does nothing but read; calls may be known as `harmless`."""
     if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
         return False
-    if isinstance(node, ast.Call) and node is not harmless and not _call(node, program, depth):
+    if isinstance(node, ast.Call) and node not in harmless and not _call(node, program, depth):
         return False
     return all(reads_only(child, program, depth, harmless) for child in ast.iter_child_nodes(node))
 
@@ -82,4 +83,23 @@ def _function(value: Callable, program: Program, depth: int) -> bool:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if not all(isinstance(each, ast.Name | ast.Tuple) for each in targets):
                 return False
-    return all(reads_only(statement, program, depth) for statement in value.node.body)
+    filling = _filling(value.node)
+    return all(reads_only(statement, program, depth, filling) for statement in value.node.body)
+
+
+def _filling(function: ast.AST) -> frozenset[ast.AST]:
+    """The calls that put something into lists, dictionaries and sets which a function makes itself."""
+    made: dict[str, list[bool]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            fresh = isinstance(node.value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
+            made.setdefault(node.targets[0].id, []).append(fresh)
+    stores = [each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    own = {name for name, kinds in made.items() if all(kinds) and stores.count(name) == len(kinds)}
+    methods = ("append", "extend", "add", "insert", "update")
+    return frozenset(
+        each
+        for each in ast.walk(function)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in methods
+        if isinstance(each.func.value, ast.Name) and each.func.value.id in own
+    )

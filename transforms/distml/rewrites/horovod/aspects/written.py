@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.aspects.outputs import private
+from distml.rewrites.horovod.aspects.outputs import opens_to_write, private
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.values import Class
@@ -50,6 +50,10 @@ _KINDS = (
         re.compile(r"tensorflow\.data\.(Dataset|experimental)\.load"),
     ),
     (re.compile(r"(pickle|json)\.dump|numpy\.savez?"), re.compile(r"(pickle|json|numpy)\.load")),
+    (
+        re.compile(r"builtins\.open\(\)\.write(lines)?|csv\.\w+\(\)\.write\w+"),
+        re.compile(r"(builtins|io|codecs)\.open|tensorflow\.data\.TextLineDataset"),
+    ),
 )
 """What writes files of a kind, and what reads them."""
 
@@ -153,6 +157,8 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
 
 
 def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:
+    if reads and opens_to_write(call, program):
+        return set()
     names = program.names(call.func) | ({f".{call.func.attr}"} if isinstance(call.func, ast.Attribute) else set())
     return {number for number, pair in enumerate(_KINDS) if any(pair[reads].fullmatch(name) for name in names)}
 

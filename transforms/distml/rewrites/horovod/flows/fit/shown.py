@@ -39,7 +39,7 @@ def _shows(statement: ast.stmt, call: ast.Call, program: Program) -> bool:
     parts = [*shown.args, *(keyword.value for keyword in shown.keywords)]
     return (
         _plain(call, program)
-        and all(reads_only(each, program, harmless=call) for each in parts)
+        and all(reads_only(each, program, harmless=[call]) for each in parts)
         and _behind_training(statement, program)
     )
 

@@ -112,7 +112,17 @@ def _divided(study: Study, loops: Loops, tensors: Tensors, call: ast.Call, shard
         for use in loops.training
     ):
         return True
-    return tensors.plan.options.shard == "auto" and any(tensors.shard(each) for each in around[:2])
+    ways = _ways(study, call, 4) if tensors.plan.options.shard == "auto" else []
+    divided = [any(tensors.shard(each) for each in way[:2]) for way in ways]  # of one function that trains two models
+    return any(divided)
+
+
+def _ways(study: Study, node: ast.AST, depth: int) -> list[list[ast.AST]]:
+    """The loops around a node, innermost first, for each way in which it can be come to."""
+    own: list[ast.AST] = [each for each in study.program.ancestors(node) if isinstance(each, LOOPS)]
+    function = study.program.function(node)
+    calls = study.callers.get(function, ()) if function is not None and depth else ()
+    return [own + way for call in calls for way in _ways(study, call, depth - 1)] or [own]
 
 
 def _loops_around(study: Study, node: ast.AST, depth: int) -> list[ast.AST]:

@@ -30,7 +30,7 @@ class Devices:
                 elif isinstance(node, ast.Call):
                     self._called(node)
 
-    def _spelled(self, node: ast.Constant | ast.JoinedStr | ast.BinOp) -> None:
+    def _spelled(self, node: ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call) -> None:
         above = self.program.parent(node)
         if isinstance(above, ast.Expr | ast.Compare | ast.JoinedStr | ast.Dict | ast.FormattedValue | ast.BinOp):
             return
@@ -43,8 +43,9 @@ class Devices:
     def _called(self, call: ast.Call) -> None:
         names = self.program.names(call.func)
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        world = None
-        if names & {"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"}:
+        if _is_device(call):
+            self._spelled(call)
+        elif names & {"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"}:
             world = self.plan.world(call)
             if len(call.args) > 1:
                 self.plan.patch(call).wrap(call.args[1], f"[{world.local_rank}]", _PARALLEL)
@@ -52,6 +53,9 @@ class Devices:
                 self.plan.patch(call).keyword(call, "device_ids", f"[{world.local_rank}]", _PARALLEL)
         elif "torch.cuda.set_device" in names and call.args:
             self._local(call.args[0])
+        elif "torch.cuda.device" in names and call.args:
+            local = f"{self.plan.world(call).local_rank} if torch.cuda.is_available() else {{}}"
+            self.plan.patch(call).wrap(call.args[0], local, _OWN)
         elif "torch.device" in names and len(call.args) == 2:
             self._local(call.args[1])
         elif method == "cuda" and len(call.args) == 1 and not _is_device(call.args[0]):
@@ -75,4 +79,7 @@ def _is_device(node: ast.AST) -> bool:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
         left = node.left
         return isinstance(left, ast.Constant) and left.value in ("cuda:", "cuda:%d", "cuda:%s")
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        text = node.func.value
+        return isinstance(text, ast.Constant) and text.value in ("cuda:{}", "cuda:{0}", "cuda:{:d}")
     return False

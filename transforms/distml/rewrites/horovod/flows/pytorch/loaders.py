@@ -13,12 +13,11 @@ from functools import partial
 
 from distml.rewrites.horovod.flows.pytorch.counts import Counts
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
+from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.seeds import DRAWS, drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS
 from distml.training.callsites import argument
-from distml.training.program import Program
 from distml.training.values import Box, Class, Constant, Foreign, Instance
 
 _SHARDED = Note(
@@ -35,11 +34,6 @@ _SHARE = Note(
     "share-batches",
 )
 _FEWER = Note("fewer batches for each rank", "all ranks together draw as many as one process did", "fewer-steps")
-_COUNTED = Note(
-    "mean over the samples of this rank",
-    "what is summed up here comes from the rank's own part of the data",
-    "own-samples",
-)
 _ORDER = Note(
     "one order of the samples on all ranks",
     "the ranks deal out batches among themselves, and must see the same ones",
@@ -48,6 +42,7 @@ _ORDER = Note(
 _EVALUATES = re.compile(
     r"(?<![a-z])(val|valid|validation|test|eval|dev)(?![a-z])|(val|valid|test|eval)_?(data_?)?(loader|dl)"
 )
+_STREAM = re.compile(r".*IterableDataset\(\)|torchtext\.datasets\.\w+\(\)(\[\])?")
 _SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data.sampler.SequentialSampler"})
 _RANDOM = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"})
 _SUBSET = frozenset({"torch.utils.data.SubsetRandomSampler", "torch.utils.data.sampler.SubsetRandomSampler"})
@@ -61,6 +56,7 @@ class Loaders:
         self.study, self.plan, self.loops = study, plan, loops
         self.program = study.program
         self.counts = Counts(study, plan, loops)
+        self.samples = Samples(study, plan, loops)
         self.shuffled: set[ast.Call] = set()
         self.together: set[str] = set()
         """The global generators by which what loops deal out is shuffled: they must be alike on all ranks."""
@@ -88,6 +84,7 @@ class Loaders:
             elif makers and sampled >= set(makers):
                 self._set_epoch(use, set(makers))
                 self.counts.fewer(use, sampled)
+                self.samples.summed(use)
                 sharded.add(use.drawn)
             elif self._share(use, makers):
                 self.counts.fewer(use, sampled)
@@ -95,7 +92,7 @@ class Loaders:
         for use in self.loops.passing:
             if use.makers and sampled >= use.makers:
                 self._set_epoch(use, set(use.makers))
-        self._counted(sampled)
+        self.samples.counted(sampled)
         return sharded
 
     def _glances(self, use: Use, evaluated: set[ast.Call]) -> bool:
@@ -113,23 +110,6 @@ class Loaders:
     def _called(self, maker: ast.Call) -> str:
         statement = self.program.statement(maker)
         return ast.unparse(statement.targets[0]).lower() if isinstance(statement, ast.Assign) else ""
-
-    def _counted(self, makers: set[ast.Call]) -> None:
-        """Sums over the samples of a rank are divided by the number of these, not of all; and ends are compared with it."""
-        for unit in self.plan.units():
-            for node in ast.walk(unit.tree):
-                right = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) else None
-                if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
-                    right = node.value
-                lengths: list[ast.AST] = [right] if right is not None else []
-                if isinstance(node, ast.If | ast.While) and self.study.training.holds_any(
-                    _loops_above(node, self.program)
-                ):
-                    lengths = [each for each in ast.walk(node.test) if isinstance(self.program.parent(each), ast.BinOp)]
-                for data in (_measured(each) for each in lengths):
-                    found = self.loops.makers(data.value) if data is not None else frozenset()
-                    if data is not None and found and found <= makers:
-                        self.plan.patch(data).wrap(data, f"{ast.unparse(data.value)}.sampler", _COUNTED)
 
     def shorten(self) -> set[ast.AST]:
         """Ask for loops that draw fewer batches, of all of the data; gives these loops."""
@@ -276,7 +256,7 @@ class Loaders:
 
     def _iterable(self, data: ast.expr) -> bool:
         """Whether a data set can only be gone through, not looked up by index."""
-        if any(name.endswith("IterableDataset()") for name in self.program.names(data)):
+        if any(_STREAM.fullmatch(name) for name in self.program.names(data)):
             return True
         owners = [value.type for value in self.program.of(data) if isinstance(value, Instance)]
         return bool(owners) and not any(self._has_method(owner, "__getitem__") for owner in owners)
@@ -343,7 +323,7 @@ class Loaders:
         if any(use.drawn in self.program.ancestors(other.drawn) for other in inner):
             return False
         if isinstance(use.drawn, ast.For):
-            if not self._takes_data(use, use.drawn):
+            if not self._takes_data(use, use.drawn) or (self.study.environment and not makers):
                 return False
         elif not makers or not isinstance(self.program.parent(use.iterable), ast.Call):
             return False
@@ -356,6 +336,9 @@ class Loaders:
             self.together |= own | (set() if mine else {"torch"})
             if mine and not own and not any(k.arg in ("generator", None) for k in maker.keywords):
                 self.plan.patch(maker).keyword(maker, "generator", "torch.Generator()", _ORDER)
+        if isinstance(use.drawn, ast.For):
+            text = ast.unparse(use.iterable)
+            self.samples.dealt(use.drawn, {f"len({text})", f"len(list({text}))"})
         if not makers:
             self.plan.warn(
                 "HVD302",
@@ -432,7 +415,9 @@ class Loaders:
                 world = self.plan.world(use.iterable)
                 share = f"((part[{world.rank}] for part in zip(*[iter({{}})] * {world.size})) if {condition} else {{}})"
                 self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
+                self.samples.of_phase(use, name, f"({{}} / {world.size} if {condition} else {{}})")
                 return
+        self.samples.of_phase(use, name)
         statement = self.program.statement(use.iterable)
         sampler = f"{ast.unparse(use.iterable)}.sampler"
         epoch = self.loops.epoch(statement)
@@ -464,20 +449,6 @@ class Loaders:
                 patch.wrap(shuffle, whole, _SHARDED)
             else:
                 patch.keyword(maker, "shuffle", whole, _SHARDED)
-
-
-def _loops_above(node: ast.AST, program: Program) -> list[ast.AST]:
-    return [each for each in program.ancestors(node) if isinstance(each, LOOPS)]
-
-
-def _measured(node: ast.AST) -> ast.Attribute | None:
-    """The `loader.dataset` in `len(loader.dataset)` or `loader.dataset.__len__()`."""
-    if not isinstance(node, ast.Call):
-        return None
-    data = node.args[0] if ast.unparse(node.func) == "len" and node.args else None
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "__len__":
-        data = node.func.value
-    return data if isinstance(data, ast.Attribute) and data.attr == "dataset" else None
 
 
 def _place(maker: ast.Call) -> tuple[int, int]:

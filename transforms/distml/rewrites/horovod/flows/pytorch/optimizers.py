@@ -279,6 +279,8 @@ class Optimizers:
     def _place(self, node: ast.Call, models: tuple[Model, ...], depth: int) -> Place:
         """Where training begins after a call: in its function, or in those that call it."""
         statement = self.program.statement(node)
+        if self.study.stepping.holds(statement):  # `train(model, SGD(model.parameters()))`
+            return Place(statement, False, models)
         later = training_after(self.study, statement)
         if later is not None and not any(self.program.statement(step.call) is later for step in self.study.steps):
             return Place(later, False, models)

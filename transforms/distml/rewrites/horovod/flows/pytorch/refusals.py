@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.flows.pytorch.study import ENVIRONMENTS, Study
 from distml.rewrites.horovod.plan import Refuse
 from distml.training.values import Class, Foreign
 
 _CHANGES = frozenset({"add_", "sub_", "addcdiv_", "addcmul_", "copy_", "set_", "mul_"})
-_ENVIRONMENTS = ("gym", "gymnasium", "pettingzoo", "dm_control", "stable_baselines3", "retro")
 
 
 def manual_updates(study: Study) -> Iterator[ast.stmt]:
@@ -165,11 +164,24 @@ def _environment(study: Study) -> None:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "step":
             names = study.program.names(call.func)
             loop = study.loop(call)
-            steps = loop is None or study.stepping.holds(loop)
-            if steps and any(name.partition(".")[0] in _ENVIRONMENTS for name in names):
+            steps = loop is None or study.stepping.holds(loop) or _in_episode(study, call)
+            if steps and any(name.partition(".")[0] in ENVIRONMENTS for name in names):
                 raise Refuse(
                     "HVD214",
                     call,
                     "steps follow an environment here, whose episodes end at different times on different ranks",
                     "collect episodes in several processes and let one of them train",
                 )
+
+
+def _in_episode(study: Study, call: ast.Call) -> bool:
+    """Whether training steps are made until an episode ends: `while not done:`, where the environment says so."""
+    found = {
+        each.id
+        for each in ast.walk(study.program.statement(call))
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }
+    return any(
+        isinstance(above, ast.While) and study.stepping.holds(above) and _names(above.test) & found
+        for above in study.program.ancestors(call)
+    )

@@ -20,7 +20,7 @@ DRAWS = re.compile(
     r"|permutation|shuffle|multinomial|bernoulli|random|standard_normal|random_sample|randrange)"
     r"|torch\.distributions\.(\w+\.)*\w+\(\)\.r?sample|torch\.utils\.data\.(dataset\.)?random_split"
     r"|sklearn\.model_selection\.(\w+\.)*train_test_split|sklearn\.datasets\.make_\w+"
-    r"|torchtext\.(legacy\.)?data\.(\w+\.)*\w*Iterator(\.splits)?"
+    r"|torch_geometric\.datasets\.[\w.()\[\]]+\.shuffle|torchtext\.(legacy\.)?data\.(\w+\.)*\w*Iterator(\.splits)?"
 )
 _SEEDS = {
     "torch": ("torch.manual_seed", "torch.random.manual_seed"),
@@ -45,7 +45,7 @@ _TOGETHER = Note(
     "data that is made or split at random, and models that are copied, must come out the same on every rank",
     "seed-alike",
 )
-_GENERATORS = {"sklearn": "numpy", "torchtext": "random"}
+_GENERATORS = {"sklearn": "numpy", "torchtext": "random", "torch_geometric": "torch"}
 """From which generator a library draws."""
 _PLAIN = frozenset({"generator", "random_state"})
 

@@ -55,6 +55,9 @@ class Reach:
         return any(self.holds(each) for each in nodes)
 
 
+ENVIRONMENTS = ("gym", "gymnasium", "pettingzoo", "dm_control", "stable_baselines3", "retro")
+
+
 class Study:
     """The training of one program."""
 
@@ -64,6 +67,12 @@ class Study:
         self.backwards = list(self._backwards())
         self.dealt: set[ast.AST] = set()
         """What loops count with, where each rank has been given numbers of its own."""
+
+    @cached_property
+    def environment(self) -> bool:
+        """Whether the program learns from an environment: every rank then collects samples of its own."""
+        names = (name for call in self.program.calls for name in self.program.names(call.func))
+        return any(name.partition(".")[0] in ENVIRONMENTS for name in names)
 
     @cached_property
     def callers(self) -> dict[ast.AST, list[ast.Call]]:

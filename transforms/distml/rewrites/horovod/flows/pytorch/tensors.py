@@ -6,6 +6,7 @@ import ast
 import re
 
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
+from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
@@ -25,6 +26,10 @@ _DEALT = Note(
 _PICKS = re.compile(
     r"(torch|numpy\.random(\.\w+\(\))?|random)\.(randint|randperm|choice|choices|sample|permutation|shuffle|integers|randrange)"
 )
+_DATASET = re.compile(
+    r"torch\.utils\.data\.(dataset\.)?((Dataset|Subset|TensorDataset|ConcatDataset)\(\)|random_split\(\)\[\])"
+    r"|torchvision\.datasets\.(\w+\.)?\w+\(\)"
+)
 _ORDERS = re.compile(r"torch\.(randperm|arange)|numpy\.(random\.permutation|arange)|builtins\.(range|list)")
 
 
@@ -35,9 +40,13 @@ class Tensors:
         self.study, self.plan, self.loops = study, plan, loops
         self.program = study.program
         self._parts: set[tuple[ast.stmt, str]] = set()
+        self._chosen: set[tuple[ast.stmt, str]] = set()
+        """Data sets, of which a part is no slice."""
 
     def shard(self, loop: ast.AST) -> bool:
         """Ask for the sharding of what a loop slices; False where it slices nothing that can be divided."""
+        if self.study.environment:
+            return self._picks(loop)
         sized = self._sized(loop) if isinstance(loop, ast.For) else self._counted_to(loop)
         if not sized or not isinstance(loop, ast.For | ast.While):
             return self._deal(loop) or self._picks(loop)
@@ -47,10 +56,21 @@ class Tensors:
             if found is None:
                 return self._deal(loop) or self._picks(loop)
             statement, name = found
+            if any(_DATASET.fullmatch(each) for each in self.program.names(tensor)):
+                self._chosen.add((statement, name))
             wanted[f"{id(statement)} {name}"] = (statement, name, dimension)
+        if any(self._measured_before(tensor, [each for each, _, _ in wanted.values()]) for tensor, _ in sized):
+            return self._deal(loop) or self._picks(loop)
         for statement, name, dimension in self._together(list(wanted.values())):
             self._part(statement, name, dimension)
         return True
+
+    def _measured_before(self, tensor: ast.expr, parted: list[ast.stmt]) -> bool:
+        """Whether a size is taken in front of the statements behind which only a part of the data is left."""
+        block = block_of(parted[0], self.program)
+        above = {tensor, *self.program.ancestors(tensor)}
+        taken = next((index for index, each in enumerate(block) if each in above), None)
+        return taken is not None and any(each in block and taken <= block.index(each) for each in parted)
 
     def _deal(self, loop: ast.AST) -> bool:
         """Deal out the places at which a loop over numbers begins its batches: `for i in range(0, 1000, 8): x[i : i + 8]`."""
@@ -66,6 +86,9 @@ class Tensors:
         share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
         self.plan.patch(ranges[0]).wrap(ranges[0], share, _DEALT)
         self.study.dealt.add(ranges[0])
+        given = ranges[0].args if isinstance(ranges[0], ast.Call) else []
+        counts, samples = {ast.unparse(each) for each in given[:1]}, "".join(map(ast.unparse, given[1:2]))
+        Samples(self.study, self.plan, self.loops).dealt(loop, set() if samples else counts, samples)
         return True
 
     def _cuts(self, node: ast.Subscript, moving: set[str]) -> bool:
@@ -100,6 +123,8 @@ class Tensors:
         each = f"({size} // {world.size})"
         part = f"{world.rank} * {each} : ({world.rank} + 1) * {each}"
         code = f"{name} = {name}[{':, ' * dimension}{part}]"
+        if any(each == name for _, each in self._chosen):
+            code = f"{name} = torch.utils.data.Subset({name}, range({part.replace(' : ', ', ')}))"
         self.plan.patch(statement).after(statement, code, _PART)
 
     def _sized(self, loop: ast.For) -> list[tuple[ast.expr, int]]:
@@ -150,7 +175,7 @@ class Tensors:
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and _reads(node.slice, moving):
                 base = node.value
                 if isinstance(base, ast.Name | ast.Attribute) and not _reads(base, moving) and not self._order(base):
-                    found.append((base, dimension if isinstance(node.slice, ast.Tuple) else 0))
+                    found.append((base, _dimension(node.slice, moving, dimension)))
         return found
 
     def _moving(self, loop: ast.For | ast.While) -> set[str]:
@@ -159,7 +184,7 @@ class Tensors:
         for _ in range(3):
             for node in ast.walk(loop):
                 if isinstance(node, ast.Assign) and _reads(node.value, moving) and not _calls(node.value):
-                    moving |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+                    moving |= {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
         return moving
 
     def _order(self, base: ast.expr) -> bool:
@@ -248,6 +273,13 @@ def _size_of(node: ast.AST) -> tuple[ast.expr, int] | None:
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
             return node.value.value, node.slice.value
     return None
+
+
+def _dimension(cut: ast.expr, moving: set[str], otherwise: int) -> int:
+    """The dimension of a tensor along which a counter goes: 1 in `x[:, i : i + 8]`."""
+    if not isinstance(cut, ast.Tuple):
+        return 0
+    return next((at for at, each in enumerate(cut.elts) if _reads(each, moving)), otherwise)
 
 
 def _value(statement: ast.stmt) -> ast.AST:

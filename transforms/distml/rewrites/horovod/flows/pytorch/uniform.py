@@ -55,6 +55,8 @@ class Uniform:
 
     def _call(self, node: ast.Call, depth: int) -> bool:
         given = [*node.args, *(k.value for k in node.keywords)]
+        if self.study.environment and self._collected(node):
+            return False
         if isinstance(node.func, ast.Name) and node.func.id == "len":
             return True
         names = self.program.names(node.func)
@@ -65,6 +67,13 @@ class Uniform:
                 self.holds(each, depth) for each in (node.func.value, *given)
             )
         return False
+
+    def _collected(self, node: ast.Call) -> bool:
+        """Whether a call measures what was collected from an environment, such as `len(memory)` or `memory.size()`."""
+        if isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+            return isinstance(node.args[0], ast.Name | ast.Attribute)
+        own = isinstance(node.func, ast.Attribute) and node.func.attr in ("size", "__len__") and not node.args
+        return own and any(isinstance(value, Callable) for value in self.program.of(node.func))
 
     def _attribute(self, node: ast.Attribute, depth: int) -> bool:
         if node.attr.isupper() or node.attr in (
