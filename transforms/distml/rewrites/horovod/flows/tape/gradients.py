@@ -79,31 +79,35 @@ def _asked(gradient: ast.Call, opened: ast.With, item: ast.withitem, program: Pr
 
 
 def wrapper(plan: Plan, node: ast.AST) -> str:
-    """How the file of `node` spells the wrapper of a tape; Keras's part of Horovod has none."""
+    """How the file of `node` spells the wrapper of a tape."""
+    return _of_tensorflow(plan, node, "DistributedGradientTape")
+
+
+def _of_tensorflow(plan: Plan, node: ast.AST, name: str) -> str:
+    """How a file spells what Horovod has for tensors in graphs; its part for Keras has no tapes, and averages numbers only."""
     world = plan.world(node)
     if not any(loop.start == "keras" for loop in plan.loops) or any(loop.start == "tensorflow" for loop in plan.loops):
-        return f"{world.module}.DistributedGradientTape"
-    key = (plan.program.unit(node).source.location, "DistributedGradientTape")
+        return f"{world.module}.{name}"
+    key = (plan.program.unit(node).source.location, name)
     if key not in plan.spelled:
-        plan.spelled[key] = "DistributedGradientTape"
-        code = "from horovod.tensorflow import DistributedGradientTape"
+        plan.spelled[key] = plan.patch(node).free(name)
+        code = f"from horovod.tensorflow import {name}"
+        code += f" as {plan.spelled[key]}" if plan.spelled[key] != name else ""
         behind_start(plan, plan.program.unit(node), code, _NOTE)
     return plan.spelled[key]
 
 
 def _reduce(plan: Plan, gradient: ast.Call, kind: str) -> None:
     """Average what a tape gives, whatever form it has."""
-    module = plan.world(gradient).module
+    average = _of_tensorflow(plan, gradient, "allreduce")
     patch = plan.patch(gradient)
     if kind == "one":
-        patch.wrap(gradient, f"{module}.allreduce({{}})", _NOTE)
+        patch.wrap(gradient, f"{average}({{}})", _NOTE)
     elif kind == "list":
         each = patch.free("grad")
-        patch.wrap(gradient, f"[None if {each} is None else {module}.allreduce({each}) for {each} in {{}}]", _NOTE)
+        patch.wrap(gradient, f"[None if {each} is None else {average}({each}) for {each} in {{}}]", _NOTE)
     else:
-        patch.wrap(
-            gradient, f"{spell(plan, gradient, 'tensorflow.nest')}.map_structure({module}.allreduce, {{}})", _NOTE
-        )
+        patch.wrap(gradient, f"{spell(plan, gradient, 'tensorflow.nest')}.map_structure({average}, {{}})", _NOTE)
 
 
 def sources_of(gradient: ast.Call) -> ast.expr | None:
