@@ -9,7 +9,7 @@ from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.setup import anchor_of
 from distml.rewrites.horovod.flows.session_frames import inside, reads, targets
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, Looping, owner_of
+from distml.training.around import LOOPS, Looping, block_of, owner_of
 from distml.training.callsites import called
 from distml.training.program import Program
 
@@ -18,6 +18,7 @@ FEWER = Note(
     "a step of all ranks together uses the data of as many steps",
     "divide-steps",
 )
+_RANGES = ("range", "xrange", "arange")
 _FEW = 10
 """A literal number of turns up to this is part of a step: the turns of a critic for each of its generator."""
 
@@ -90,6 +91,8 @@ def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
         place = divide_number(plan, stop)
         for test, code in asked if place is number else ():
             plan.patch(test).wrap(test, code.format(plan.world(stop).size), FEWER)
+        if place is number:
+            relate(plan, loop, number)
         return place
     if not already_divided(plan, stop):
         first = (
@@ -107,6 +110,34 @@ def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
             code = name
         patch.wrap(stop, code, FEWER)
     return None
+
+
+def relate(plan: Plan, loop: ast.For, number: ast.expr) -> None:
+    """Divide also what is told of the same number of turns: means over them, and the axis of a plot."""
+    alike, size = ast.dump(number), plan.world(loop).size
+    found = _axes(loop, plan.program) if isinstance(number, ast.Constant) else _means(loop, plan.program)
+    for each in found:
+        if ast.dump(each) == alike:
+            divisor = isinstance(plan.program.parent(each), ast.BinOp)
+            plan.patch(each).wrap(each, f"({{}} // {size})" if divisor else f"{{}} // {size}", FEWER)
+
+
+def _means(loop: ast.For, program: Program) -> Iterator[ast.expr]:
+    """What is divided by in a loop, and behind it up to the next one."""
+    block = block_of(loop, program)
+    behind = block[block.index(loop) + 1 :] if loop in block else []
+    until = next((at for at, each in enumerate(behind) if isinstance(each, LOOPS)), len(behind))
+    for node in (each for part in (loop, *behind[:until]) for each in ast.walk(part)):
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div):
+            yield node.right if isinstance(node, ast.BinOp) else node.value
+
+
+def _axes(loop: ast.For, program: Program) -> Iterator[ast.expr]:
+    """Where numbers that are plotted behind a loop begin and end."""
+    for call in inside(owner_of(loop, program)):
+        if isinstance(call, ast.Call) and called(call) in _RANGES and call.lineno > loop.lineno:
+            above = program.parent(call)
+            yield from call.args[:2] if isinstance(above, ast.Call) and called(above) == "plot" else ()
 
 
 def _without_one(stop: ast.expr) -> ast.expr:
@@ -232,7 +263,7 @@ def _numbered(number: ast.Name, program: Program) -> bool:
     unit = program.unit(number)
     owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
     for call in inside(owner or unit.tree):
-        if isinstance(call, ast.Call) and called(call) in ("range", "xrange", "arange") and call.lineno > number.lineno:
+        if isinstance(call, ast.Call) and called(call) in _RANGES and call.lineno > number.lineno:
             looped = isinstance(program.parent(call), ast.For | ast.comprehension)
             if not looped and any(isinstance(each, ast.Name) and each.id == number.id for each in call.args):
                 return True

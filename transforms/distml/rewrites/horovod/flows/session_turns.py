@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Run
-from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, stop_of
+from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, relate, stop_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import Looping
 from distml.training.callsites import argument
@@ -50,7 +50,10 @@ def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
     if loop not in known:
         alone = start is None and len(inner) == len(list(_loads(loop.target.id, loop)))
         known[loop] = "" if alone else plan.patch(loop).free(f"own_{loop.target.id}")
-        _stride(plan, call, stop) if alone else _renumber(plan, loop, stop, known[loop], start)
+        if not alone:
+            _renumber(plan, loop, stop, known[loop], start)
+        elif _stride(plan, call, stop) is stop:
+            relate(plan, loop, stop)
     for use in inner if known[loop] else ():
         plan.patch(use).wrap(use, known[loop], _TURNS)
     return True
@@ -144,8 +147,8 @@ def _numbers(plan: Plan) -> dict[ast.stmt, str]:
     return plan.__dict__.setdefault("_numbers", {})  # type: ignore[no-any-return]
 
 
-def _stride(plan: Plan, call: ast.Call, stop: ast.expr) -> None:
-    """Let the loop count in steps of the number of ranks."""
+def _stride(plan: Plan, call: ast.Call, stop: ast.expr) -> ast.expr | None:
+    """Let the loop count in steps of the number of ranks; the place as in `divide_number`."""
     world, patch = plan.world(call), plan.patch(call)
     place = divide_number(plan, stop)
     text = (
@@ -155,6 +158,7 @@ def _stride(plan: Plan, call: ast.Call, stop: ast.expr) -> None:
     )
     whole = f"{text} // {world.size} * {world.size}" if place is stop else f"{text} * {world.size}"
     patch.wrap(call, f"{ast.unparse(call.func)}({world.rank}, {whole}, {world.size})", _TURNS)
+    return place
 
 
 def _renumber(plan: Plan, loop: ast.For, stop: ast.expr, own: str, start: ast.expr | None) -> None:
