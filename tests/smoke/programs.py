@@ -81,6 +81,18 @@ model = tf.keras.Sequential(
 )
 """
 
+REBUILDS = """
+class Rebuilds(tf.keras.Sequential):
+    def train_step(self, images):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(images - self(images, training=True)))
+        self.optimizer.minimize(loss, self.trainable_variables, tape=tape)
+        return {"loss": loss}
+
+
+model = Rebuilds([tf.keras.layers.Dense(3, activation="relu"), tf.keras.layers.Dense(6)])
+"""
+
 FIT = f"""\
 import numpy as np
 import tensorflow as tf

@@ -14,7 +14,21 @@ from distml.smoke.report import as_text
 from distml.smoke.run import smoke_text
 
 from smoke.environments import horovod_python
-from smoke.programs import DDP, FLOWS, HOROVOD_SESSION, HOROVOD_TAPE, HOROVOD_TORCH, SESSION, TAPE, TORCH, edited
+from smoke.programs import (
+    DDP,
+    FIT,
+    FLOWS,
+    HOROVOD_FIT,
+    HOROVOD_SESSION,
+    HOROVOD_TAPE,
+    HOROVOD_TORCH,
+    KERAS_MODEL,
+    REBUILDS,
+    SESSION,
+    TAPE,
+    TORCH,
+    edited,
+)
 
 PATIENT = Options(np=2, steps=4, timeout=280, stall=60)
 QUICK = Options(np=2, steps=4, timeout=280, stall=60, compare=False)
@@ -134,3 +148,12 @@ def test_a_session_that_is_fed_all_data_in_each_step_keeps_its_learning_rate() -
     assert report.status("rate") == "passed", as_text(report)
     assert failed(report := smoke_text(original, ranks, python=python, options=PATIENT)) >= {"rate"}, as_text(report)
     assert "the same learning rate" in text_of(report, "rate")
+
+
+def test_arrays_without_labels_come_in_larger_batches_too() -> None:
+    original = edited(edited(FIT, "x, y, batch_size", "x, batch_size"), 'loss="mse", metrics=["mae"]', "")
+    original = edited(original, KERAS_MODEL, REBUILDS)
+    ranks = edited(edited(HOROVOD_FIT, "x, y, batch_size", "x, batch_size"), ', loss="mse", metrics=["mae"]', "")
+    ranks = edited(ranks, KERAS_MODEL, REBUILDS)
+    report = smoke_text(original, ranks, python=horovod_python("tensorflow"), options=PATIENT)
+    assert {report.status(name) for name in ("loss", "rate")} == {"passed"}, as_text(report)

@@ -84,7 +84,8 @@ class Keras:
 
         def fit(original: Callable[..., Any]) -> Callable[..., Any]:
             def run(self: Any, x: Any = None, y: Any = None, batch_size: Any = None, *args: Any, **kwargs: Any) -> Any:
-                if y is not None and plan.factor > 1:
+                arrays = y is not None or batch_size is not None or hasattr(x, "shape")
+                if arrays and plan.factor > 1:
                     batch_size = (batch_size or FIT_BATCH) * plan.factor
                 if plan.still and len(args) < 6:
                     kwargs["shuffle"] = False
