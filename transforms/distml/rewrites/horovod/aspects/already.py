@@ -69,6 +69,9 @@ _TRAINS = (
     "PrivacyEngine",
 )
 _MODULES = ("LightningModule", "LightningDataModule")
+_SEARCHES = re.compile(r"(keras_tuner|kerastuner|autokeras)\.(\w+\.)*\w+\(\)\.(search|fit)")
+"""What tries many models, of which each has its own layers and rates."""
+
 _SPAWNS = (
     *(f"torch.multiprocessing.{each}" for each in ("spawn", "Process", "start_processes")),
     *("ray.tune.run", "ray.tune.Tuner"),
@@ -78,7 +81,7 @@ _SPAWNS = (
 def distributed(program: Program) -> list[Remark]:
     """Why nothing of a program with training loops is to be changed, if so."""
     found = [*back_ends(program), *trainers(program), *_processes(program), *_keras_of_others(program)]
-    return [*found, *_private(program)][:1]
+    return [*found, *_private(program), *_searched(program)][:1]
 
 
 def left_alone(program: Program) -> list[Remark]:
@@ -174,6 +177,17 @@ def _private(program: Program) -> Iterator[Remark]:
             if name.startswith("tensorflow_privacy.") and "DP" in name.rpartition(".")[2]:
                 what = "TensorFlow Privacy adds noise to the gradients, and what it promises is counted for one process"
                 yield Remark("HVD202", call, what, "train in one process, or with an optimizer without noise")
+
+
+def _searched(program: Program) -> Iterator[Remark]:
+    """Searches for a model that compile and train one after another: ranks would try different ones."""
+    for call in program.calls:
+        for name in program.names(call.func):
+            if _SEARCHES.fullmatch(name) and _reached(program, call):
+                what = "each process would search for itself, and models that differ cannot be trained together"
+                yield Remark(
+                    "HVD202", call, what, "search in one process, and train what it finds in a script of its own"
+                )
 
 
 def _imports(program: Program) -> Iterator[tuple[ast.stmt, str]]:
