@@ -17,7 +17,8 @@ from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.seeds import DRAWS, drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.callsites import argument
+from distml.training.around import LOOPS
+from distml.training.callsites import argument, positional
 from distml.training.values import Box, Class, Constant, Foreign, Instance
 
 _SHARDED = Note(
@@ -314,8 +315,16 @@ class Loaders:
             isinstance(n, ast.Name) and n.id == use.iterable.id and isinstance(n.ctx, ast.Store)
             for n in ast.walk(statement)
         ):
-            return None
+            return statement if self._wrapped(statement, use.iterable) else None
         return statement
+
+    def _wrapped(self, statement: ast.stmt, iterable: ast.Name) -> bool:
+        """Whether a parameter is given a wrapper of itself, once: `loader = tqdm(loader)`; in front of it, it is the loader."""
+        function = self.program.function(statement)
+        if not isinstance(statement, ast.Assign) or not isinstance(function, ast.FunctionDef):
+            return False
+        looped = any(isinstance(above, LOOPS) for above in self.program.ancestors(statement))
+        return iterable.id in positional(function) and not looped and len(self.loops.assigned(iterable)) == 1
 
     def _share(self, use: Use, makers: list[ast.Call]) -> bool:
         """The loop over an iterable takes every so-manieth of its items: of batches, not of loaders that a loop in it takes."""
