@@ -12,7 +12,7 @@ from distml.training.program import Program
 MAIN = """
 import numpy as np
 import tensorflow as tf
-from beside import load, save_images
+from beside import load, save_images, save_sound
 
 data = load()
 x = tf.placeholder(tf.float32, [None, 8])
@@ -25,12 +25,14 @@ with tf.Session() as sess:
         sess.run(step, {x: np.random.rand(8, 8)})
         if i % 100 == 0:
             save_images(sess.run(y, {x: data[:8]}), "made.png")
+            save_sound(sess.run(y, {x: data[:8]}), "made.wav")
 """
 BESIDE = """
 import os
 from urllib.request import urlretrieve
 import numpy as np
 import scipy.misc
+from scipy.io import wavfile
 
 
 def maybe_download():
@@ -49,6 +51,10 @@ def merge(images):
     for i, image in enumerate(images):
         whole[:, i * 8 : i * 8 + 8] = image
     return whole
+
+
+def save_sound(sound, path):
+    wavfile.write(path, 8000, np.clip(sound, -1, 1))
 
 
 def save_images(images, path):
@@ -80,8 +86,9 @@ def test_a_download_of_a_module_without_tensorflow_is_waited_for_where_it_is_cal
     assert "local_rank" not in beside
 
 
-def test_pictures_that_another_module_writes_during_the_training_are_written_by_rank_zero() -> None:
+def test_pictures_and_sounds_that_another_module_writes_during_the_training_are_written_by_rank_zero() -> None:
     _, beside = rewritten()
+    assert "    if hvd.rank() == 0:\n        wavfile.write(path, 8000, np.clip(sound, -1, 1))\n" in beside
     assert "    return scipy.misc.imsave(path, image) if hvd.rank() == 0 else None\n" in beside
     assert '\n        scipy.misc.imsave("first.png", np.load("x.npy"))\n' in beside
 

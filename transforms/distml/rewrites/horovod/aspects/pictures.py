@@ -1,4 +1,4 @@
-"""Pictures that functions of the program write while it trains, in whatever module they stand: by rank 0.
+"""Pictures and sounds that functions of the program write while it trains, in whatever module they stand: by rank 0.
 
 Scripts leave that to a module of helpers, in which nothing else changes. What is written before the training begins is
 left alone: that may be data, which all ranks go on to read.
@@ -20,12 +20,13 @@ _WRITES = re.compile(
     r"scipy\.misc\.(imsave|toimage\(\)\.save)|matplotlib\.(pyplot|pylab|image)\.(savefig|imsave)|cv2\.imwrite"
     r"|imageio(\.v2|\.v3)?\.(imwrite|imsave|mimsave|mimwrite)|skimage\.io\.imsave|torchvision\.utils\.save_image"
     r"|keras\.(preprocessing\.image|utils)\.(save_img|array_to_img\(\)\.save)|PIL\.Image\.(open|fromarray|new)\(\)(\.\w+\(\))*\.save"
+    r"|matplotlib\.backends\.\w+\.\w+\(\)\.print_\w+|scipy\.io\.wavfile\.write|librosa\.output\.write_wav|soundfile\.write"
 )
 _NOTE = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
 
 
 def by_rank_zero(plan: Plan) -> None:
-    """Put calls that write pictures under rank 0, where a function makes them during the training."""
+    """Put calls that write pictures or sounds under rank 0, where a function makes them during the training."""
     program = plan.program
     for call in program.calls:
         if any(_WRITES.fullmatch(name) for name in program.names(call.func)) and _moves(call, plan):
