@@ -28,6 +28,10 @@ _LOADS = re.compile(
     r"|torchtext\.utils\.(download_from_url|extract_archive)|torch_geometric\.datasets\.(\w+\.)*[A-Z]\w+|ogb\.\w+\.(\w+\.)*\w*Dataset|dgl\.data\.(\w+\.)*[A-Z]\w+"
 )
 _TOKENS = re.compile(r"tokenizers\.(\w+\.)*\w+\(\)\.save(_model)?")
+_ANEW = re.compile(
+    r"(six\.moves\.)?urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)"
+    r"|zipfile\.ZipFile\(\)\.extractall|tarfile\.(open|TarFile)\(\)\.extractall|shutil\.unpack_archive"
+)
 _SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")
 _MODELS = re.compile(r"torchvision\.models\.(\w+\.)*[a-z]\w+")
 _COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
@@ -49,25 +53,36 @@ def once(plan: Plan) -> None:
     """Let local rank 0 run the statements that may download before all others do."""
     start = start_of(plan)
     statements: list[ast.stmt] = []
+    fresh: list[ast.stmt] = []
     for call in plan.program.calls:
         if plan.program.unit(call).source.location not in plan.editable:
             continue
         if start in ("keras", "tensorflow") and (tidied := _tidied(call, plan)) is not None:
             statements += [tidied] if tidied not in statements else []
         prepares = _prepares(call, plan)
-        if prepares or downloads(call, plan.program):
+        unpacks = not prepares and not downloads(call, plan.program) and _afresh(call, plan)
+        if prepares or unpacks or downloads(call, plan.program):
             places = _places(plan.program.statement(call), plan)
             if start == "session":
                 places = [outer for each in places for outer in _where_tensorflow_is(each, plan)]
             waits = bool(places) and all(_can_wait(each, start, plan) for each in places)
-            if prepares and not waits:
+            if (prepares or unpacks) and not waits:
                 continue
             if not waits:
                 plan.warn(
                     "HVD307", call, "every rank may download this at the same time", "run it once before training"
                 )
                 continue
-            statements += [each for each in places if each not in statements]
+            if places == [plan.program.statement(call)] and _afresh(call, plan):
+                fresh += [each for each in places if each not in fresh]
+            else:
+                statements += [each for each in places if each not in statements]
+    for first, last in _groups(fresh, plan.program):
+        local = _between(first, last, plan.program)
+        plan.local.update(local)
+        for each in local:
+            plan.patch(each).guard(each, f"{plan.world(each).local_rank} == 0", _NOTE)
+        plan.patch(last).after(last, _wait(start, plan.world(last)), _NOTE)
     for first, last in _groups(statements, plan.program):
         plan.local.update(_between(first, last, plan.program))
         world = plan.world(first)
@@ -77,10 +92,16 @@ def once(plan: Plan) -> None:
         patch.after(last, f"if {world.local_rank} == 0:\n{wait}", _NOTE)
 
 
+def _afresh(call: ast.Call, plan: Plan) -> bool:
+    """Whether a statement of its own writes files anew each time, also under those who read them already."""
+    alone = isinstance(plan.program.parent(call), ast.Expr) and start_of(plan) in ("keras", "tensorflow")
+    return alone and any(_ANEW.fullmatch(name) for name in plan.program.names(call.func))
+
+
 def _can_wait(statement: ast.stmt, start: Start, plan: Plan) -> bool:
     """Whether processes can be made to wait here: not in the graph of an estimator, and sessions only where TensorFlow is."""
     if start != "session":
-        return not _in_a_graph(statement, plan) and (start != "torch" or started(plan, statement))
+        return not _in_a_graph(statement, plan) and started(plan, statement)
     alone = _evaluates_at_times(plan.program) and _given_away(statement, plan.program)
     return not alone and tensorflow_at(statement, plan.program) is not None and started(plan, statement)
 

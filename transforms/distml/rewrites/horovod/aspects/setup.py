@@ -7,6 +7,7 @@ and lines such as `os.environ[...] = ...` in front of that import must stay in f
 from __future__ import annotations
 
 import ast
+import re
 
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.rewrites.patch import Patch
@@ -20,6 +21,7 @@ _MODULES: dict[Start, str] = {
     "keras": "horovod.tensorflow.keras",
     "session": "horovod.tensorflow",
 }
+_FETCHES = re.compile(r"(urlretrieve|wget\.download|gdown\.\w*download|nltk\.download|fetch_\w+|load_dataset)$")
 _PRELUDE = frozenset({"os", "sys", "warnings", "matplotlib", "mpl", "plt", "pathlib", "Path", "random"})
 _WHY = "every process must know its rank and the number of ranks before anything is divided among them"
 
@@ -158,19 +160,25 @@ def tensorflow_in(unit: Unit, later: bool = False) -> str:
 def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
     """The statement the start-up goes behind: the last import before the program begins, or the first of the framework."""
     last: ast.stmt | None = None
-    begun = seen = False
+    begun = seen = fetched = False
     for statement in unit.tree.body:
         imports = [each for each in ast.walk(statement) if isinstance(each, ast.Import | ast.ImportFrom)]
         works = isinstance(statement, ast.If) and not _prepares(statement)
         top = isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If) and imports and not works
         begun = begun or not (top or _prepares(statement))
         ours = any(_imports(each, framework) for each in imports)
-        if top and (not begun or (ours and not seen)):
+        fetched = fetched or (begun and last is not None and framework == "tensorflow" and _fetches(statement))
+        if top and (not begun or (ours and not seen and not fetched)):
             last = statement
             seen = seen or ours
     if last is None and unit.tree.body and ast.get_docstring(unit.tree, clean=False) is not None:
         return unit.tree.body[0]
     return last
+
+
+def _fetches(statement: ast.stmt) -> bool:
+    """Whether a statement downloads, which processes are to do one after another, so that they must have been started."""
+    return any(isinstance(each, ast.Call) and _FETCHES.search(ast.unparse(each.func)) for each in ast.walk(statement))
 
 
 def started(plan: Plan, node: ast.AST) -> bool:
