@@ -31,6 +31,14 @@ class Counts:
             if bound not in self._asked and not self._own(bound, sampled):
                 self._asked.add(bound)
                 self.plan.patch(bound).wrap(bound, f"{{}} // {self.plan.world(bound).size}", _TURNS)
+                self._last(loop, bound)
+
+    def _last(self, loop: Looping | None, bound: ast.expr) -> None:
+        """The turn that is known as the last by its number: `if i + 1 == turns:`."""
+        for node in ast.walk(loop) if isinstance(loop, ast.For) else ():
+            right = node.comparators[0] if isinstance(node, ast.Compare) and len(node.ops) == 1 else None
+            if right is not None and ast.unparse(right) == ast.unparse(bound) and not isinstance(right, ast.Constant):
+                self.plan.patch(right).wrap(right, f"{{}} // {self.plan.world(right).size}", _TURNS)
 
     def _loop(self, use: Use) -> Looping | None:
         """The loop behind the only statement that makes the iterator, in the same block."""
