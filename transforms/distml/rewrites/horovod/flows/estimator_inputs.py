@@ -34,19 +34,26 @@ _PART = Note(
 def divide(plan: Plan, given: ast.expr, counted: bool) -> None:
     """Divide what an input function gives; `counted` tells whether the number of steps is given elsewhere."""
     program = plan.program
-    for node in _origin(given, program):
-        if isinstance(node, ast.Call) and any(_ARRAYS.fullmatch(name) for name in program.names(node.func)):
-            _arrays(plan, node, counted)
-            return
-    functions = _functions(given, program)
+    origin = [node for node in _origin(given, program) if isinstance(node, ast.Call)]
+    arrays = [node for node in origin if any(_ARRAYS.fullmatch(name) for name in program.names(node.func))]
+    for node in arrays:
+        _arrays(plan, node, counted)
+    functions = [each for each in _functions(given, program) if not arrays or _alternative(each, program)]
+    if arrays and not functions:
+        return
     made = [each for function in functions for each in _made(function, program)]
     if made and (not _shared(functions, program) or all(mode_of(each, program) for each in made)):
         found = [tf_data.shard(plan, each) for each in made]
         if all(found):
             return
     if functions and all(_gives_dataset(function, program) for function in functions):
-        _wrapped(plan, given, counted, _asked(functions[0], given, program))
-        return
+        if not arrays:
+            _wrapped(plan, given, counted, _asked(functions[0], given, program))
+            return
+        if all(_reads(program, {function.node}) == 1 for function in functions):
+            for result in (each for function in functions for each in _results(function)):
+                plan.patch(result).wrap(result, _part(plan, result, counted), _PART)
+            return
     plan.warn(
         "HVD302",
         given,
@@ -59,6 +66,11 @@ def _origin(given: ast.expr, program: Program) -> list[ast.expr]:
     """What a variable was last given before it is read here."""
     found = [origin.value for origin in origins(given, program) if origin.whole]
     return found or [given]
+
+
+def _alternative(function: Callable, program: Program) -> bool:
+    """Whether a function stands in a branch, so that it is not simply overwritten by what its name is given later."""
+    return isinstance(program.parent(function.node), ast.If)
 
 
 def _arrays(plan: Plan, call: ast.Call, counted: bool) -> None:
@@ -118,7 +130,11 @@ def _made(function: Callable, program: Program) -> list[ast.expr]:
 
 def _shared(functions: list[Callable], program: Program) -> bool:
     """Whether others than this training read what these functions give, or what functions that they call give."""
-    reached = _reached(functions, program)
+    return _reads(program, _reached(functions, program)) > 1
+
+
+def _reads(program: Program, reached: set[ast.AST]) -> int:
+    """How often functions are named outside of them."""
     outside = 0
     for unit in program.units.values():
         for node in ast.walk(unit.tree):
@@ -126,7 +142,7 @@ def _shared(functions: list[Callable], program: Program) -> bool:
                 used = {v.node for v in program.of(node) if isinstance(v, Callable)} & reached
                 if used and not any(above in reached for above in program.ancestors(node)):
                     outside += 1
-    return outside > 1
+    return outside
 
 
 def _reached(functions: list[Callable], program: Program) -> set[ast.AST]:
@@ -168,17 +184,20 @@ def _wrapped(plan: Plan, given: ast.expr, counted: bool, asked: list[str]) -> No
     `asked` are the parameters that the estimator fills in. Where the number of steps is not given, all ranks end with the
     one that has the fewest.
     """
-    world, patch = plan.world(given), plan.patch(given)
-    body = given.body if isinstance(given, ast.Lambda) else given
-    passed = ", ".join(f"{name}={name}" for name in asked)
-    made = "{}" if isinstance(given, ast.Lambda) else f"{{}}({passed})"
-    part = f"{made}.shard({world.size}, {world.rank})"
-    if not counted:
-        module = module_of(given, plan.program).removesuffix(".compat.v1")
-        parts = f"{made}.shard({world.size}, each) for each in range({world.size})"
-        part = f"{module}.data.Dataset.zip(tuple({parts})).map(lambda *parts: parts[{world.rank}])"
-    patch.wrap(
-        body,
-        part if isinstance(given, ast.Lambda) else f"lambda {', '.join(asked)}: {part}".replace("lambda :", "lambda:"),
-        _PART,
-    )
+    patch = plan.patch(given)
+    if isinstance(given, ast.Lambda):
+        patch.wrap(given.body, _part(plan, given, counted), _PART)
+        return
+    made = f"{{}}({', '.join(f'{name}={name}' for name in asked)})"
+    part = _part(plan, given, counted).replace("{}", made)
+    patch.wrap(given, f"lambda {', '.join(asked)}: {part}".replace("lambda :", "lambda:"), _PART)
+
+
+def _part(plan: Plan, node: ast.expr, counted: bool) -> str:
+    """A rank's part of the data set that stands for `{}`."""
+    world = plan.world(node)
+    if counted:
+        return f"{{}}.shard({world.size}, {world.rank})"
+    module = module_of(node, plan.program).removesuffix(".compat.v1")
+    parts = f"{{}}.shard({world.size}, each) for each in range({world.size})"
+    return f"{module}.data.Dataset.zip(tuple({parts})).map(lambda *parts: parts[{world.rank}])"
