@@ -16,6 +16,9 @@ from distml.training.values import Foreign
 _KERAS = {"tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2"}
 
 
+_FEW = 32
+"""Numbers of steps below this may be fewer than there are ranks."""
+
 _MODULES = {"tensorflow", "tensorflow.compat.v1"}
 _FIRST = re.compile(
     r"tensorflow\.(Session|InteractiveSession|placeholder|layers\.|get_variable|variable_scope|app\.|logging\.|flags\."
@@ -125,3 +128,9 @@ def _plain(call: ast.Call, program: Program) -> Iterator[str]:
         first = first.value
     if isinstance(first, ast.Name) and "tensorflow.compat.v1" not in program.names(first):
         yield from program.names(call.func)
+
+
+def quotient(steps: ast.expr, size: str) -> str:
+    """What a number of steps becomes for a rank; of a few that are written out, one is left however many ranks there are."""
+    few = isinstance(steps, ast.Constant) and isinstance(steps.value, int) and steps.value < _FEW
+    return f"max(1, {{}} // {size})" if few else f"{{}} // {size}"

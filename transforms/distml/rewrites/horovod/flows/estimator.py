@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass
 
 from distml.rewrites.horovod.aspects.outputs import guard
 from distml.rewrites.horovod.aspects.spelling import module_of
@@ -18,6 +19,7 @@ from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.plan import Loop, Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Foreign
 
 ESTIMATOR = re.compile(
@@ -48,11 +50,8 @@ class EstimatorFlow:
         plan.once(session_hooks.limit)
         plan.once(session_hooks.quiet)
         plan.once(_exported)
-        if _is_together(loop.node, program):
-            for spec in _specs(loop.node, program):
-                _trained(plan, spec, 0, ((1, "max_steps"),), (2, "hooks"))
-        else:
-            _trained(plan, loop.node, 0, ((2, "steps"), (3, "max_steps")), (1, "hooks"))
+        for told in _told(loop.node, program):
+            _trained(plan, told)
 
 
 def trainings(program: Program) -> list[ast.Call]:
@@ -68,6 +67,40 @@ def _is_training(call: ast.Call, program: Program) -> bool:
 
 def _is_together(call: ast.Call, program: Program) -> bool:
     return "tensorflow.estimator.train_and_evaluate" in program.names(call.func)
+
+
+@dataclass(frozen=True)
+class Told:
+    """Where a training is told its data, first, and how many steps; `hooks` is the position of its hooks."""
+
+    call: ast.Call
+    numbers: tuple[ast.expr, ...]
+    hooks: int
+
+    @property
+    def given(self) -> ast.expr | None:
+        """The input function."""
+        return argument(self.call, 0, "input_fn")
+
+
+def _told(call: ast.Call, program: Program) -> list[Told]:
+    """What a call that trains is told, or the specification that it is given."""
+    if _is_together(call, program):
+        return [Told(spec, _numbers(spec, ((1, "max_steps"),)), 2) for spec in _specs(call, program)]
+    return [Told(call, _numbers(call, ((2, "steps"), (3, "max_steps"))), 1)]
+
+
+def _numbers(call: ast.Call, places: tuple[tuple[int, str], ...]) -> tuple[ast.expr, ...]:
+    """The numbers of steps that are given."""
+    found = [argument(call, position, name) for position, name in places]
+    return tuple(n for n in found if n is not None and not (isinstance(n, ast.Constant) and n.value is None))
+
+
+@remembered
+def _inputs(program: Program) -> dict[ast.expr, bool]:
+    """The input functions of all trainings, and whether the number of steps is given beside them."""
+    told = [each for call in trainings(program) for each in _told(call, program)]
+    return {each.given: bool(each.numbers) for each in told if each.given is not None}
 
 
 def _makers(call: ast.Call, program: Program) -> list[ast.Call]:
@@ -138,21 +171,14 @@ def _is_folder(maker: ast.Call, given: ast.expr) -> bool:
     return any(k.value is given for k in maker.keywords) or ast.unparse(maker.func).endswith("Estimator")
 
 
-def _trained(
-    plan: Plan, call: ast.Call, data: int, numbers: tuple[tuple[int, str], ...], hooks: tuple[int, str]
-) -> None:
+def _trained(plan: Plan, told: Told) -> None:
     """Fewer steps, on the rank's part of the data, from equal weights."""
-    given = argument(call, data, "input_fn")
-    counted = False
-    for position, name in numbers:
-        number = argument(call, position, name)
-        if number is not None and not (isinstance(number, ast.Constant) and number.value is None):
-            counted = True
-            if plan.options.shard != "none":
-                divide_number(plan, number)
-    if given is not None and plan.options.shard == "auto":
-        estimator_inputs.divide(plan, given, counted)
-    session_hooks.broadcast(plan, call, argument(call, *hooks), hooks[1])
+    if plan.options.shard != "none":
+        for number in told.numbers:
+            divide_number(plan, number, some=True)
+    if told.given is not None and plan.options.shard == "auto":
+        estimator_inputs.divide(plan, told.given, _inputs(plan.program))
+    session_hooks.broadcast(plan, told.call, argument(told.call, told.hooks, "hooks"), "hooks")
 
 
 FLOW = EstimatorFlow()

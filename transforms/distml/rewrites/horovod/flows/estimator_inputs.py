@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Container, Mapping
 
 from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.modes import mode_of
@@ -31,13 +32,17 @@ _PART = Note(
 )
 
 
-def divide(plan: Plan, given: ast.expr, counted: bool) -> None:
-    """Divide what an input function gives; `counted` tells whether the number of steps is given elsewhere."""
+def divide(plan: Plan, given: ast.expr, inputs: Mapping[ast.expr, bool]) -> None:
+    """Divide what an input function gives.
+
+    `inputs` are the input functions of all trainings, with whether the number of steps is given elsewhere.
+    """
     program = plan.program
-    origin = [node for node in _origin(given, program) if isinstance(node, ast.Call)]
-    arrays = [node for node in origin if any(_ARRAYS.fullmatch(name) for name in program.names(node.func))]
+    arrays = _arrays_of(given, program)
     for node in arrays:
-        _arrays(plan, node, counted)
+        if node not in plan.divided:
+            plan.divided.add(node)
+            _arrays(plan, node, all(counted for each, counted in inputs.items() if node in _arrays_of(each, program)))
     functions = [each for each in _functions(given, program) if not arrays or _alternative(each, program)]
     if arrays and not functions:
         return
@@ -48,11 +53,10 @@ def divide(plan: Plan, given: ast.expr, counted: bool) -> None:
             return
     if functions and all(_gives_dataset(function, program) for function in functions):
         if not arrays:
-            _wrapped(plan, given, counted, _asked(functions[0], given, program))
+            _wrapped(plan, given, inputs[given], _asked(functions[0], given, program))
             return
-        if all(_reads(program, {function.node}) == 1 for function in functions):
-            for result in (each for function in functions for each in _results(function)):
-                plan.patch(result).wrap(result, _part(plan, result, counted), _PART)
+        if not any(_reads(program, {function.node}, inputs) for function in functions):
+            _inside(plan, functions, inputs)
             return
     plan.warn(
         "HVD302",
@@ -66,6 +70,21 @@ def _origin(given: ast.expr, program: Program) -> list[ast.expr]:
     """What a variable was last given before it is read here."""
     found = [origin.value for origin in origins(given, program) if origin.whole]
     return found or [given]
+
+
+def _inside(plan: Plan, functions: list[Callable], inputs: Mapping[ast.expr, bool]) -> None:
+    """Divide the data sets that functions give where they give them; only training calls these functions."""
+    for function in functions:
+        counted = all(count for each, count in inputs.items() if function in _functions(each, plan.program))
+        for result in (each for each in _results(function) if each not in plan.divided):
+            plan.divided.add(result)
+            plan.patch(result).wrap(result, _part(plan, result, counted), _PART)
+
+
+def _arrays_of(given: ast.expr, program: Program) -> list[ast.Call]:
+    """The calls that make an input function of arrays in memory."""
+    calls = [node for node in _origin(given, program) if isinstance(node, ast.Call)]
+    return [node for node in calls if any(_ARRAYS.fullmatch(name) for name in program.names(node.func))]
 
 
 def _alternative(function: Callable, program: Program) -> bool:
@@ -133,12 +152,12 @@ def _shared(functions: list[Callable], program: Program) -> bool:
     return _reads(program, _reached(functions, program)) > 1
 
 
-def _reads(program: Program, reached: set[ast.AST]) -> int:
-    """How often functions are named outside of them."""
+def _reads(program: Program, reached: set[ast.AST], without: Container[ast.AST] = ()) -> int:
+    """How often functions are named outside of them, and elsewhere than in `without`."""
     outside = 0
     for unit in program.units.values():
         for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and node not in without:
                 used = {v.node for v in program.of(node) if isinstance(v, Callable)} & reached
                 if used and not any(above in reached for above in program.ancestors(node)):
                     outside += 1

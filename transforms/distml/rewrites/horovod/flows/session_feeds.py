@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from distml.rewrites.horovod.flows.session_draws import draws, fed_back
-from distml.rewrites.horovod.flows.session_frames import reached, targets
+from distml.rewrites.horovod.flows.session_frames import reached, taken, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_optimizers import optimizers
 from distml.training.around import owner_of
@@ -51,7 +51,7 @@ def entries(run: Run, graph: Graph) -> list[Feed]:
 
 def _is_computed(feed: Feed, owner: ast.AST, graph: Graph) -> bool:
     """Whether an entry is what the graph has computed before, and nothing is drawn for it."""
-    reach = reached([feed.value], owner)
+    reach = reached([feed.value], owner, taken(feed.value, graph.program))
     return any(fed_back(part, graph) for part in reach.parts) and not draws(reach, owner, graph)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from distml.training.around import SCOPES, loops_around, owner_of
 from distml.training.callsites import positional
@@ -68,9 +69,14 @@ class Reach:
     parts: tuple[ast.expr, ...]
 
 
-def reached(exprs: Iterable[ast.expr], within: ast.AST) -> Reach:
-    """What `exprs` are computed from, by the assignments inside a loop or function, whatever their order."""
-    known = _assignments(within)
+def reached(
+    exprs: Iterable[ast.expr], within: ast.AST, bound: Mapping[str, list[ast.expr]] = MappingProxyType({})
+) -> Reach:
+    """What `exprs` are computed from, by the assignments inside a loop or function, whatever their order.
+
+    Of names that are `bound`, only by what is said there.
+    """
+    known = {**_assignments(within), **bound}
     names: set[str] = set()
     parts: list[ast.expr] = []
     waiting = list(exprs)
@@ -83,6 +89,17 @@ def reached(exprs: Iterable[ast.expr], within: ast.AST) -> Reach:
             names.add(name)
             waiting += known.get(name, [])
     return Reach(frozenset(names), tuple(parts))
+
+
+def taken(node: ast.expr, program: Program) -> dict[str, list[ast.expr]]:
+    """The variables of the loops around an expression, and what they are given there: what they held before is gone."""
+    found: dict[str, list[ast.expr]] = {}
+    for loop in loops_around(node, program):
+        if isinstance(loop, ast.For):
+            own = _assignments(loop)
+            for name in targets(loop.target) - found.keys():
+                found[name] = [loop.iter, *own.get(name, [])]
+    return found
 
 
 def reads(node: ast.AST) -> set[str]:

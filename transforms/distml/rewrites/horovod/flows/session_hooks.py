@@ -52,10 +52,10 @@ def limit(plan: Plan) -> None:
     for call in plan.program.calls_of(_STOPS):
         number = argument(call, 0, "num_steps") or argument(call, 1, "last_step")
         if number is not None and not (isinstance(number, ast.Constant) and number.value is None):
-            divide_number(plan, number)
+            divide_number(plan, number, some=True)
         last = argument(call, 1, "last_step")
         if last is not None and last is not number:
-            divide_number(plan, last)
+            divide_number(plan, last, some=True)
 
 
 def quiet(plan: Plan) -> None:

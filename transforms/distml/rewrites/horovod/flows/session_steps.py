@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.setup import anchor_of
+from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.session_frames import inside, reads, targets
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, block_of, owner_of
@@ -181,9 +182,10 @@ def _alike(bound: ast.expr, program: Program) -> Iterator[ast.expr]:
                 yield node.comparators[0] if bound is test.comparators[0] else node.left
 
 
-def divide_number(plan: Plan, number: ast.expr) -> ast.expr | None:
+def divide_number(plan: Plan, number: ast.expr, some: bool = False) -> ast.expr | None:
     """Divide a number of steps where it is computed if other places rely on it too, else where it is used.
 
+    `some` steps there must be: zero is an error.
     Gives the place, or None where it was divided before.
     """
     if already_divided(plan, number):
@@ -191,7 +193,8 @@ def divide_number(plan: Plan, number: ast.expr) -> ast.expr | None:
     if isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add) and isinstance(number.right, ast.Constant):
         return divide_number(plan, number.left)
     place = _definition(plan, number) or number
-    plan.patch(place).wrap(place, f"{{}} // {plan.world(place).size}", FEWER)
+    size = plan.world(place).size
+    plan.patch(place).wrap(place, quotient(place, size) if some else f"{{}} // {size}", FEWER)
     return place
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects import tf_data
-from distml.rewrites.horovod.aspects.spelling import spell
+from distml.rewrites.horovod.aspects.spelling import quotient, spell
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import SHARD, carries_state, divide
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
@@ -30,8 +30,6 @@ _ROWS = re.compile(r"[\w.]+\.shape\[0\]|len\([\w.]+\)")
 """A batch that is as long as the data."""
 _GRAPH = re.compile(r"spektral\.(\w+\.)*SingleLoader\(\)")
 """What gives one graph again and again."""
-_FEW = 32
-"""Numbers of steps below this may be fewer than there are ranks."""
 
 
 def share(plan: Plan, arguments: Given) -> None:
@@ -117,9 +115,7 @@ def _dealt(plan: Plan, x: ast.expr) -> None:
 
 def fewer(plan: Plan, steps: ast.expr) -> None:
     """Divide a number of steps by the number of ranks."""
-    size = plan.world(steps).size
-    few = isinstance(steps, ast.Constant) and isinstance(steps.value, int) and steps.value < _FEW
-    plan.patch(steps).wrap(steps, f"max(1, {{}} // {size})" if few else f"{{}} // {size}", STEPS)
+    plan.patch(steps).wrap(steps, quotient(steps, plan.world(steps).size), STEPS)
 
 
 def _batches(plan: Plan, arguments: Given, x: ast.expr, kind: Kind) -> None:
