@@ -86,6 +86,14 @@ class Plan:
     """What can only be asked for when it is known which data all flows have divided."""
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)
     """The names of modules that imports were added for, by location and module."""
+    turns: dict[ast.stmt, str] = field(default_factory=dict)
+    """The loops whose turns were divided, with the variable that holds the number of the batch, if it is a new one."""
+    dealt: set[ast.For] = field(default_factory=set)
+    """The loops in which the ranks take turns."""
+    configurations: list[tuple[ast.stmt, str]] = field(default_factory=list)
+    """The configurations of sessions that are made in front of statements, and their names."""
+    waiting: dict[str, str] = field(default_factory=dict)
+    """The names of sessions in which processes wait, by location."""
 
     def patch(self, node: ast.AST) -> Patch:
         """The changes to the file that `node` stands in. Raises `Refuse` (HVD207) where it must not be changed."""

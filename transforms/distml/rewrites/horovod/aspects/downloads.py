@@ -127,10 +127,8 @@ def _given_away(node: ast.AST, program: Program, depth: int = 6) -> bool:
 def _in_session(statement: ast.stmt, plan: Plan) -> str:
     """How a program of sessions waits: in a graph of its own, which changes no name in that of the program, and off the GPUs."""
     tf, hvd = tensorflow_at(statement, plan.program) or "tf", plan.world(statement).module
-    names: dict[str, str] = plan.__dict__.setdefault("_waiting", {})
     location = plan.program.unit(statement).source.location
-    session = names[location] = names.get(location) or plan.patch(statement).free("waiting")
-    assert tf is not None
+    session = plan.waiting[location] = plan.waiting.get(location) or plan.patch(statement).free("waiting")
     _import_before(statement, tf.partition(".")[0], plan)
     config = f'{tf}.ConfigProto(device_count={{"GPU": 0}})'
     return (

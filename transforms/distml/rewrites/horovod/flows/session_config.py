@@ -70,12 +70,11 @@ def new(plan: Plan, node: ast.expr, module: str) -> str:
     """Make a configuration in front of the statement of `node`, and give its name; one made above serves again."""
     world, patch = plan.world(node), plan.patch(node)
     statement = plan.program.statement(node)
-    made = plan.__dict__.setdefault("_configurations", [])
-    for above, known in made:
+    for above, known in plan.configurations:
         if plan.program.parent(above) is plan.program.parent(statement) and above.lineno <= statement.lineno:
-            return str(known)
+            return known
     name = patch.free("config")
-    made.append((statement, name))
+    plan.configurations.append((statement, name))
     lines = [f"{name} = {module}.ConfigProto()", f"{name}.gpu_options.visible_device_list = str({world.local_rank})"]
     patch.before(statement, "\n".join(lines), _NOTE)
     return name

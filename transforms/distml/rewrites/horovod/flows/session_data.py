@@ -79,7 +79,7 @@ def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
             elif plan.options.shard == "auto":
                 refuse_one(scope, own, reach, plan.program)
                 take_turns(plan, scope, reach, runs)
-                dealt(plan).add(scope)
+                plan.dealt.add(scope)
                 _each(plan, list(_beside(scope, reach, graph)), scope)
                 if carries(run, graph):
                     _warn_carried(plan, run)
@@ -133,11 +133,6 @@ def _fed_back(run: Run, reach: Reach, program: Program) -> bool:
     return kept or any(loops_around(run.call, program))
 
 
-def dealt(plan: Plan) -> set[ast.For]:
-    """The loops in which the ranks take turns."""
-    return plan.__dict__.setdefault("_dealt", set())  # type: ignore[no-any-return]
-
-
 def _each(plan: Plan, drawn: list[Draw], scope: ast.AST) -> bool:
     """Draw for all ranks; random numbers only where a seed gives all ranks the same. True where the data ends the loop."""
     for draw in drawn:
@@ -187,7 +182,7 @@ def _counted(plan: Plan, around: list[Looping], run: Run, known: bool = False) -
     found = list(around)
     while len(found) > 1 and few(found[0], plan.program):
         found.pop(0)
-    if found and found[0] in dealt(plan):
+    if found and found[0] in plan.dealt:
         return
     if found and not divide(plan, found[0]) and not known and not _ends_with_data(found[0], plan.program):
         plan.warn(

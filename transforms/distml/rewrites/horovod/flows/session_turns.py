@@ -46,7 +46,7 @@ def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
     if stop is None or not isinstance(start, ast.Constant | ast.Name | ast.Attribute | None):
         return False
     inner = _uses(loop.target.id, reach, loop)
-    known = _numbers(plan)
+    known = plan.turns
     if loop not in known:
         alone = start is None and len(inner) == len(list(_loads(loop.target.id, loop)))
         known[loop] = "" if alone else plan.patch(loop).free(f"own_{loop.target.id}")
@@ -72,7 +72,7 @@ def take_while(plan: Plan, loop: ast.While, counters: set[str], reach: Reach) ->
     counts = [n for n in inside(loop) if isinstance(n, ast.AugAssign) and targets(n.target) == {name}]
     if len(test.ops) != 1 or not isinstance(test.ops[0], ast.Lt | ast.LtE) or len(counts) != 1:
         return False
-    known = _numbers(plan)
+    known = plan.turns
     if loop not in known:
         world, patch, by = plan.world(loop), plan.patch(loop), counts[0].value
         step = ast.unparse(by) if isinstance(by, ast.Name | ast.Attribute | ast.Constant) else f"({ast.unparse(by)})"
@@ -140,11 +140,6 @@ def _every_turn(plan: Plan, loop: ast.For, runs: list[Run]) -> None:
 def _holds(block: list[ast.stmt], runs: list[Run]) -> bool:
     calls = {run.call for run in runs}
     return any(node in calls for statement in block for node in ast.walk(statement))
-
-
-def _numbers(plan: Plan) -> dict[ast.stmt, str]:
-    """The loops whose turns were divided, with the variable that holds the number of the batch, if it is a new one."""
-    return plan.__dict__.setdefault("_numbers", {})  # type: ignore[no-any-return]
 
 
 def _stride(plan: Plan, call: ast.Call, stop: ast.expr) -> ast.expr | None:
