@@ -36,8 +36,10 @@ def discover(paths: Iterable[str], config: Config, suffixes: tuple[str, ...] = S
                 found.shown[real] = file
                 found.files.append(file)
     if config.respect_gitignore:
-        ignored = _git_ignored(found.files)
-        found.files = [file for file in found.files if file not in ignored]
+        from distml.engine.ignored import ignored
+
+        left_out = ignored(found.files, os.curdir)
+        found.files = [file for file in found.files if file not in left_out]
     return found
 
 
@@ -77,17 +79,3 @@ def _skipped(name: str) -> bool:
 
 def _excluded(path: str, config: Config) -> bool:
     return any(matches(path, pattern, config.folder) for pattern in config.exclude)
-
-
-def _git_ignored(files: list[str]) -> frozenset[str]:
-    """Those of `files` that git ignores; none where there is no git or no repository."""
-    if not files:
-        return frozenset()
-    import subprocess
-
-    given = "\0".join(files).encode("utf-8", "surrogateescape")
-    try:
-        done = subprocess.run(["git", "check-ignore", "-z", "--stdin"], input=given, capture_output=True, check=False)
-    except OSError:
-        return frozenset()
-    return frozenset(done.stdout.decode("utf-8", "surrogateescape").split("\0"))
