@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -115,3 +116,32 @@ def test_a_failure_of_mypy_is_contained(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr("mypy.build.build", broken)
     assert found(WRONG) == []
+
+
+SPY = 'open({told!r}, "a").write("ran")\ndef plugin(version):\n    return int\n'
+SHADOWS = ("types.py", "typing.py", "enum.py", "builtins.py", "abc.py", "collections/__init__.py", "distml/__init__.py")
+SETTINGS = {
+    "mypy.ini": "[mypy]\nplugins = evil.py\nignore_errors = True\n",
+    ".mypy.ini": "[mypy]\nplugins = evil\nmypy_path = .\n",
+    "setup.cfg": "[mypy]\nplugins = evil.py\nfollow_imports = normal\n",
+    "pyproject.toml": '[tool.mypy]\nplugins = ["evil.py"]\nignore_errors = true\ncustom_typeshed_dir = "."\n',
+}
+
+
+def test_the_checked_folder_is_nothing_to_mypy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither its modules stand for those of the standard library, nor is anything that it configures heeded or run."""
+    monkeypatch.delitem(sys.modules, "evil", raising=False)
+    for name in SHADOWS:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("def broken(:\n")
+    (folder / "evil.py").write_text(SPY.format(told=str(folder / "told")))
+    for name, text in SETTINGS.items():
+        (folder / name).write_text(text)
+    monkeypatch.setenv("MYPYPATH", str(folder))
+    for path in ("case.py", "types.py", str(folder / "typing.py")):
+        Path(path).write_text(HEAD + WRONG)
+        assert found(WRONG, path) == [
+            (6, "CHO501", 'Incompatible return value type (got "int", expected "str") [return-value]')
+        ]
+        assert found("# mypy: plugins=evil.py\n" + WRONG, path)[-1][1] == "CHO501"
+    assert not (folder / "told").exists()

@@ -1,9 +1,9 @@
 """The data types of a choreography, by mypy: to it `At[T, R]` is `T`, so roles do not matter.
 
 Mypy is optional: without it there are no findings. It runs in this process and only reads: the file, the stubs of the
-standard library that it brings, and `distml.choreo`. Other modules are not looked for, so that the time is bounded;
-what comes from them is unknown, and unknown is never an error. What it learns of the standard library it remembers
-in distml's cache folder, or in `$MYPY_CACHE_DIR`.
+standard library that it brings, and `distml.choreo`. Nothing else is there for it: no configuration, no plugin and no
+module of the checked folder, which may be called `types.py`. What comes from other modules is unknown, and unknown is
+never an error. What it learns of the standard library it remembers in distml's cache folder, or in `$MYPY_CACHE_DIR`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from distml.source.file import SourceFile
 from distml.source.folders import default_folder
 
 if TYPE_CHECKING:
+    from mypy.fscache import FileSystemCache
     from mypy.options import Options
 
 _FOUND = re.compile(r":(\d+):(\d+):(\d+):(\d+): error: (.*?)(?:  \[([\w-]+)\])?$")
@@ -47,10 +48,29 @@ def check_types(source: SourceFile) -> tuple[Diagnostic, ...]:
         BuildSource(os.path.join(language, "runtime", "errors.py"), "distml.choreo.runtime.errors", followed=True),
     ]
     try:
-        errors = build(sources, _options()).errors
+        errors = build(sources, _options(), fscache=_files(language)).errors
     except Exception:  # what mypy cannot parse, or fails on, must not cost the other findings
         return ()
     return tuple(_diagnostics(source, errors))
+
+
+def _files(language: str) -> FileSystemCache:
+    """The files that there are for mypy: its own, and those of the language. Raises OSError for the rest."""
+    import mypy
+    from mypy.fscache import FileSystemCache
+
+    seen = tuple(os.path.join(folder, "") for folder in (os.path.dirname(os.path.abspath(mypy.__file__)), language))
+
+    class Files(FileSystemCache):
+        def stat_or_none(self, path: str) -> os.stat_result | None:
+            return super().stat_or_none(path) if os.path.join(path, "").startswith(seen) else None
+
+        def listdir(self, path: str) -> list[str]:
+            if not os.path.join(path, "").startswith(seen):
+                raise FileNotFoundError(path)
+            return super().listdir(path)
+
+    return Files()
 
 
 def _options() -> Options:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from distml.cli.gradual import add_question, add_writing, asked, deliver, read
+from distml.report.printing import hand_over, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +35,11 @@ def run(options: Namespace) -> int:
     elif options.format == "json":
         from distml.report.branching import as_json
 
-        json.dump(as_json(found), sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        hand_over(json.dumps(as_json(found), indent=2) + "\n")
     else:
         from distml.report.branching import as_text
 
-        sys.stdout.write(as_text(found))
+        say(*as_text(found))
     return 1 if any(d.verdict in ("always", "never") for d in found) else 0
 
 

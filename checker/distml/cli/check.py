@@ -94,10 +94,10 @@ def show(report: Report, options: Namespace) -> int:
     """Print a report; the exit code."""
     from distml.report.context import Context
     from distml.report.forms import form
+    from distml.report.printing import say_painted
 
     context = Context(color=_color(options.color), verbose=options.verbose, overlay=report.overlay)
-    for line in form(options.format)(report, context):
-        sys.stdout.write(line + "\n")
+    say_painted(form(options.format)(report, context))
     return code(report, options)
 
 
@@ -120,9 +120,10 @@ def _cache(config: Config, options: Namespace) -> Cache | None:
 def _progress() -> Progress | None:
     if not sys.stderr.isatty():
         return None
+    from distml.report.printing import plain
     from distml.report.progress import Progress
 
-    return Progress(sys.stderr)
+    return Progress(plain(sys.stderr))
 
 
 def _color(wanted: str) -> bool:

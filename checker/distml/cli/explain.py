@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from difflib import get_close_matches
 
 from distml.diagnostics.registry import UnknownRuleError, all_rules, find
 from distml.engine.config import ConfigError
 from distml.report.pages import page
+from distml.report.printing import hand_over
 
 SUMMARY = "Explain a rule: what it finds, why it matters, an example, what to write instead."
 
@@ -21,7 +21,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the page."""
     try:
-        sys.stdout.write(page(find(options.rule)))
+        hand_over(page(find(options.rule)))
     except UnknownRuleError:
         raise ConfigError(f"no rule {options.rule!r}{_suggestion(options.rule)}") from None
     return 0

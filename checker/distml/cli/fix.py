@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from distml.cli.check import code, look, show
 from distml.engine.config import Config
 from distml.engine.discovery import discover
+from distml.report.printing import complain, hand_over, say
 
 if TYPE_CHECKING:
     from distml.engine.results import Report
@@ -39,7 +40,7 @@ def diff(paths: list[str], config: Config, options: Namespace) -> int:
     report, changes = _changes(paths, config, options)
     for path, each in changes.items():
         _refused(path, each)
-        sys.stdout.write(unified(path, each))
+        hand_over(unified(path, each))
     return code(report, options)
 
 
@@ -77,7 +78,6 @@ def _text(data: bytes, path: str) -> str:
 
 def _written(path: str, change: Rewritten, out: TextIO) -> bool:
     """Write a file and say what was fixed in it; whether that was done."""
-    from distml.report.context import safe
     from distml.rewrites.writing import WriteError, write_file
     from distml.source.reading import UnreadableError
 
@@ -87,15 +87,12 @@ def _written(path: str, change: Rewritten, out: TextIO) -> bool:
     try:
         write_file(path, change)
     except (WriteError, UnreadableError) as error:
-        print(f"distml: not fixed: {safe(str(error))}", file=sys.stderr)  # noqa: T201
+        complain(f"distml: not fixed: {error}")
         return False
-    for line in dict.fromkeys(f"{each.line}: fixed [{each.rule}]: {each.what}" for each in change.edits):
-        print(f"{safe(path)}:{line}", file=out)
+    say(*dict.fromkeys(f"{path}:{each.line}: fixed [{each.rule}]: {each.what}" for each in change.edits), to=out)
     return True
 
 
 def _refused(path: str, change: Rewritten) -> None:
-    from distml.report.context import safe
-
     for each in change.refusals:
-        print(f"distml: not fixed: {safe(path)}: {safe(each.reason)}", file=sys.stderr)  # noqa: T201
+        complain(f"distml: not fixed: {path}: {each.reason}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, TypeVar
 
 from distml.engine.config import ConfigError
+from distml.report.printing import complain, hand_over, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ def asked(options: Namespace, answer: Callable[[Bench], Answer]) -> tuple[Questi
         if options.trace:
             from distml.gradual.tracing import traced
 
-            print(f"--trace: running the code of {options.trace}", file=sys.stderr)  # noqa: T201
+            complain(f"--trace: running the code of {options.trace}")
             return question, [answer(bench) for bench in traced(options.trace, question)]
         return question, [answer(bench) for bench in benches(question)]
     except QuestionError as error:
@@ -90,16 +90,16 @@ def deliver(path: str, rewritten: Rewritten, write: bool) -> None:
     from distml.rewrites.writing import WriteError, unified, write_file
 
     for refusal in rewritten.refusals:
-        print(f"{path}:{refusal.line}: {refusal.what} is left as it is: {refusal.reason}", file=sys.stderr)  # noqa: T201
+        complain(f"{path}:{refusal.line}: {refusal.what} is left as it is: {refusal.reason}")
     if not write:
-        sys.stdout.write(unified(path, rewritten))
+        hand_over(unified(path, rewritten))
         return
     try:
         write_file(path, rewritten)
     except WriteError as error:
         raise ConfigError(str(error)) from None
     for edit in rewritten.edits:
-        print(f"{path}:{edit.line}: {edit.what}{f': {edit.reason}' if edit.reason else ''}")  # noqa: T201
+        say(f"{path}:{edit.line}: {edit.what}{f': {edit.reason}' if edit.reason else ''}")
 
 
 def _seconds(text: str) -> float:

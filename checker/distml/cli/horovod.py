@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from distml.cli.check import seconds
 from distml.engine.config import ConfigError
+from distml.report.printing import complain, hand_over, say, say_painted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -147,8 +148,7 @@ def _report(found: Survey, notebooks: Mapping[str, Notebook], config: Config, op
     else:
         report = Report(listed, files=found.files, skipped=found.skipped)
         overlay = {os.path.realpath(path): book.program.encode() for path, book in notebooks.items()}
-        for line in form(options.format)(report, Context(overlay=overlay)):
-            sys.stdout.write(line + "\n")
+        say_painted(form(options.format)(report, Context(overlay=overlay)))
     return int(bool(listed))
 
 
@@ -156,14 +156,14 @@ def _tell(found: Survey, notebooks: Mapping[str, Notebook]) -> None:
     from distml.rewrites.horovod.review import as_text
 
     for problem in found.problems:
-        print(f"{problem.span.path}:{problem.span.line}: {problem.code} {problem.message}")  # noqa: T201
+        say(f"{problem.span.path}:{problem.span.line}: {problem.code} {problem.message}")
     told = 0
     for outcome in found.outcomes:
         if outcome.plan.loops or outcome.plan.refusals:
             told += 1
-            sys.stdout.write("\n".join(as_text(outcome, notebooks)) + "\n")
+            say(*as_text(outcome, notebooks))
     if not told:
-        print("no training loops found" if found.files else "no files to look at")  # noqa: T201
+        say("no training loops found" if found.files else "no files to look at")
 
 
 def _change(found: Survey, notebooks: Mapping[str, Notebook], options: Namespace) -> int:
@@ -184,16 +184,15 @@ def _change(found: Survey, notebooks: Mapping[str, Notebook], options: Namespace
             objects.append(as_object(outcome, notebooks, {path: unified(path, each) for path, each in files.items()}))
             continue
         if options.diff:
-            sys.stdout.write("".join(unified(path, each) for path, each in files.items()))
+            hand_over("".join(unified(path, each) for path, each in files.items()))
         if outcome.plan.loops or outcome.plan.refusals:
-            told = "\n".join(as_text(outcome, notebooks)) + "\n"
-            (sys.stderr if options.diff else sys.stdout).write(told)
+            say(*as_text(outcome, notebooks), to=sys.stderr if options.diff else sys.stdout)
     for problem in found.problems:
-        print(f"{problem.span.path}:{problem.span.line}: {problem.code} {problem.message}", file=sys.stderr)  # noqa: T201
+        complain(f"{problem.span.path}:{problem.span.line}: {problem.code} {problem.message}")
     if options.format == "json":
         import json
 
-        sys.stdout.write(json.dumps(objects, indent=2) + "\n")
+        hand_over(json.dumps(objects, indent=2) + "\n")
     return int(refused or bool(found.problems) or (options.diff and changed))
 
 

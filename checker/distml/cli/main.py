@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import NoReturn
 
 from distml.cli import commands
+from distml.diagnostics.printable import safe
 from distml.diagnostics.version import VERSION
 from distml.engine.config import ConfigError
+from distml.report.printing import complain, screened
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -20,21 +23,32 @@ BROKEN_PIPE = 141
 def main(arguments: list[str] | None = None) -> int:
     """Run `distml` with `arguments`, by default those of the process; the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    _never_fail_to_print()
+    with screened():
+        return _run(given)
+
+
+def _run(given: list[str]) -> int:
     try:
         code = _dispatch(given)
         sys.stdout.flush()
     except ConfigError as error:
-        print(f"distml: error: {error}", file=sys.stderr)  # noqa: T201
+        complain(f"distml: error: {error}")
         return 2
     except BrokenPipeError:
         # Whoever read our output has left; keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        print(file=sys.stderr)  # noqa: T201
+        complain("")
         return INTERRUPTED
     return code
+
+
+class _Parser(ArgumentParser):
+    """Complains about arguments in one line, whatever they hold."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(safe(message))
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -42,7 +56,7 @@ def _dispatch(arguments: list[str]) -> int:
     command = commands.find(name) if name and not name.startswith("-") else None
     if command is None:
         return _top_level(arguments)
-    parser = ArgumentParser(prog=f"distml {name}", description=command.SUMMARY, allow_abbrev=False)
+    parser = _Parser(prog=f"distml {name}", description=command.SUMMARY, allow_abbrev=False)
     command.configure(parser)
     own, rest = arguments[1:], []
     if (name_of_rest := getattr(command, "REST", None)) and "--" in own:
@@ -59,7 +73,7 @@ def _top_level(arguments: list[str]) -> int:
     listed = commands.every()
     width = max(map(len, listed))
     lines = [f"  {name.ljust(width)}  {command.SUMMARY}" for name, command in listed.items()]
-    parser = ArgumentParser(
+    parser = _Parser(
         prog="distml",
         description="Finds tensor-shape errors in Python source without importing or running it.",
         epilog="\n".join(["commands:", *lines, "", "`distml COMMAND --help` describes a command."]),
@@ -70,13 +84,6 @@ def _top_level(arguments: list[str]) -> int:
     parser.add_argument("command", metavar="COMMAND", choices=tuple(listed), help=f"one of {', '.join(listed)}")
     parser.parse_args(arguments[:1])
     return 2
-
-
-def _never_fail_to_print() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from distml.cli.gradual import add_question, add_writing, asked, deliver, read
 from distml.engine.config import ConfigError
+from distml.report.printing import hand_over, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,12 +40,11 @@ def run(options: Namespace) -> int:
     elif options.format == "json":
         from distml.report.migrations import as_json
 
-        json.dump(as_json(found), sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        hand_over(json.dumps(as_json(found), indent=2) + "\n")
     else:
         from distml.report.migrations import as_text
 
-        sys.stdout.write(as_text(found, options.concrete))
+        say(*as_text(found, options.concrete))
     return 0 if all(m.verdict == "static" for m in found) else 1
 
 

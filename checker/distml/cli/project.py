@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distml.engine.config import ConfigError
+from distml.report.printing import complain, hand_over
 
 if TYPE_CHECKING:
     from distml.choreo.project import Projection
@@ -66,7 +66,8 @@ def projected(file: str, role: str | None, infer_selects: bool) -> Projection:
 def show(found: Projection) -> None:
     """Print why a choreography is refused."""
     for each in found.findings:
-        sys.stderr.write(f"{each.span.path}:{each.span.line}:{each.span.column}: {each.code} {each.message}\n")
+        first, *more = each.message.split("\n")
+        complain(f"{each.span.path}:{each.span.line}:{each.span.column}: {each.code} {first}", *more)
 
 
 def _draw(path: Path, found: Projection, folder: str | None) -> None:
@@ -75,7 +76,7 @@ def _draw(path: Path, found: Projection, folder: str | None) -> None:
 
     for name, diagram in diagrams(found.checked).items():
         if folder is None:
-            sys.stdout.write(f"```mermaid\n{diagram}```\n")
+            hand_over(f"```mermaid\n{diagram}```\n")
             continue
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
@@ -85,7 +86,7 @@ def _draw(path: Path, found: Projection, folder: str | None) -> None:
 def _deliver(path: Path, role: str, program: str, folder: str | None) -> None:
     """Print or write the program of a role, or with no role the choreography itself."""
     if folder is None:
-        sys.stdout.write(f"# {role}\n{program}\n")
+        hand_over(f"# {role}\n{program}\n")
         return
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser, Namespace
 
 from distml.diagnostics.registry import all_rules
 from distml.diagnostics.rule import Rule
+from distml.report.printing import hand_over, say
 
 SUMMARY = "List all rules."
 
@@ -21,11 +21,10 @@ def run(options: Namespace) -> int:
     """Print the list."""
     rules = all_rules()
     if options.format == "json":
-        sys.stdout.write(json.dumps([_object(rule) for rule in rules], indent=2) + "\n")
+        hand_over(json.dumps([_object(rule) for rule in rules], indent=2) + "\n")
         return 0
     width = max(len(rule.name) for rule in rules)
-    for rule in rules:
-        sys.stdout.write(f"{rule.code}  {rule.severity.value:7}  {rule.name.ljust(width)}  {rule.summary}\n")
+    say(*(f"{rule.code}  {rule.severity.value:7}  {rule.name.ljust(width)}  {rule.summary}" for rule in rules))
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from ast import literal_eval
@@ -12,10 +11,9 @@ from typing import TYPE_CHECKING
 from distml.cli.check import seconds
 from distml.cli.project import projected, show
 from distml.engine.config import ConfigError
+from distml.report.printing import complain, say, unscreened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from distml.choreo.runtime import PartiesFailed
 
 SUMMARY = "Run all parties of a choreography on this machine, for trying out. Executes the code of the file."
@@ -53,20 +51,16 @@ def run(options: Namespace) -> int:
     try:
         chosen = scene(projection.checked.module, options.call, options.roles)
         where = "in threads" if options.transport == "threads" else "over TCP on this machine"
-        sys.stderr.write(f"executing {chosen.name} of {options.file}: {', '.join(chosen.roles)} {where}\n")
-        results = play(projection, chosen, arguments, Path(options.file), options.transport, options.timeout)
+        complain(f"executing {chosen.name} of {options.file}: {', '.join(chosen.roles)} {where}")
+        with unscreened():
+            results = play(projection, chosen, arguments, Path(options.file), options.transport, options.timeout)
     except PlayError as error:
         raise ConfigError(f"{options.file}: {error}") from None
     except PartiesFailed as failure:
         _tell(failure)
         return 1
-    _print(results)
+    say(*(f"{role}: {result!r}" for role, result in results.items()))
     return 0
-
-
-def _print(results: Mapping[str, object]) -> None:
-    for role, result in results.items():
-        sys.stdout.write(f"{role}: {result!r}\n")
 
 
 def _tell(failure: PartiesFailed) -> None:
@@ -81,7 +75,7 @@ def _tell(failure: PartiesFailed) -> None:
         ]
         place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
         text = "".join(traceback.format_exception_only(error)).strip().rpartition("\n")[2]
-        sys.stderr.write(f"{role} failed{place}: {text}\n")
+        complain(f"{role} failed{place}: {text}")
 
 
 def _roles(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from argparse import Namespace
 from distml.cli.check import check
 from distml.engine.config import Config
 from distml.engine.discovery import discover
+from distml.report.printing import plain
 
 INTERVAL = 0.5  # seconds between two looks at the files
 
@@ -22,7 +23,7 @@ def watch(paths: list[str], config: Config, options: Namespace) -> int:
         if now != seen:
             seen = now
             if sys.stdout.isatty():
-                sys.stdout.write("\x1b[2J\x1b[H")
+                plain(sys.stdout).write("\x1b[2J\x1b[H")
             check(paths, config, options)
             sys.stdout.flush()
         time.sleep(INTERVAL)

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from distml.diagnostics.printable import safe
 from distml.engine.config import Config, ConfigError, load
 
 if TYPE_CHECKING:
@@ -89,13 +90,13 @@ def carry_out(arguments: list[str]) -> tuple[int, str]:
         else:
             _write_check(options)
     except (RequestError, ConfigError) as error:
-        return 2, f"distml: error: {error}\n"
+        return 2, safe(f"distml: error: {error}") + "\n"
     except OSError as error:
-        return 2, f"distml: error: {error.filename}: {error.strerror}\n"
+        return 2, safe(f"distml: error: {error.filename}: {error.strerror}") + "\n"
     except Exception as error:  # one request must not end the worker
         from distml.engine.one import describe
 
-        return 2, f"distml: failed: {describe(error)}\n"
+        return 2, safe(f"distml: failed: {describe(error)}") + "\n"
     return 0, ""
 
 

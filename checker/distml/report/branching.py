@@ -26,13 +26,13 @@ def as_json(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
     ]
 
 
-def as_text(decisions: Sequence[Decision]) -> str:
+def as_text(decisions: Sequence[Decision]) -> list[str]:
     """A line for each branch, and a count."""
     lines = [f"{d.path}:{d.line}:{d.column}: {d.kind}: {_verdict(d)}" for d in decisions]
     dead = sum(d.verdict in ("always", "never") for d in decisions)
     count = len(decisions)
     lines.append(f"{count} {'branch depends' if count == 1 else 'branches depend'} on shapes, {dead} decided")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _verdict(decision: Decision) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from distml.diagnostics.printable import safe
 from distml.diagnostics.registry import rule
 from distml.engine.results import Report
-from distml.report.context import Context, place, safe
+from distml.report.context import Context, place
 
 
 def render(report: Report, context: Context) -> Iterator[str]:

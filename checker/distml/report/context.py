@@ -1,15 +1,12 @@
-"""What the forms of a report share: the source lines, whether to color, and text made safe for a terminal."""
+"""What the forms of a report share: the source lines, whether to color, and places as they are shown."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 
+from distml.diagnostics.printable import safe
 from distml.source.reading import UnreadableError, decode, read_bytes, split_lines
-
-# Everything a terminal might obey, and the marks that reorder text: shown escaped instead.
-_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 class Context:
@@ -34,11 +31,6 @@ class Context:
             return split_lines(decode(read_bytes(path, path, 1 << 26) if data is None else data, path))
         except (UnreadableError, ValueError):
             return []
-
-
-def safe(text: str) -> str:
-    """`text` with control characters escaped (`\\x1b`); tabs stay."""
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def place(path: str, line: int, column: int) -> str:

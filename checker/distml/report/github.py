@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from distml.diagnostics.printable import safe
 from distml.diagnostics.registry import rule
 from distml.engine.results import Report
-from distml.report.context import Context, safe
+from distml.report.context import Context
 
 
 def render(report: Report, _context: Context) -> Iterator[str]:

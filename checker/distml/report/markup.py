@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from distml.report.context import safe
+from distml.diagnostics.printable import safe
 
 # Inside a code span only these mean something, the bar because a table is cut into cells before spans are read.
 _NO_SPAN = re.compile(r"[`|]|^ | $|^$")

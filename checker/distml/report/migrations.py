@@ -51,9 +51,9 @@ def annotation_text(m: Migration, name: str) -> str:
     return f'{_DTYPES[annotation.dtype]}[Tensor, "{annotation.text}"]'
 
 
-def as_text(migrations: Sequence[Migration], concrete: bool) -> str:
-    """A paragraph for each function."""
-    return "\n".join(line for m in migrations for line in (*_paragraph(m, concrete), ""))
+def as_text(migrations: Sequence[Migration], concrete: bool) -> list[str]:
+    """The lines of a paragraph for each function."""
+    return [line for m in migrations for line in (*_paragraph(m, concrete), "")][:-1]
 
 
 def _paragraph(m: Migration, concrete: bool) -> list[str]:

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from distml.diagnostics.model import Diagnostic, Related, Span
+from distml.diagnostics.printable import safe
 from distml.diagnostics.registry import rule
 from distml.engine.results import Report
-from distml.report.context import Context, place, safe
+from distml.report.context import Context, place
 from distml.report.style import Style
 from distml.report.summary import summary
 

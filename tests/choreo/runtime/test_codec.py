@@ -167,7 +167,7 @@ def text(data: str) -> bytes:
         (b"d\x00\x00\x00\x01l\x00\x00\x00\x00N", "such keys cannot be"),
         (b"d\x00\x00\x00\x02NNNN", "equal keys"),
         (b"l\x00\x00\x00\x01" * 65 + b"N", "nested deeper than 64"),
-        (b"E" + text("\x1b[2J") + text("x"), r"\?\[2J is not in WIRE"),
+        (b"E" + text("\x1b[2J") + text("x"), r"\\x1b\[2J is not in WIRE"),
     ],
 )
 def test_malformed_messages_are_refused_with_the_reason(message: bytes, reason: str) -> None:

@@ -106,7 +106,7 @@ def test_what_is_no_value_is_a_protocol_error(name: str, duel: Duel) -> None:
         (Label("Answer", "MAYBE"), "sent the label Answer.MAYBE; Alice expected a label of Answer"),
         (Label("Other", "YES"), "sent the label Other.YES; Alice expected a label of Answer"),
         (Label("Answer", "__init__"), "expected a label of Answer"),
-        (Label("Answer", "\x1b[31m"), r"sent the label Answer.\?\[31m; "),
+        (Label("Answer", "\x1b[31m"), r"sent the label Answer.\\x1b\[31m; "),
         (Value(Answer.YES), "sent a value of class Answer; Alice expected a label of Answer"),
     ],
 )

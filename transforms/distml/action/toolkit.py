@@ -18,7 +18,7 @@ from typing import Literal
 import github_action_toolkit as toolkit
 
 from distml.diagnostics.model import Span
-from distml.report.context import safe
+from distml.diagnostics.printable import safe_text
 
 Level = Literal["notice", "warning", "error"]
 SUMMARY_LIMIT = 1024 * 1024  # bytes; the runner refuses a longer summary whole
@@ -62,15 +62,15 @@ def choice(name: str, choices: tuple[str, ...]) -> str:
 def annotate(level: Level, message: str, title: str = "", span: Span | None = None) -> None:
     """A message on the page of the run, and at its line in the change if it has one."""
     say = {"notice": toolkit.notice, "warning": toolkit.warning, "error": toolkit.error}[level]
-    text = toolkit.escape_data(_printable(message))
-    heading = _printable(title) or None
+    text = toolkit.escape_data(safe_text(message))
+    heading = safe_text(title) or None
     if span is None:
         say(text, title=heading)
         return
     say(
         text,
         title=heading,
-        file=_printable(span.path),
+        file=safe_text(span.path),
         line=span.line,
         end_line=span.end_line,
         col=span.column,
@@ -84,7 +84,7 @@ def echo(text: Iterable[str]) -> None:
     toolkit.echo(f"::stop-commands::{token}")
     try:
         for line in text:
-            toolkit.echo(_printable(line))
+            toolkit.echo(safe_text(line))
     finally:
         toolkit.echo(f"::{token}::")
 
@@ -92,7 +92,7 @@ def echo(text: Iterable[str]) -> None:
 @contextmanager
 def group(title: str) -> Iterator[None]:
     """What is printed inside folds away under `title`, also where the body fails."""
-    toolkit.start_group(toolkit.escape_data(_printable(title)))
+    toolkit.start_group(toolkit.escape_data(safe_text(title)))
     try:
         yield
     finally:
@@ -102,7 +102,7 @@ def group(title: str) -> Iterator[None]:
 def output(name: str, value: str) -> None:
     """Set an output of the step. Raises `OSError` where the runner's file cannot be written."""
     end = f"end-{secrets.token_hex(16)}"
-    _append("GITHUB_OUTPUT", f"{name}<<{end}\n{_printable(value)}\n{end}\n")
+    _append("GITHUB_OUTPUT", f"{name}<<{end}\n{safe_text(value)}\n{end}\n")
 
 
 def summary(markdown: str) -> None:
@@ -131,8 +131,3 @@ def _append(variable: str, text: str) -> None:
     if path:
         with open(path, "a", encoding="utf-8", newline="\n") as file:
             file.write(text)
-
-
-def _printable(text: str) -> str:
-    """`text` as every UTF-8 file can hold it: control characters are shown escaped, line ends stay."""
-    return "\n".join(safe(line) for line in text.split("\n"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from distml.engine.config import ConfigError
+from distml.report.printing import complain, hand_over, say
 
 if TYPE_CHECKING:
     from distml.autofix.extras import Extras
@@ -98,10 +98,10 @@ def _run(options: Namespace) -> int:
         from distml.autofix.proposal import encode
 
         Path(options.compute).write_text(encode(proposal), "utf-8")
-        _say(f"{len(proposal.changes)} files to change, {len(proposal.left)} places left as they are")
+        say(f"{len(proposal.changes)} files to change, {len(proposal.left)} places left as they are")
     else:
         outcome = _published(git, proposal, options)
-        _say(f"{outcome.result}: {outcome.said}")
+        say(f"{outcome.result}: {outcome.said}")
     return 0
 
 
@@ -215,15 +215,12 @@ def _extras(options: Namespace) -> Extras:
 def _show(git: Git, proposal: Proposal, branch: str) -> None:
     from distml.autofix.describe import body
     from distml.autofix.patch import patch
-    from distml.report.context import safe
 
-    sys.stdout.flush()
-    sys.stdout.buffer.write(patch(git, proposal))
-    sys.stdout.buffer.flush()
-    sys.stdout.write(body(proposal, branch) + "\n" if proposal.changes else "nothing to fix\n")
+    hand_over(patch(git, proposal))
+    hand_over(body(proposal, branch) + "\n" if proposal.changes else "nothing to fix\n")
     if not proposal.changes:
         for each in proposal.left:
-            _warn(safe(f"{each.path}:{each.line}: {each.rule} {each.why}"))
+            _warn(f"{each.path}:{each.line}: {each.rule} {each.why}")
 
 
 def _token() -> str:
@@ -233,9 +230,5 @@ def _token() -> str:
     return token
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-
-
 def _warn(text: str) -> None:
-    sys.stderr.write(f"distml: warning: {text}\n")
+    complain(f"distml: warning: {text}")

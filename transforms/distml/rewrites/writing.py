@@ -13,6 +13,7 @@ import stat
 import tempfile
 from pathlib import Path
 
+from distml.diagnostics.printable import is_seen
 from distml.rewrites.model import BOM, Rewritten
 from distml.source.reading import DEFAULT_MAX_FILE_SIZE, declared_encoding, decode, read_bytes
 
@@ -31,8 +32,23 @@ def read_file(path: str, limit: int = DEFAULT_MAX_FILE_SIZE) -> str:
 
 def unified(path: str, rewritten: Rewritten) -> str:
     """The change as a unified difference that `patch` and `git apply` read; empty where there is none."""
-    lines = difflib.unified_diff(_lines(rewritten.before), _lines(rewritten.source), f"a/{path}", f"b/{path}")
+    lines = difflib.unified_diff(
+        _lines(rewritten.before), _lines(rewritten.source), _header(f"a/{path}"), _header(f"b/{path}")
+    )
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _header(path: str) -> str:
+    """A path as the header of a patch names it: in quotes, as git does, where it holds what could end the line."""
+    if all(is_seen(char) and char not in '"\\' for char in path):
+        return path
+    return '"' + "".join(map(_quoted, path)) + '"'
+
+
+def _quoted(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    return char if is_seen(char) else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
 
 
 def write_file(path: str, rewritten: Rewritten, inside: str | None = None) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distml.engine.config import ConfigError
+from distml.report.printing import complain, hand_over
 
 if TYPE_CHECKING:
     from distml.smoke.model import Options
@@ -51,14 +52,14 @@ def run(options: Namespace) -> int:
     wanted = _options(options)
     try:
         modules = _rewritten(script, options)
-        sys.stderr.write(f"distml smoke runs {script} and its rewriting, in copies of its folder\n")
+        complain(f"distml smoke runs {script} and its rewriting, in copies of its folder")
         text = modules.pop(script.name)
         report = smoke(
             script, text, python=options.python, options=wanted, arguments=options.arguments, modules=modules
         )
     except SmokeError as error:
         raise ConfigError(str(error)) from None
-    sys.stdout.write(as_text(report))
+    hand_over(as_text(report))
     if options.json:
         _write(options.json, json.dumps(as_json(report), indent=2) + "\n")
     if options.markdown:

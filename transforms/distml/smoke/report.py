@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from distml.report.context import safe
+from distml.diagnostics.printable import safe
 from distml.report.markup import fenced, prose
 from distml.smoke.model import Report, Speed
 

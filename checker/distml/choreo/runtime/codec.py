@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any
 
 from distml.choreo.runtime.errors import Malformed
+from distml.diagnostics.printable import safe_text
 
 LONGEST_REASON = 2000  # characters of an error that peers are told
 
@@ -306,6 +307,6 @@ def _spread(keys: list[Any]) -> None:
 
 
 def shown(text: str, longest: int = 500) -> str:
-    """Text of a peer, fit for a message or a terminal: no control characters, and not longer than this."""
-    safe = "".join(char if char.isprintable() or char == "\n" else "?" for char in text[:longest])
-    return safe + ("..." if len(text) > longest else "")
+    """Text of a peer, fit for a message or a terminal: what is not seen is escaped, and it is not longer than this."""
+    safe = safe_text(text[:longest])
+    return safe[:longest] + ("..." if max(len(text), len(safe)) > longest else "")
