@@ -1,14 +1,17 @@
 """Checks installed packages, code that works, and lists everything that distml says of it.
 
-    python benchmarks/precision.py [PACKAGE ...] [--python PROGRAM] [--jobs N]
+    python benchmarks/precision.py [PACKAGE ...] [--python PROGRAM] [--jobs N] [--json FILE]
 
 A PACKAGE is a folder, or the name of a package that is installed for `--python`. Run it with the interpreter that distml
 is installed for. Every error that is listed and that is not a bug of the package is a false alarm; a crash, a time-out
-or a file that needed too much memory is a failure of ours. The tables go to standard output as Markdown.
+or a file that needed too much memory is a failure of ours. The tables go to standard output as Markdown; `--json` adds a
+line of JSON to a file as soon as a package is done. A package whose check fails as a whole is named, and the others go
+on; then the exit code is 1.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -21,18 +24,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from distml.diagnostics.model import Diagnostic
-    from distml.engine.results import Report
+    from distml.engine.results import FileResult, Report
+    from distml.source.file import SourceFile
+    from distml.source.project import Project
 
 PACKAGES = ("torch", "torchvision", "numpy", "transformers", "timm", "sklearn")
 FAILURES = {"SRC201": "crashes", "SRC105": "time-outs", "SRC106": "out of memory"}
 
 
 class Checked(NamedTuple):
-    """One package after its check. `peak` is the most memory of one process, in MiB; `mark` how far it rose here."""
+    """One package after its check. `reached` counts the lines of files from which a tensor library can be reached; `peak`
+    is the most memory of one process, in MiB.
+    """
 
     name: str
     folder: Path
     lines: int
+    reached: int
     report: Report
     peak: float
 
@@ -45,6 +53,23 @@ class Checked(NamedTuple):
         return [finding for finding in self.report.diagnostics if finding.code in FAILURES]
 
 
+class Skipped:
+    """Stands where the cache does, to learn which files were skipped; it answers for none."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+
+    def get(self, _path: str) -> FileResult | None:
+        return None
+
+    def put(self, path: str, result: FileResult) -> None:
+        if result.skipped:
+            self.paths.add(path)
+
+    def trace(self, _source: SourceFile, _project: Project) -> tuple[str, ...]:
+        return ()
+
+
 def main() -> int:
     """Check, and print."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -52,18 +77,28 @@ def main() -> int:
     parser.add_argument("--python", metavar="PROGRAM", default=sys.executable, help="has the packages installed")
     parser.add_argument("--jobs", type=int, help="worker processes (default: one a core)")
     parser.add_argument("--time-limit", type=float, default=10.0, help="seconds a file (default: 10)")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="add a line of JSON for each package")
     options = parser.parse_args()
     folders = {name: locate(name, options.python) for name in options.packages}
     for name in [name for name, folder in folders.items() if folder is None]:
         print(f"not checked: {name} is not installed for {options.python}", file=sys.stderr)
-    checked = []
+    checked, failed = [], False
     for name, folder in folders.items():
-        if folder is not None:
-            print(f"checking {name}", file=sys.stderr)
-            checked.append(apart(name, folder, options.jobs, options.time_limit))
+        if folder is None:
+            continue
+        print(f"checking {name}", file=sys.stderr)
+        package = apart(name, folder, options.jobs, options.time_limit)
+        if package is None:
+            failed = True
+            print(f"not checked: the check of {name} failed", file=sys.stderr)
+            continue
+        checked.append(package)
+        if options.json is not None:
+            with options.json.open("a") as file:
+                file.write(json.dumps(plain(package)) + "\n")
     for line in [*overview(checked), *by_code(checked), *listed(checked)]:
         print(line)
-    return 0
+    return int(failed)
 
 
 def locate(name: str, python: str) -> Path | None:
@@ -78,8 +113,8 @@ def locate(name: str, python: str) -> Path | None:
     return Path(done.stdout.strip()).resolve() if done.stdout.strip() else None
 
 
-def apart(name: str, folder: Path, jobs: int | None, time_limit: float) -> Checked:
-    """`check` in a process of its own, so that the memory of one package is not counted for the next."""
+def apart(name: str, folder: Path, jobs: int | None, time_limit: float) -> Checked | None:
+    """`check` in a process of its own, so that the memory of one package is not counted for the next; `None` if it fails."""
     import pickle
 
     receiving, sending = os.pipe()
@@ -97,9 +132,7 @@ def apart(name: str, folder: Path, jobs: int | None, time_limit: float) -> Check
     with os.fdopen(receiving, "rb") as pipe:
         data = pipe.read()
     os.waitpid(child, 0)
-    if not data:
-        raise SystemExit(f"the check of {name} failed")
-    found: Checked = pickle.loads(data)  # of our own making
+    found: Checked | None = pickle.loads(data) if data else None  # of our own making
     return found
 
 
@@ -110,21 +143,48 @@ def check(name: str, folder: Path, jobs: int | None = None, time_limit: float = 
     from distml.engine.run import run
 
     config = Config(jobs=jobs, time_limit=time_limit)
-    lines = sum(Path(path).read_bytes().count(b"\n") for path in discover([str(folder)], config).files)
-    report = run([str(folder)], config)
+    skipped = Skipped()
+    report = run([str(folder)], config, cache=skipped)
+    lines = {path: Path(path).read_bytes().count(b"\n") for path in discover([str(folder)], config).files}
+    reached = sum(number for path, number in lines.items() if path not in skipped.paths)
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
-    return Checked(name, folder, lines, report, peak)
+    return Checked(name, folder, sum(lines.values()), reached, report, peak)
+
+
+def plain(package: Checked) -> dict[str, object]:
+    """A package and everything that was said of it, for JSON."""
+    report = package.report
+    return {
+        "package": package.name,
+        "files": report.files,
+        "skipped": report.skipped,
+        "lines": package.lines,
+        "reached": package.reached,
+        "seconds": round(report.seconds, 1),
+        "peak": round(package.peak),
+        "findings": [
+            {
+                "code": finding.code,
+                "severity": _severity(finding),
+                "path": finding.span.path,
+                "line": finding.span.line,
+                "message": finding.message,
+                "related": [[each.span.path, each.span.line, each.message] for each in finding.related],
+            }
+            for finding in report.diagnostics
+        ],
+    }
 
 
 def overview(checked: Sequence[Checked]) -> Iterator[str]:
     """One row a package."""
     failed = list(FAILURES.values())
     yield (
-        "| package | files | of them without tensors | lines | errors | warnings | "
+        "| package | files | of them without tensors | lines | of them with tensors | errors | warnings | "
         + " | ".join(failed)
         + " | seconds | lines a second | peak MiB |"
     )
-    yield "|---" * (9 + len(failed)) + "|"
+    yield "|---" * (10 + len(failed)) + "|"
     for each in checked:
         yield _row(each.name, [each], f"{each.peak:.0f}")
     if len(checked) > 1:
@@ -133,6 +193,7 @@ def overview(checked: Sequence[Checked]) -> Iterator[str]:
 
 def _row(name: str, group: Sequence[Checked], peak: str) -> str:
     lines = sum(each.lines for each in group)
+    reached = sum(each.reached for each in group)
     seconds = sum(each.report.seconds for each in group)
     severities = Counter(_severity(finding) for each in group for finding in each.findings)
     failures = Counter(finding.code for each in group for finding in each.failures)
@@ -140,6 +201,7 @@ def _row(name: str, group: Sequence[Checked], peak: str) -> str:
         sum(each.report.files for each in group),
         sum(each.report.skipped for each in group),
         lines,
+        reached,
         severities["error"],
         severities["warning"],
         *(failures[code] for code in FAILURES),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,21 @@ def test_precision_lists_findings_and_failures(pairs: Path) -> None:
     assert "no_such_package is not installed" in done.stderr
     assert "| SHP101 | 3 |" in done.stdout
     assert "alarmed/good.py:3` error SHP101" in done.stdout
+
+
+def test_precision_counts_what_can_hold_tensors_and_writes_json(pairs: Path) -> None:
+    (pairs / "missed" / "plain.py").write_text("print(1)\n")
+    written = pairs / "found.json"
+    done = benchmark("precision.py", str(pairs / "found"), str(pairs / "missed"), "--jobs", "1", "--json", str(written))
+    assert done.returncode == 0, done.stderr
+    packages = [json.loads(line) for line in written.read_text().splitlines()]
+    assert [(each["files"], each["skipped"], each["lines"], each["reached"]) for each in packages] == [
+        (2, 0, 6, 6),
+        (3, 1, 8, 7),
+    ]
+    assert [(each["code"], each["severity"], each["line"]) for each in packages[0]["findings"]] == [
+        ("SHP101", "error", 3)
+    ]
 
 
 def test_speed_measures_growth() -> None:
