@@ -1,12 +1,13 @@
 """Branches whose condition is not decided.
 
-In the function where an analysis starts, each branch is followed as one that
-may run. Inside functions that it calls, arguments are what one caller passes, and
-a condition that is not decided may well go with them: a caller that passes eight
-columns also passes the format that expects eight. What fails there fails on a
-path that this caller may never take, so it counts only if every branch fails. What
-follows `if unknown: return` or `except Error: return` is such a branch, to the
-end of the function.
+At the level of a module, each branch is followed as one that may run. Inside
+functions, arguments are what one caller passes, and a condition that is not
+decided may well go with them: a caller that passes eight columns also passes
+the format that expects eight. What fails there fails on a path that this caller
+may never take, so it counts only if every branch fails. What follows `if
+unknown: return` or `except Error: return` is such a branch, to the end of the
+function; what follows an exit of the program is one everywhere (`interp/exits`).
+Conditions on the data of tensors and on random numbers are no such conditions.
 """
 
 from __future__ import annotations
@@ -18,23 +19,26 @@ from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
 from distml.interp.state import State, join_states
 from distml.interp.truth import truth
+from distml.ops.registry import find_op
 from distml.solver.formula import negate
-from distml.values import Expr, Num, Opaque, ShapeSeq, Tensor, Union, Value
+from distml.values import Expr, Lib, Num, Opaque, ShapeSeq, Tensor, Union, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from distml.interp.findings import FindingKey
     from distml.interp.machine import Machine
     from distml.solver.formula import Formula
 
 
-def either(vm: Machine, arms: Sequence[Callable[[], None]], doubtful: bool, conditions: Sequence[Formula] = ()) -> None:
+def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditions: Sequence[Formula] = ()) -> None:
     """Follow every arm from here and join what comes out; ends the path if nothing does.
 
-    `conditions`, of a watched run, say when each arm is taken.
+    `free` says that data decide which arm is taken, so that each is; `conditions`, of a watched run, when each is.
     """
     start = vm.state
-    doubtful = doubtful and not conditions
+    doubtful = not free and not conditions and len(vm.stack) > 1
+    exits = Exits(vm)
     ends: list[State] = []
     attempts: list[Handler] = []
     returned = len(vm.frame.returns)
@@ -50,6 +54,7 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], doubtful: bool, cond
         finally:
             if doubtful:
                 vm.handlers.pop()
+        exits.after_arm(vm, free)
         attempts.append(attempt)
         if after is not None:
             ends.append(after)
@@ -97,23 +102,67 @@ def raise_first(vm: Machine, attempts: Sequence[Handler]) -> None:
         vm.frame = saved
 
 
-def in_doubt(vm: Machine, test: ast.expr) -> bool:
-    """Whether an undecided condition may go with the arguments of the call it is in.
+class Exits:
+    """Which arms of a branch end the program: what the others report is behind that exit, whichever came first."""
 
-    One on the data of tensors or on random numbers does not.
+    def __init__(self, vm: Machine) -> None:
+        self.count, self.found = vm.exits, set(vm.findings)
+        self.others: set[FindingKey] = set()
+
+    def after_arm(self, vm: Machine, free: bool) -> None:
+        """Note what an arm reported; with data deciding, its exit hides nothing."""
+        if free:
+            vm.exits = self.count
+        elif vm.exits > self.count:
+            for key in self.others:
+                vm.findings.pop(key, None)
+        self.others = vm.findings.keys() - self.found
+
+
+def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
+    """Whether the data of tensors or random numbers decide an undecided condition, so that it comes out both ways.
+
+    Any other may go with what runs the program or with the arguments of the call it is in: with what is not
+    known, with sizes, with types, with whatever a function that nobody sees looks at.
     """
-    if len(vm.stack) < 2:
-        return False
     from distml.interp.expressions import evaluate
 
+    if isinstance(value, _UNKNOWN):
+        return False
+    owners: set[ast.AST] = set()
     for part in ast.walk(test):
+        if isinstance(part, ast.Call):
+            owners.add(part.func)
+            if _asks_unseen(vm, part.func):
+                return False
         if isinstance(part, ast.Name):
-            value = evaluate(vm, part)
+            found = evaluate(vm, part)
         elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             owner = evaluate(vm, part.value)
-            value = owner if isinstance(owner, Tensor) else evaluate(vm, part)
+            found = owner if isinstance(owner, Tensor) else evaluate(vm, part)
+            owners.add(part.value)
         else:
             continue
-        if isinstance(value, Opaque | Expr | Num | Union | ShapeSeq):
-            return True
-    return False
+        if isinstance(found, _UNKNOWN) or (isinstance(found, Lib) and part not in owners):
+            return False
+    return True
+
+
+_UNKNOWN = (Opaque, Expr, Num, Union, ShapeSeq)
+_OF_TYPES = frozenset("isinstance issubclass hasattr callable".split())
+
+
+def _asks_unseen(vm: Machine, callee: ast.expr) -> bool:
+    """Whether a condition asks for a type, or a function of a library that has no rule."""
+    from distml.interp.expressions import evaluate
+    from distml.interp.special import SPECIAL
+
+    if not isinstance(callee, ast.Name) and not (
+        isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name)
+    ):
+        return False
+    function = evaluate(vm, callee)
+    if not isinstance(function, Lib):
+        return False
+    known = function.name in SPECIAL or find_op(function.name) is not None
+    return not known or function.name.removeprefix("builtins.") in _OF_TYPES

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.interp.imports import make_module
-from distml.interp.machine import Lost, Machine, OutOfSteps, OutOfTime, PathEnd, Revealed, Session
+from distml.interp.machine import Lost, Machine, OutOfSteps, OutOfTime, PathEnd, ProcessEnd, Revealed, Session
 from distml.interp.state import State
 from distml.interp.statements import execute
 from distml.interp.symbolic import analyze_rest
@@ -106,7 +106,8 @@ def run_module(vm: Machine, source: SourceFile, tree: ast.Module) -> None:
         # (a guard, an unknown exit) may not stop another run.
         try:
             execute(vm, statement)
-        except PathEnd:
+        except PathEnd as end:
+            vm.exits += isinstance(end, ProcessEnd)
             continue
         except OutOfSteps:
             vm.abandon("it takes too much work to run the module from here", statement)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp import comprehensions
 from distml.interp.attributes import get_attribute
-from distml.interp.branches import decided, either, in_doubt
+from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import Arguments, call_value
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
@@ -204,7 +204,8 @@ def _only(vm: Machine, value: Value, wanted: bool) -> Value:
 
 
 def _conditional(vm: Machine, node: ast.IfExp) -> Value:
-    known, conditions = decided(vm, node, node.test, evaluate(vm, node.test))
+    value = evaluate(vm, node.test)
+    known, conditions = decided(vm, node, node.test, value)
     if known is not None:
         return evaluate(vm, node.body if known else node.orelse)
 
@@ -218,7 +219,7 @@ def _conditional(vm: Machine, node: ast.IfExp) -> Value:
     found: list[Value] = []
     arms = [arm(node.body, True), arm(node.orelse, False)]
     runs: list[Callable[[], None]] = [lambda a=a: found.append(a()) for a in arms]  # type: ignore[misc]
-    either(vm, runs, in_doubt(vm, node.test), conditions)
+    either(vm, runs, by_data(vm, node.test, value), conditions)
     return join_many(vm, found)
 
 

@@ -14,16 +14,18 @@ if TYPE_CHECKING:
     from distml.ops import Note, ShapeError
 
 MAX_CALLERS = 3
+FindingKey = tuple[str, str, int, int]
+"""Code, path, line and column of a finding."""
 
 
 def fail(vm: Machine, error: ShapeError, node: ast.AST) -> None:
     """A library call at `node` cannot succeed.
 
-    Inside a handler the path goes to it; on a path that a caller may never take it
-    just ends. Otherwise the finding is reported and the caller goes on with an
+    Inside a handler the path goes to it; on a path that a caller may never take, or
+    behind an exit of the program, it just ends. Otherwise the finding is reported and the caller goes on with an
     unknown result, to find independent mistakes.
     """
-    certain = not any(active.doubtful for active in vm.stack)
+    certain = not (vm.exits or any(active.doubtful for active in vm.stack))
     if vm.caught or not certain:
         handler = next((h for h in reversed(vm.handlers) if h.catches_shapes), None)
         if handler is not None:

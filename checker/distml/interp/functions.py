@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, too_heavy
 from distml.interp.calls import Arguments, unknown_call
+from distml.interp.exits import never_returns
 from distml.interp.hints import refine_parameter, refine_return
 from distml.interp.join import join_many, widen_records, widen_values
-from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd
+from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd, ProcessEnd
 from distml.interp.scope import every_argument, scope_of
 from distml.interp.state import State, join_states, written_since
 from distml.interp.summaries import recall, remember, start_recording, stop_recording
@@ -193,6 +194,8 @@ def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
     ends: list[tuple[Value, State]] = list(frame.returns)
     if after is not None:
         ends.append((NONE, after))
+    if never_returns(vm, node):
+        raise ProcessEnd
     if not ends:
         if entry is not None and frame.endless and frame.yields:
             vm.state = vm.state.fork()

@@ -100,6 +100,7 @@ def load(vm: Machine, source: SourceFile) -> ModuleInfo | None:
         return vm.main
     known = vm.modules.get(source.location)
     if known is not None:
+        vm.exits += known.exits
         return known
     if vm.import_depth >= MAX_IMPORT_DEPTH:
         vm.lose(f"imports nest too deeply to follow {source.path}")
@@ -134,6 +135,7 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     vm.import_depth += 1
     limit, begun, brief = vm.step_limit, vm.steps, vm.brief
     vm.step_limit, vm.brief = begun + MAX_MODULE_STEPS, False
+    exits, vm.exits = vm.exits, 0
     try:
         vm.follow(lambda: execute_block(vm, tree.body))
         vm.base.update(vm.state.entries())
@@ -146,6 +148,7 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
         raise
     finally:
         vm.import_depth -= 1
+        info.exits, vm.exits = vm.exits, vm.exits + exits
         vm.step_limit, vm.brief = limit + (vm.steps - begun), brief
         vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.reads = saved
 

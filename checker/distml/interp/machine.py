@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.lessons import settled
 from distml.interp.scope import mutated_globals
-from distml.interp.state import UNDEFINED, State, age
+from distml.interp.state import UNDEFINED, Global, State, age
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
 from distml.values import (
     Class,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from distml.diagnostics.model import Diagnostic, Span
+    from distml.interp.findings import FindingKey
     from distml.interp.scope import Scope
     from distml.interp.watch import Watcher
     from distml.ops import Note, ShapeError
@@ -60,6 +61,10 @@ class PathEnd(Exception):
     """The path that is followed ends here; whatever goes on from it is recorded elsewhere."""
 
 
+class ProcessEnd(PathEnd):
+    """The path ends the program, without an error: `sys.exit()`, `raise SystemExit`, a test that is skipped."""
+
+
 class OutOfSteps(Exception):
     """What is being analyzed takes more work than one function or module is given."""
 
@@ -83,12 +88,13 @@ class Revealed(NamedTuple):
 
 
 class ModuleInfo:
-    """A module of the project that is or was being run."""
+    """A module of the project that is or was being run; `exits` counts where it may end the program."""
 
     def __init__(self, name: str, source: SourceFile, frame: Frame) -> None:
         self.name = name
         self.source = source
         self.frame = frame
+        self.exits = 0
 
     @cached_property
     def mutated(self) -> frozenset[str]:
@@ -141,14 +147,6 @@ class Frame:
         self._module = module
 
 
-class Global:
-    """A module variable whose value, once functions run, is not the one the module left."""
-
-    def __init__(self, name: str, serial: int) -> None:
-        self.name = name
-        self.serial = serial
-
-
 class Handler:
     """Something that catches exceptions of the code inside it.
 
@@ -183,6 +181,7 @@ class Machine:
         self.limits = Limits()
         self.brief = False
         self.exhausted: list[Frame] = []
+        self.exits = 0
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state
@@ -194,7 +193,7 @@ class Machine:
         self.loops: list[Loop] = []
         self.modules = session.modules
         self.sources = session.sources
-        self.findings: dict[tuple[str, str, int, int], Diagnostic] = {}
+        self.findings: dict[FindingKey, Diagnostic] = {}
         self.lost: dict[Span, Lost] = {}
         self.revealed: dict[Span, Revealed] = {}
         self.node: ast.AST = ast.Module([], [])
@@ -423,15 +422,16 @@ class Machine:
             self.state = start
         try:
             run()
-        except PathEnd:
+        except PathEnd as end:
+            self.exits += isinstance(end, ProcessEnd)
             return None
         return self.state
 
-    def raised(self) -> PathEnd:
+    def raised(self, end: PathEnd | None = None) -> PathEnd:
         """An exception leaves this point: record the state for whoever catches it."""
         if self.handlers:
             self.handlers[-1].states.append(self.state.fork())
-        return PathEnd()
+        return end or PathEnd()
 
     @property
     def caught(self) -> bool:

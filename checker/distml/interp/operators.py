@@ -100,6 +100,8 @@ def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node
         return _opaque_matmul(vm, left, right, node)
     from distml.ops.python import arithmetic
 
+    if arithmetic.divides_by_zero(symbol, left, right):
+        raise vm.raised()
     result = arithmetic.binary(vm_call(vm, symbol), symbol, left, right)
     if result is None:
         return vm.opaque(vm.snippet(node))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
+from distml.interp.exits import EXITS
 from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library
-from distml.interp.machine import PathEnd, Revealed
+from distml.interp.machine import Revealed
 from distml.interp.submodules import SUBMODULES
 from distml.interp.typetests import is_instance
 from distml.shapes import Shape
@@ -237,10 +238,6 @@ def _vars(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return vm.opaque(vm.snippet(node))
 
 
-def _exit(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    raise PathEnd
-
-
 def _reveal(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     value = arguments.args[0] if arguments.args else NONE
     span = vm.span(node)
@@ -331,10 +328,6 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "dataclasses.replace": changed_copy,
     "builtins.len": _len,
     "builtins.zip": _zip,
-    "builtins.exit": _exit,
-    "builtins.quit": _exit,
-    "sys.exit": _exit,
-    "os._exit": _exit,
     "builtins.reveal_shape": _reveal,
     "torch.nn.Parameter": _parameter,
     "torch.nn.parameter.Parameter": _parameter,
@@ -355,5 +348,6 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
 """What the interpreter itself does for a library name."""
 
 SPECIAL.update(SUBMODULES)
+SPECIAL.update(EXITS)
 
 __all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]

@@ -44,6 +44,14 @@ MAX_OWN = 96
 MAX_LAYERS = 4
 
 
+class Global:
+    """A module variable whose value, once functions run, is not the one the module left."""
+
+    def __init__(self, name: str, serial: int) -> None:
+        self.name = name
+        self.serial = serial
+
+
 class State:
     """The store of one path: entries of its own over frozen layers that paths share."""
 

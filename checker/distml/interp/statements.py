@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from distml.interp import loops, trying
 from distml.interp.assertions import execute_assert
 from distml.interp.attributes import delete_attribute
-from distml.interp.branches import decided, either, in_doubt
+from distml.interp.branches import by_data, decided, either
 from distml.interp.classes import define_class
 from distml.interp.decorators import decorate_function
+from distml.interp.exits import ends_well
 from distml.interp.expressions import evaluate, make_function
 from distml.interp.hints import annotate
 from distml.interp.imports import execute_import, execute_import_from
-from distml.interp.machine import PathEnd
+from distml.interp.machine import PathEnd, ProcessEnd
 from distml.interp.matching import execute_match
 from distml.interp.names import assign_name
 from distml.interp.operators import binary, store_subscript, subscript
@@ -83,7 +84,8 @@ def _augmented(vm: Machine, node: ast.AugAssign) -> None:
 
 
 def _if(vm: Machine, node: ast.If) -> None:
-    known, conditions = decided(vm, node, node.test, evaluate(vm, node.test))
+    value = evaluate(vm, node.test)
+    known, conditions = decided(vm, node, node.test, value)
     if known is not None:
         refine(vm, node.test, known)
         execute_block(vm, node.body if known else node.orelse)
@@ -96,7 +98,7 @@ def _if(vm: Machine, node: ast.If) -> None:
 
         return run
 
-    either(vm, [arm(node.body, True), arm(node.orelse, False)], in_doubt(vm, node.test), conditions)
+    either(vm, [arm(node.body, True), arm(node.orelse, False)], by_data(vm, node.test, value), conditions)
 
 
 def _function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -122,7 +124,7 @@ def _raise(vm: Machine, node: ast.Raise) -> None:
         evaluate(vm, node.exc)
     if vm.watcher is not None and not _is_left_open(node):
         vm.watcher.refused(node, f"the program itself raises: {vm.snippet(node)}")
-    raise vm.raised()
+    raise vm.raised(ProcessEnd() if node.exc is not None and ends_well(vm, node) else None)
 
 
 def _is_left_open(node: ast.Raise) -> bool:

@@ -28,9 +28,10 @@ MAX_CHANGES = 200
 
 
 class Summary(NamedTuple):
-    """What one followed call read, changed and gave."""
+    """What one followed call read, changed and gave, and how many exits of the program it had."""
 
     caught: bool
+    exits: int
     reads: dict[Hashable, Any]
     changes: dict[Hashable, Any]
     result: Value
@@ -43,6 +44,7 @@ class Recording(NamedTuple):
     outer_reads: dict[Hashable, Any] | None
     outer_mark: int
     mark: int
+    exits: int
     level: Level
 
 
@@ -68,6 +70,7 @@ def _still_holds(vm: Machine, summary: Summary) -> bool:
 
 
 def _replay(vm: Machine, summary: Summary) -> Value:
+    vm.exits += summary.exits
     renaming = Renaming(vm, summary.mark, summary.changes)
     if vm.reads is not None:
         for key, value in summary.reads.items():
@@ -80,7 +83,7 @@ def _replay(vm: Machine, summary: Summary) -> Value:
 def start_recording(vm: Machine) -> Recording:
     """Begin to note what a call reads."""
     mark = vm.serial()
-    recording = Recording(vm.reads, vm.mark, mark, vm.state.marked())
+    recording = Recording(vm.reads, vm.mark, mark, vm.exits, vm.state.marked())
     vm.reads, vm.mark = {}, mark
     return recording
 
@@ -103,7 +106,7 @@ def remember(vm: Machine, function: Function, bound: dict[str, Value], recording
         return
     changes = {key: vm.state.get(key) for key in written}
     changes = {key: value for key, value in changes.items() if value is not None}
-    summary = Summary(vm.caught, reads, changes, result, recording.mark)
+    summary = Summary(vm.caught, vm.exits - recording.exits, reads, changes, result, recording.mark)
     kept = vm.memo.setdefault(_key(vm, function, bound), [])
     if len(kept) < MAX_SUMMARIES:
         kept.append(summary)

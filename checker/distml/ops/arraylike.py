@@ -34,12 +34,15 @@ def shape_of(call: Call, value: Value, depth: int = 0) -> Shape:
 
     Numbers have rank 0; nested sequences stack their items; a value nothing is
     known of gets an unknown shape that stays its own, so that what is learned of
-    it later reaches every use.
+    it later reaches every use. `None`, `...` and, for torch, strings are no arrays: an
+    operation that meets one meets a placeholder on a path that is not taken like this.
     """
     if isinstance(value, Tensor):
         return call.facts.shape(value.shape)
-    if isinstance(value, Const | Num | Prim):
+    if isinstance(value, Num | Prim) or (isinstance(value, Const) and _is_scalar(call, value, depth)):
         return Shape.of()
+    if isinstance(value, Const):
+        return call.facts.unknown_shape()
     if isinstance(value, Opaque):
         return _remembered(call, value)
     if depth > MAX_NESTING:
@@ -49,6 +52,15 @@ def shape_of(call: Call, value: Value, depth: int = 0) -> Shape:
     if isinstance(value, Expr):
         return _expression(call, value, depth)
     return _sequence(call, value, depth)
+
+
+def _is_scalar(call: Call, value: Const, depth: int) -> bool:
+    """Whether a constant is a number, or an element as NumPy's arrays of strings and objects have them."""
+    if isinstance(value.value, int | float | complex):
+        return True
+    if call.lib == "torch":
+        return False
+    return isinstance(value.value, str | bytes) or depth > 0
 
 
 def common(call: Call, shapes: Sequence[Shape]) -> Shape:

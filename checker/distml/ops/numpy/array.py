@@ -10,7 +10,23 @@ from distml.ops.numpy.dtypes import cast, content_of, element_kind, kind_of, may
 from distml.ops.numpy.results import array as new_array
 from distml.ops.registry import op
 from distml.shapes import Dim, Shape
-from distml.values import Const, DictRecord, IteratorRecord, ListRecord, Num, Opaque, Prim, Ref, SetRecord, Tensor, Tup
+from distml.values import (
+    Const,
+    DictRecord,
+    Expr,
+    InstanceRecord,
+    IteratorRecord,
+    Lib,
+    ListRecord,
+    Num,
+    Opaque,
+    Prim,
+    Ref,
+    SetRecord,
+    Tensor,
+    Tup,
+    Union,
+)
 
 if TYPE_CHECKING:
     from distml.values import Value
@@ -83,9 +99,14 @@ def from_buffer(
 def isscalar(call: Call, element: Value) -> Value:
     """numpy.isscalar(element): https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html"""
     if isinstance(element, Const | Num | Prim):
-        return FALSE if element == NONE else TRUE
-    rank = call.shape(element).rank if isinstance(element, Tensor) else None
-    return FALSE if rank else Prim("bool")
+        return FALSE if element == NONE or element == Const(...) else TRUE
+    if isinstance(element, Tensor) and element.lib == "numpy":
+        # Of rank 0 it may be a scalar as well as an array.
+        return FALSE if call.shape(element).rank else Prim("bool")
+    record = call.world.record(element) if isinstance(element, Ref) else None
+    if isinstance(record, InstanceRecord) or isinstance(element, Opaque | Expr | Union | Lib):
+        return Prim("bool")
+    return FALSE
 
 
 def shape_of_nested(call: Call, value: Value, *, ragged: bool = False, depth: int = 0) -> Shape:

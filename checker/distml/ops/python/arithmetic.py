@@ -202,6 +202,12 @@ def _numbers(call: Call, op: str, left: Value, right: Value) -> Value | None:
     return kind or call.unknown()
 
 
+def divides_by_zero(op: str, left: Value, right: Value) -> bool:
+    """Whether Python certainly raises ZeroDivisionError."""
+    zero = isinstance(right, Const) and isinstance(right.value, int | float) and right.value == 0
+    return zero and op in ("/", "//", "%") and is_number(left)
+
+
 def _integers(call: Call, op: str, left: Value, right: Value, a: Dim, b: Dim) -> Value:
     if op == "+":
         return call.number(call.small(a + b))

@@ -294,7 +294,9 @@ def backward(call: Call, self: Value, *args: Value, **options: Value) -> Value:
 def size_type(call: Call, sizes: Value = Tup(())) -> Value:
     """torch.Size(sizes)"""
     items = call.items(sizes)
-    return sizes if items is None else Tup(items, "size")
+    if items is not None:
+        return Tup(items, "size")
+    return sizes if isinstance(sizes, ShapeSeq) else call.unknown()
 
 
 @op("torch.Tensor.stride")
