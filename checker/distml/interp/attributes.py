@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_value, each_alternative, read_attribute
 from distml.interp.classes import ClassRecord, Property, Super, is_module, lookup
 from distml.interp.library import library_member
+from distml.interp.patches import Patches
 from distml.ops import Call
 from distml.ops.registry import find_attribute, find_layer, find_op
 from distml.values import (
@@ -119,6 +120,8 @@ def _of_tensor(vm: Machine, value: Tensor, name: str) -> Value | None:
             return LibMethod(f"?.{name}", value)
         if "torch" not in used or (find_op(full) is None and find_attribute(full) is None):
             full = f"numpy.ndarray.{name}"
+    if vm.patches.has(full):
+        return vm.opaque(name)
     attribute = find_attribute(full)
     if attribute is not None:
         return read_attribute(vm, full, attribute, value, value.lib) or vm.opaque(name)
@@ -303,6 +306,8 @@ def _of_tuple(vm: Machine, value: Tup, name: str) -> Value | None:
 
 def _of_library(vm: Machine, value: Lib, name: str) -> Value:
     full = f"{value.name}.{name}"
+    if vm.patches.has(full):
+        return vm.opaque(full)
     from distml.interp.special import CONSTANTS, canonical
 
     known = CONSTANTS.get(full)
@@ -328,6 +333,8 @@ def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.A
             record: ClassRecord = vm.at(option.address)
             changed = item if len(options) == 1 else vm.opaque(name)
             vm.replace(Ref(option.address), replace(record, attrs={**record.attrs, name: changed}))
+        elif isinstance(option, Lib):
+            vm.patches = vm.patches | Patches(frozenset([f"{option.name}.{name}"]))
         elif isinstance(option, Tensor) and find_op(f"{_prefix(option)}.{name}.setter"):
             call_value(vm, LibMethod(f"{_prefix(option)}.{name}.setter", option), Arguments([item]), node)
         elif isinstance(option, Module):

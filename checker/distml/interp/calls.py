@@ -119,6 +119,8 @@ def call_library(vm: Machine, name: str, arguments: Arguments, node: ast.AST) ->
     """Call a function or class of a library by its qualified name."""
     from distml.interp.special import SPECIAL
 
+    if vm.patches.has(name):
+        return unknown_call(vm, arguments, node)
     special = SPECIAL.get(name)
     if special is not None:
         return special(vm, arguments, node)
@@ -189,7 +191,7 @@ def call_op(
 ) -> Value:
     """Call the op registered as `name`."""
     function = find_op(name)
-    if function is None or arguments.open or not accepts(function, arguments):
+    if function is None or arguments.open or vm.patches.has(name) or not accepts(function, arguments):
         return unknown_call(vm, arguments, node)
 
     def run(*values: Value) -> Value:
@@ -236,9 +238,11 @@ def _guarded(
         vm.watcher.called(name, arguments.args)
     call = Call(vm, name, lib, text or _subject(vm, node, name))
     try:
-        return function(call, *arguments.args, **arguments.kwargs)
+        result = function(call, *arguments.args, **arguments.kwargs)
+        return None if _is_theirs(call) else result
     except ShapeError as error:
-        fail(vm, error, node)
+        if not _is_theirs(call):
+            fail(vm, error, node)
         return None
     except (PathEnd, RunOver, OutOfSteps, OutOfTime, RecursionError, MemoryError):
         raise
@@ -334,6 +338,23 @@ def _all_failed(vm: Machine, attempts: list[Handler]) -> Value:
         raise vm.raised()
     raise_first(vm, attempts)
     return vm.opaque(vm.snippet(vm.node))
+
+
+_CONVERTERS = frozenset("array asarray asarray_chkfinite ascontiguousarray asfortranarray require fromiter".split())
+"""What gives an array of NumPy's own class, whatever it is made from."""
+
+
+def _is_theirs(call: Call) -> bool:
+    """Whether what an argument's class defines is what the call does, and that class is not known."""
+    return call.foreign or (call.doubtful and dispatches(call.name))
+
+
+def dispatches(name: str) -> bool:
+    """Whether a function does with an argument what the argument's class defines: NumPy's do, torch's take tensors."""
+    owner, _, last = name.rpartition(".")
+    if owner == "numpy.ndarray":
+        return last == "dot"
+    return name.startswith("numpy.") and owner != "numpy.random" and last not in _CONVERTERS
 
 
 def hypothetical(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: str) -> Value:

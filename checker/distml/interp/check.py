@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from distml.diagnostics.model import Diagnostic, Span
-from distml.interp.imports import make_module
+from distml.interp.imports import consider, make_module
 from distml.interp.machine import Lost, Machine, OutOfSteps, OutOfTime, PathEnd, ProcessEnd, Revealed, Session
 from distml.interp.state import State
 from distml.interp.statements import execute
 from distml.interp.symbolic import analyze_rest
+from distml.source.reach import imported_files
 from distml.values import Const
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def _run(vm: Machine, source: SourceFile, tree: ast.Module) -> None:
 
 def run_module(vm: Machine, source: SourceFile, tree: ast.Module) -> None:
     """Run the checked file itself from top to bottom."""
+    for file in (source, *imported_files(source, vm.project)):
+        consider(vm, file)
     info = make_module(vm, source, tree)
     vm.checked, vm.main = source, info
     vm.frame = info.frame

@@ -270,6 +270,8 @@ def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value
         if base is None:
             return None, True
         if isinstance(base, Class):
+            if vm.patches.redefines(base.name, name):
+                return None, True
             found = vm.at(base.address).attrs.get(name)
             if found is not None:
                 return found, False
@@ -278,7 +280,8 @@ def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value
 
             member = library_member(base.name, name)
             if member is not None:
-                return Lib(member), False
+                known = is_module((base,)) and not vm.patches.has(member)
+                return (Lib(member), False) if known else (None, True)
     return None, False
 
 

@@ -20,24 +20,32 @@ from distml.values import Const, Expr, Lib, LibMethod, Opaque, ShapeSeq, Tensor,
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
-TORCH_ONLY = frozenset(
-    "view view_as permute unsqueeze contiguous expand expand_as chunk unbind detach cpu cuda "
-    "float long half int bool bfloat16 double dim size masked_fill masked_fill_ softmax sigmoid "
-    "relu tanh log_softmax bmm mm matmul addmm narrow unfold index_select gather scatter "
-    "unsqueeze_ squeeze_ add_ mul_ sub_ div_ clamp clamp_ new_zeros new_ones new_full new_tensor "
-    "type_as requires_grad_ to numel topk movedim unflatten amax amin rsqrt square exp log sqrt abs "
-    "sin cos pow norm flip roll tril triu logsumexp argmax argmin einsum t reshape_as element_size".split()
+TENSORS_ONLY = frozenset(
+    "view view_as permute contiguous expand expand_as chunk unbind detach cpu cuda masked_fill masked_fill_ bmm mm matmul "
+    "addmm narrow unfold index_select gather scatter unsqueeze_ squeeze_ add_ mul_ sub_ div_ clamp clamp_ new_zeros new_ones "
+    "new_full new_tensor type_as requires_grad_ topk movedim unflatten amax amin flip roll tril triu logsumexp einsum "
+    "reshape_as element_size".split()
 )
-SAME_IN_BOTH = frozenset(
-    "reshape sum mean prod var std cumsum cumprod argmax argmin clip round dot flatten ravel "
-    "squeeze swapaxes diagonal trace any all min max".split()
+"""What nothing but a tensor is asked for."""
+ALSO_LAYERS = frozenset("unsqueeze softmax log_softmax sigmoid relu rsqrt t exp".split())
+"""Nor this, but models give such names to layers too, which are handed an array."""
+SIZES = frozenset("size dim numel".split())
+"""What tells sizes: of other classes too, and of all of them alike."""
+SAME_SHAPE = frozenset("to float half double bfloat16 long int bool".split())
+"""Conversions, of tensors and of models: what they give has the shape of the receiver."""
+METHODS = (
+    TENSORS_ONLY
+    | ALSO_LAYERS
+    | SIZES
+    | SAME_SHAPE
+    | frozenset(
+        "type tanh square log sqrt abs sin cos pow norm argmax argmin "
+        "reshape sum mean prod var std cumsum cumprod clip round dot flatten ravel squeeze swapaxes diagonal trace any all "
+        "min max astype tobytes argpartition ptp nonzero searchsorted".split()
+    )
 )
-NUMPY_ONLY = frozenset("astype ravel tobytes argpartition ptp nonzero searchsorted".split())
-ALSO_LAYERS = SAME_IN_BOTH | frozenset(
-    "norm softmax log_softmax sigmoid relu tanh exp log sqrt rsqrt abs square sin cos pow unsqueeze "
-    "float half int bool double long to size dim t".split()
-)
-"""Names that models give to their layers too: `block.norm(x)` says nothing of `block`."""
+"""All that arrays are asked for. Many others have methods of these names too (`matrix.sum(1)`, `block.norm(x)`), so
+they tell nothing unless something else shows that the receiver is an array."""
 
 
 def guessed_attribute(vm: Machine, value: Opaque, name: str) -> Value | None:
@@ -56,7 +64,7 @@ def guessed_attribute(vm: Machine, value: Opaque, name: str) -> Value | None:
 
         as_tensor = Tensor("torch", shape_of(call, value))
         return find_attribute_of(vm, as_tensor, name)
-    if name in TORCH_ONLY or name in SAME_IN_BOTH or name in NUMPY_ONLY:
+    if name in METHODS:
         return LibMethod(f"?.{name}", value)
     return None
 
@@ -66,21 +74,20 @@ def call_guessed(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
     name = callee.name[2:]
     receiver = callee.receiver
     kind = vm.get(("kind", receiver))
-    if name == "view" and _is_dtype_view(arguments):
-        return unknown_call(vm, arguments, node)
-    if kind is None and name in ALSO_LAYERS and _may_take_array(arguments):
-        return unknown_call(vm, arguments, node)
-    lib = kind or _likely_library(vm, name)
-    if lib is None:
-        return unknown_call(vm, arguments, node)
+    lib = kind
+    if kind is None and "torch" in vm.frame.module.source.text:
+        told = TENSORS_ONLY | SIZES if _may_take_array(arguments) else TENSORS_ONLY | SIZES | ALSO_LAYERS
+        lib = "torch" if name in told else None
     prefix = "numpy.ndarray" if lib == "numpy" else "torch.Tensor"
     full = f"{prefix}.{name}"
-    if find_op(full) is None:
+    if name == "view" and _is_dtype_view(arguments):
+        return unknown_call(vm, arguments, node)
+    if kind is None and name in SAME_SHAPE and (name == "to" or not _may_take_array(arguments)):
+        return receiver
+    if lib is None or find_op(full) is None:
         return unknown_call(vm, arguments, node)
     if kind is not None:
         return call_op(vm, full, arguments, node, lib)
-    if name in ("to", "type", "int", "float") and isinstance(receiver, Opaque | Expr):
-        return receiver if name == "to" else hypothetical(vm, full, arguments, node, lib)
     return hypothetical(vm, full, arguments, node, lib)
 
 
@@ -94,19 +101,3 @@ def _is_dtype_view(arguments: Arguments) -> bool:
     return "dtype" in arguments.kwargs or any(
         isinstance(a, Lib) or (isinstance(a, Const) and isinstance(a.value, str)) for a in arguments.args[1:]
     )
-
-
-def _likely_library(vm: Machine, name: str) -> str | None:
-    if name in NUMPY_ONLY and name not in SAME_IN_BOTH:
-        return "numpy"
-    used = vm.frame.module.source.text
-    has_torch, has_numpy = "torch" in used, "numpy" in used
-    if name in TORCH_ONLY and name not in SAME_IN_BOTH:
-        return "torch" if has_torch else None
-    if name in SAME_IN_BOTH:
-        if has_torch and not has_numpy:
-            return "torch"
-        if has_numpy and not has_torch:
-            return "numpy"
-        return "torch" if vm.frame.name == "forward" else None
-    return None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from distml.interp.machine import Frame, ModuleInfo, OutOfSteps
 from distml.interp.names import assign_name
+from distml.interp.patches import patches
 from distml.interp.scope import scope_of
 from distml.interp.state import State
 from distml.ops.registry import LIBRARIES
@@ -94,10 +96,17 @@ def _star(vm: Machine, node: ast.ImportFrom) -> None:
             assign_name(vm, name, Imported(_known(vm, info.source).name, name))
 
 
+def consider(vm: Machine, source: SourceFile) -> None:
+    """Take into account what a file replaces in libraries and classes."""
+    with suppress(UnreadableError):
+        vm.patches = vm.patches | patches(source)
+
+
 def load(vm: Machine, source: SourceFile) -> ModuleInfo | None:
     """Run a module of the project once; None when it cannot be followed."""
     if source is vm.checked:
         return vm.main
+    consider(vm, source)
     known = vm.modules.get(source.location)
     if known is not None:
         vm.exits += known.exits
@@ -156,6 +165,8 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
 def _attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:
     if name not in info.frame.scope.locals:
         return None
+    if vm.patches.redefines(info.source.module.rpartition(".")[2], name):
+        return vm.opaque(name)
     found = vm.variable(info.frame.ident, name)
     if found is not None and vm.symbolic and name in info.mutated:
         return vm.opaque(name)

@@ -52,7 +52,7 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
 def initialize(vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
     """Run the constructor of an object."""
     for base in record.mro:
-        if isinstance(base, Class):
+        if isinstance(base, Class) and not vm.patches.redefines(base.name, "__init__"):
             owner: ClassRecord = vm.at(base.address)
             init = owner.attrs.get("__init__")
             if init is not None:
@@ -191,7 +191,7 @@ def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) ->
     if own is not None:
         return call_value(vm, own, arguments, node)
     for base in owner.mro:
-        if isinstance(base, Class):
+        if isinstance(base, Class) and not vm.patches.redefines(base.name, "forward"):
             forward = vm.at(base.address).attrs.get("forward")
             if forward is not None:
                 return call_value(vm, forward, arguments.after(ref), node)
@@ -204,6 +204,8 @@ def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) ->
 
 def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """Run the `forward` rule of a library layer on an object."""
+    if vm.patches.changes_layers() or any(vm.patches.has(f"{base}.forward") for base in library_bases(name)):
+        return unknown_call(vm, arguments, node)
     record = vm.record(ref)
     member = library_member(name, "__call__")
     if member is not None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.lessons import settled
+from distml.interp.patches import Patches
 from distml.interp.scope import mutated_globals
 from distml.interp.state import UNDEFINED, Global, State, age
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
@@ -214,6 +215,7 @@ class Machine:
         self.functions: list[Function] = []
         self.classes: list[Class] = []
         self.watcher: Watcher | None = None
+        self.patches = Patches()
 
     # --- the store -------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, hypothetical
 from distml.interp.truth import truth
 from distml.ops import Call
+from distml.ops.arraylike import may_redefine
 from distml.ops.python.conditions import condition
 from distml.ops.python.keys import underlying
 from distml.ops.registry import find_op
@@ -86,18 +87,20 @@ def binary(
 
 
 def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node: ast.AST, in_place: bool) -> Value:
-    array = _array_of(left, right)
-    if array is not None:
-        dunder = f"__i{name}__" if in_place and left is array else f"__{name}__"
-        return call_op(vm, f"{tensor_prefix(array)}.{dunder}", Arguments([left, right]), node, array.lib)
     overloaded = _overloaded(vm, name, left, right, in_place)
     if overloaded is not None:
         return overloaded
+    array = _array_of(left, right)
+    if array is not None and (may_redefine(vm, left) or may_redefine(vm, right)):
+        return vm.opaque(vm.snippet(node), vm.origin(node))
+    if array is not None:
+        dunder = f"__i{name}__" if in_place and left is array else f"__{name}__"
+        return call_op(vm, f"{tensor_prefix(array)}.{dunder}", Arguments([left, right]), node, array.lib)
     if in_place and isinstance(left, Ref) and isinstance(vm.record(left), ListRecord) and name == "add":
         call_op(vm, "builtins.list.extend", Arguments([left, right]), node, "builtins")
         return left
     if name == "matmul":
-        return _opaque_matmul(vm, left, right, node)
+        return vm.opaque(vm.snippet(node))
     from distml.ops.python import arithmetic
 
     if arithmetic.divides_by_zero(symbol, left, right):
@@ -118,12 +121,6 @@ def _array_of(left: Value, right: Value) -> Tensor | None:
     return next((a for a in arrays if a.lib == "torch"), arrays[0])
 
 
-def _opaque_matmul(vm: Machine, left: Value, right: Value, node: ast.AST) -> Value:
-    if isinstance(left, Opaque | Expr) and isinstance(right, Opaque | Expr):
-        return hypothetical(vm, "torch.Tensor.__matmul__", Arguments([left, right]), node, "array")
-    return vm.opaque(vm.snippet(node))
-
-
 def vm_call(vm: Machine, name: str) -> Call:
     """A call object for the rules of Python's own operators."""
     return Call(vm, name, "builtins")
@@ -131,15 +128,23 @@ def vm_call(vm: Machine, name: str) -> Call:
 
 def _overloaded(vm: Machine, name: str, left: Value, right: Value, in_place: bool) -> Value | None:
     """An operator method of a class of the project; an unknown value for other objects."""
+    if not any(_is_object(vm, value) for value in (left, right)):
+        return None
     order = [(left, f"__{name}__", right), (right, f"__r{name}__", left)]
     if _derived(vm, right, left):
         order.reverse()
     if in_place:
         order.insert(0, (left, f"__i{name}__", right))
-    found = _first_answer(vm, order)
-    if found is None and any(_is_object(vm, value) for value in (left, right)):
-        return vm.opaque(f"__{name}__")
-    return found
+    found = None if _takes_apart(vm, order[0]) else _first_answer(vm, order)
+    return vm.opaque(f"__{name}__") if found is None else found
+
+
+def _takes_apart(vm: Machine, operator: tuple[Value, str, Value]) -> bool:
+    """Whether an array of NumPy goes first: it applies the operator to each of its elements, unless the object objects."""
+    left, _, right = operator
+    if not isinstance(left, Tensor) or left.lib == "torch":
+        return False
+    return vm.attribute(right, "__array_ufunc__") != NONE and vm.attribute(right, "__array_priority__") is None
 
 
 def _first_answer(vm: Machine, order: list[tuple[Value, str, Value]]) -> Value | None:
@@ -219,7 +224,12 @@ def _negated(known: bool | None, negate: bool) -> Value:
 
 
 def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, node: ast.AST) -> Value:
+    overloaded = _overloaded_comparison(vm, name, left, right)
+    if overloaded is not None:
+        return overloaded
     array = _array_of(left, right)
+    if array is not None and (may_redefine(vm, left) or may_redefine(vm, right)):
+        return vm.opaque(vm.snippet(node), vm.origin(node))
     if array is not None:
         if NONE in (left, right) and name in ("eq", "ne"):
             return Const(name == "ne")
@@ -227,9 +237,6 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
     if isinstance(left, LibMethod) or isinstance(right, LibMethod):
         # `x.size` of an unknown x may be a method or a number.
         return Prim("bool")
-    overloaded = _overloaded_comparison(vm, name, left, right)
-    if overloaded is not None:
-        return overloaded
     from distml.ops.python import arithmetic
 
     known = arithmetic.compare(vm_call(vm, symbol), symbol, left, right)
@@ -246,6 +253,8 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
 def _overloaded_comparison(vm: Machine, name: str, left: Value, right: Value) -> Value | None:
     if not any(_is_object(vm, value) for value in (left, right)):
         return None
+    if _array_of(left, right) is not None:
+        return vm.opaque(f"__{name}__")
     order = [(left, f"__{name}__", right), (right, f"__{_MIRRORED[name]}__", left)]
     found = _first_answer(vm, order)
     if found is None and name == "ne":
@@ -253,7 +262,7 @@ def _overloaded_comparison(vm: Machine, name: str, left: Value, right: Value) ->
         known = None if equal is None else truth(vm, equal)
         found = None if equal is None else _negated(known, True)
     if found is not None:
-        return Prim("bool") if isinstance(found, Opaque) else found
+        return found
     if name not in ("eq", "ne"):
         return Prim("bool")
     if left == right:
@@ -396,13 +405,10 @@ def _all_but_last(vm: Machine, value: ShapeSeq, shape: Shape, count: int) -> Sha
 
 
 def _opaque_item(vm: Machine, value: Opaque | Expr, index: Value, node: ast.AST) -> Value:
-    parts = index.items if isinstance(index, Tup) else (index,)
-    array_like = any(isinstance(p, Slice) or p == NONE or p == Const(...) for p in parts)
     kind = vm.get(("kind", value))
-    if kind is not None or (array_like and isinstance(index, Tup)):
+    if kind is not None:
         prefix = "numpy.ndarray" if kind == "numpy" else "torch.Tensor"
-        arguments = Arguments([value, index])
-        return hypothetical(vm, f"{prefix}.__getitem__", arguments, node, kind or "array")
+        return hypothetical(vm, f"{prefix}.__getitem__", Arguments([value, index]), node, kind)
     if isinstance(value, Opaque) and isinstance(index, Const):
         return vm.child(value, "item", index, f"{value.name}[{index!r}]", node)
     return vm.opaque(vm.snippet(node), vm.origin(node))

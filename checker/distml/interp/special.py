@@ -164,6 +164,8 @@ def set_by_name(vm: Machine, args: list[Value], node: ast.AST) -> None:
 
     if len(args) == 3 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         set_attribute(vm, args[0], args[1].value, args[2], node)
+    elif len(args) == 3 and isinstance(args[0], Lib):
+        set_attribute(vm, args[0], "*", args[2], node)
     elif args and isinstance(args[0], Ref):
         record = vm.record(args[0])
         if isinstance(record, InstanceRecord):

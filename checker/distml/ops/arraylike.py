@@ -8,6 +8,7 @@ from distml.shapes import Dim, Shape
 from distml.values import (
     Const,
     Expr,
+    InstanceRecord,
     ListRecord,
     Many,
     Num,
@@ -24,9 +25,20 @@ from distml.values import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from distml.ops.call import Call
+    from distml.ops.call import Call, World
 
 MAX_NESTING = 32
+
+
+def may_redefine(world: World, value: Value) -> bool:
+    """Whether operators and functions may do with a value what its class wants: nothing shows what it is.
+
+    A sparse matrix, a data frame or an object of the program has operators of its own, and NumPy's functions call
+    what it defines. What was given to a layer is a tensor, what was used as a size is a number.
+    """
+    if isinstance(value, Expr):
+        return may_redefine(world, value.left) or may_redefine(world, value.right)
+    return isinstance(value, Opaque) and world.get(("kind", value)) is None and world.get(("dim", value)) is None
 
 
 def shape_of(call: Call, value: Value, depth: int = 0) -> Shape:
@@ -75,6 +87,7 @@ def common(call: Call, shapes: Sequence[Shape]) -> Shape:
 
 
 def _remembered(call: Call, value: Opaque) -> Shape:
+    call.doubtful = call.doubtful or may_redefine(call.world, value)
     key = ("shape", value)
     known = call.world.get(key)
     if known is None:
@@ -108,6 +121,7 @@ def _sequence(call: Call, value: Value, depth: int) -> Shape:
             if record.item is None:
                 return call.facts.unknown_shape()
             return _under(call, length, shape_of(call, record.item, depth + 1))
+        call.foreign = call.foreign or isinstance(record, InstanceRecord)
     return call.facts.unknown_shape()
 
 

@@ -50,9 +50,6 @@ class _Unknown:
 UNKNOWN: Any = _Unknown()
 """What `Call.const` gives when the value is not a known constant."""
 
-MAX_TERMS = 24
-"""A dimension of more terms than this is replaced by a new symbol."""
-
 
 class Note(NamedTuple):
     """A place to show beside a finding, and what to say of it."""
@@ -129,7 +126,8 @@ class Call:
     """One call of an op.
 
     `name` is the qualified name called, `lib` the library that results belong to,
-    `text` what to call the caller in messages ("fc1", "torch.cat").
+    `text` what to call the caller in messages ("fc1", "torch.cat"). `doubtful` tells that it was given something
+    that nothing shows to be an array, and took it for one; `foreign` that it took an object of a class of the program.
     """
 
     def __init__(self, world: World, name: str, lib: str, text: str | None = None) -> None:
@@ -138,6 +136,8 @@ class Call:
         self.lib = lib
         self.text = text or name.removeprefix("torch.Tensor.")
         self.facts = Facts(world)
+        self.doubtful = False
+        self.foreign = False
 
     # --- reading constants and sizes -------------------------------------------------
 
@@ -201,7 +201,7 @@ class Call:
 
     def small(self, dim: Dim) -> Dim:
         """The dimension, or a new symbol for it when it has grown out of hand."""
-        if len(dim.terms) <= MAX_TERMS:
+        if dim.is_small:
             return dim
         return self.facts.symbol("size", dim.low, dim.origin)
 

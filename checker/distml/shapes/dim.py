@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from functools import reduce
 from math import gcd, lcm
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,21 +49,32 @@ class Symbol:
 
 
 class Quotient:
-    """`numerator // denominator`, floor division that could not be carried out."""
+    """`numerator // denominator`, floor division that could not be carried out. Made by `of`.
 
-    __slots__ = ("denominator", "numerator")
+    There is one object for each quotient, so identity is equality. What is asked of it again and again is computed
+    once, from the quotients inside it: `key` orders it by its structure, `symbols` are those in it, each once, and
+    `weight` is how many atoms it is written with. A size made of sizes is small as a graph and may be huge as text.
+    """
+
+    __slots__ = ("__weakref__", "denominator", "key", "numerator", "symbols", "weight")
+
+    _made: ClassVar[WeakValueDictionary[tuple[Dim, Dim], Quotient]] = WeakValueDictionary()
 
     def __init__(self, numerator: Dim, denominator: Dim) -> None:
         self.numerator = numerator
         self.denominator = denominator
+        self.key = (1, _terms_key(numerator), _terms_key(denominator))
+        self.symbols = tuple(dict.fromkeys((*numerator.symbols(), *denominator.symbols())))
+        self.weight = 1 + numerator.weight + denominator.weight
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Quotient):
-            return False
-        return self.numerator == other.numerator and self.denominator == other.denominator
-
-    def __hash__(self) -> int:
-        return hash((self.numerator, self.denominator))
+    @classmethod
+    def of(cls, numerator: Dim, denominator: Dim) -> Quotient:
+        """The quotient of two dimensions."""
+        parts = (numerator.at(None), denominator.at(None))
+        made = cls._made.get(parts)
+        if made is None:
+            made = cls._made[parts] = cls(*parts)
+        return made
 
     def __repr__(self) -> str:
         return f"{_wrap(self.numerator)}//{_wrap(self.denominator)}"
@@ -73,18 +85,22 @@ Monomial = tuple[tuple[Atom, int], ...]
 Terms = tuple[tuple[Monomial, int], ...]
 
 MAX_TERMS = 24
-"""A polynomial that would grow beyond this many terms is not worth its cost."""
+"""A dimension of more terms than this is not worth its cost."""
+MAX_WEIGHT = 256
+"""Nor is one that is written with more atoms."""
 
 
-def _atom_key(atom: Atom) -> tuple[int, int, str]:
-    if isinstance(atom, Symbol):
-        return (0, atom.serial, atom.name)
-    return (1, 0, repr(atom))
+def _atom_key(atom: Atom) -> tuple[Any, ...]:
+    return (0, atom.serial, atom.name) if isinstance(atom, Symbol) else atom.key
 
 
-def _term_key(term: tuple[Monomial, int]) -> tuple[int, list[tuple[tuple[int, int, str], int]]]:
+def _term_key(term: tuple[Monomial, int]) -> tuple[Any, ...]:
     monomial = term[0]
-    return (-sum(power for _, power in monomial), [(_atom_key(a), p) for a, p in monomial])
+    return (-sum(power for _, power in monomial), tuple((_atom_key(a), p) for a, p in monomial))
+
+
+def _terms_key(dim: Dim) -> tuple[Any, ...]:
+    return tuple((*_term_key(term), term[1]) for term in dim.terms)
 
 
 class Dim:
@@ -187,8 +203,17 @@ class Dim:
                 if isinstance(atom, Symbol):
                     yield atom
                 else:
-                    yield from atom.numerator.symbols()
-                    yield from atom.denominator.symbols()
+                    yield from atom.symbols
+
+    @property
+    def weight(self) -> int:
+        """How many symbols and floor divisions the dimension is written with."""
+        return sum(1 if isinstance(atom, Symbol) else atom.weight for monomial, _ in self.terms for atom, _ in monomial)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is worth its cost; else a new symbol had better stand for it."""
+        return len(self.terms) <= MAX_TERMS and self.weight <= MAX_WEIGHT
 
     @property
     def lone(self) -> Symbol | None:
@@ -303,7 +328,7 @@ def _floor_divide(a: Dim, b: Dim) -> Dim:
     divisor, value = b.constant, a.constant
     if divisor == 0:
         # No run of the program gets beyond this: the result may as well be any number.
-        return Dim(((((Quotient(a, b), 1),), 1),))
+        return Dim(((((Quotient.of(a, b), 1),), 1),))
     if divisor is not None and value is not None:
         return Dim.of(value // divisor)
     if divisor == 1:
@@ -313,7 +338,7 @@ def _floor_divide(a: Dim, b: Dim) -> Dim:
     if not a.terms:
         return a
     exact = _divide_exactly(a, b)
-    return exact if exact is not None else Dim(((((Quotient(a, b), 1),), 1),))
+    return exact if exact is not None else Dim(((((Quotient.of(a, b), 1),), 1),))
 
 
 def _divide_by_constant(a: Dim, divisor: int) -> Dim:
@@ -324,7 +349,7 @@ def _divide_by_constant(a: Dim, divisor: int) -> Dim:
     nested = _nested_quotient(rest, divisor)
     if nested is not None:
         return whole + nested
-    return whole + Dim(((((Quotient(rest, Dim.of(divisor)), 1),), 1),))
+    return whole + Dim(((((Quotient.of(rest, Dim.of(divisor)), 1),), 1),))
 
 
 def _nested_quotient(rest: Dim, divisor: int) -> Dim | None:
