@@ -239,9 +239,9 @@ def _guarded(
     call = Call(vm, name, lib, text or _subject(vm, node, name))
     try:
         result = function(call, *arguments.args, **arguments.kwargs)
-        return None if _is_theirs(call) else result
+        return None if _is_theirs(vm, call) else result
     except ShapeError as error:
-        if not _is_theirs(call):
+        if not _is_theirs(vm, call):
             fail(vm, error, node)
         return None
     except (PathEnd, RunOver, OutOfSteps, OutOfTime, RecursionError, MemoryError):
@@ -344,13 +344,18 @@ _CONVERTERS = frozenset("array asarray asarray_chkfinite ascontiguousarray asfor
 """What gives an array of NumPy's own class, whatever it is made from."""
 
 
-def _is_theirs(call: Call) -> bool:
+def _is_theirs(vm: Machine, call: Call) -> bool:
     """Whether what an argument's class defines is what the call does, and that class is not known."""
-    return call.foreign or (call.doubtful and dispatches(call.name))
+    return call.foreign or (call.doubtful and dispatches(vm, call.name))
 
 
-def dispatches(name: str) -> bool:
-    """Whether a function does with an argument what the argument's class defines: NumPy's do, torch's take tensors."""
+def dispatches(vm: Machine, name: str) -> bool:
+    """Whether a function does with an argument what the argument's class defines.
+
+    NumPy's functions do. torch's take tensors, unless the program has a class with `__torch_function__`.
+    """
+    if vm.patches.dispatching and name.startswith("torch."):
+        return True
     owner, _, last = name.rpartition(".")
     if owner == "numpy.ndarray":
         return last == "dot"

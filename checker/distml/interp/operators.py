@@ -263,6 +263,8 @@ def _overloaded_comparison(vm: Machine, name: str, left: Value, right: Value) ->
         found = None if equal is None else _negated(known, True)
     if found is not None:
         return found
+    if may_redefine(vm, left) or may_redefine(vm, right):
+        return vm.opaque(f"__{name}__")
     if name not in ("eq", "ne"):
         return Prim("bool")
     if left == right:

@@ -34,10 +34,14 @@ class Patches(NamedTuple):
 
     library: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()
+    dispatching: bool = False
+    """Whether a class takes over what functions of torch do with its objects (`__torch_function__`)."""
 
     def __or__(self, other: Patches) -> Patches:
         """Both."""
-        return Patches(self.library | other.library, self.attributes | other.attributes)
+        return Patches(
+            self.library | other.library, self.attributes | other.attributes, self.dispatching or other.dispatching
+        )
 
     def has(self, name: str) -> bool:
         """Whether what a library has under a qualified name, or what that is an attribute of, may be replaced."""
@@ -64,7 +68,8 @@ def patches(source: SourceFile) -> Patches:
     """What a file replaces anywhere in it."""
     known = _found.get(source)
     if known is None:
-        known = _found[source] = _search(source.tree) if _HINT.search(source.text) else Patches()
+        known = _search(source.tree) if _HINT.search(source.text) else Patches()
+        known = _found[source] = known._replace(dispatching="__torch_function__" in source.text)
     return known
 
 
