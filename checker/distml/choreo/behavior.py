@@ -64,9 +64,17 @@ class Values:
         if self.role == fact.receiver:
             self.value(fact.value, out, wanted=False)
             channel = self._all([fact.channel], out)[0]
-            labels = [_enum(fact.value)] if fact.is_select else []
-            return ast.Call(ast.Attribute(channel, "select" if fact.is_select else "com"), labels, [])
+            if fact.is_select:
+                return ast.Call(ast.Attribute(channel, "select"), [_enum(fact.value)], [])
+            return ast.Call(ast.Attribute(channel, "com"), [], self._of(fact.channel))
         return self.value(fact.value, out, wanted)
+
+    def _of(self, channel: ast.expr) -> list[ast.keyword]:
+        """The type that a channel is declared with, where the program of a party can say it and it says something."""
+        hint = self.facts.types[channel].data
+        if hint is None or ast.unparse(hint) in ("object", "Any") or not self.module.at_run_time(hint):
+            return []
+        return [ast.keyword("of", hint)]
 
     def _invoke(self, node: ast.Call, fact: Invocation, out: Body) -> ast.expr | None:
         formal = next((mine for mine, actual in fact.roles.items() if actual == self.role), None)

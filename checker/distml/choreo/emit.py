@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
+from hashlib import sha256
 from io import StringIO
 from tokenize import STRING, generate_tokens
 
 from distml.choreo.check import Checked
 from distml.choreo.merge import is_choice
-from distml.choreo.model import Definition, Function
+from distml.choreo.model import Definition, Function, defines
 from distml.choreo.projection import type_of
 from distml.choreo.read import BASES, is_static, last
 
@@ -47,7 +48,7 @@ class _Program:
         body = sorted(self.units.items(), key=lambda each: (order.index(each[0].rpartition("_")[0]), each[0]))
         projected = [node for _, node in body]
         local = self._local(projected)
-        wire = _wire(local)
+        wire = [*_wire(local), _protocol(self.module.tree)]
         imports = [node for node in local if isinstance(node, ast.Import | ast.ImportFrom)]
         text = _format([*(node for node in local if node not in imports), *projected, *wire])
         return _header(role, imports, _used(ast.parse(text))) + text
@@ -133,16 +134,7 @@ class _Program:
 
 
 def _wanted(node: ast.stmt, needed: set[str]) -> bool:
-    return any(name in needed for name in _defines(node))
-
-
-def _defines(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-        yield node.name
-    elif isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((each.asname or each.name).partition(".")[0] for each in node.names)
-    else:
-        yield from (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return any(name in needed for name in defines(node))
 
 
 def _narrowed(node: ast.stmt, needed: set[str]) -> ast.stmt:
@@ -205,6 +197,16 @@ def _wire(local: list[ast.stmt]) -> list[ast.stmt]:
         return []
     hint = ast.parse("tuple[type, ...]", mode="eval").body
     return [ast.AnnAssign(ast.Name("WIRE"), hint, ast.Tuple(list(classes), ast.Load()), 1)]
+
+
+def _protocol(tree: ast.Module) -> ast.stmt:
+    """The fingerprint of a choreography, by which parties know that they mean the same: all of it but its layout."""
+    bare = deepcopy(tree)
+    for each in ast.walk(bare):
+        if isinstance(each, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            each.body = each.body[1:] if ast.get_docstring(each) is not None else each.body
+    digest = sha256(ast.unparse(bare).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return ast.Assign([ast.Name("__protocol__")], ast.Constant(digest), lineno=0)
 
 
 def _header(role: str, imports: Sequence[ast.stmt], used: set[str]) -> str:

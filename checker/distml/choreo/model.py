@@ -6,7 +6,8 @@ Values only. Places are sets of role names; a place of several roles means that 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import builtins
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -108,6 +109,15 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     local: list[ast.stmt] = field(default_factory=list)
 
+    def at_run_time(self, hint: ast.expr) -> bool:
+        """Whether a type can be evaluated when a program runs: its names are there then, and nothing in it is quoted."""
+        there = {name for node in self.local for name in defines(node)} | vars(builtins).keys()
+        return not any(
+            (isinstance(each, ast.Constant) and isinstance(each.value, str))
+            or (isinstance(each, ast.Name) and each.id not in there)
+            for each in ast.walk(hint)
+        )
+
     def field_of(self, of: Located, name: str) -> Located | None:
         """The field `name` of an object, with the object's roles."""
         definition = self.classes[of.name]
@@ -146,3 +156,13 @@ class Module:
         return (value.name, value.roles) == (wanted.name, wanted.roles) or any(
             self.is_a(parent, wanted) for parent in self.parents(value)
         )
+
+
+def defines(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement of a module gives a meaning."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+        yield node.name
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from ((each.asname or each.name).partition(".")[0] for each in node.names)
+    else:
+        yield from (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))

@@ -231,10 +231,14 @@ STRANGERS = {
     "garbage": b"\xff\xff\xff\xffgarbage",
     "a huge greeting": struct.pack(">I", 100_000),
     "another program": greeting("other 1", "Bob", "Alice", ""),
-    "another version": greeting("distml.choreo 2", "Bob", "Alice", ""),
-    "wrong number": greeting("distml.choreo 1", "Bob", "Carol", ""),
+    "another version": greeting("distml.choreo 1", "Bob", "Alice", ""),
+    "wrong number": greeting("distml.choreo 2", "Bob", "Carol", "", ""),
+    "another choreography": greeting("distml.choreo 2", "Bob", "Alice", "", "f00"),
     "no greeting": greeting(1),
 }
+
+
+TOLD = {"another program", "another version", "wrong number", "another choreography"}  # the others are no greetings
 
 
 @pytest.mark.parametrize("name", STRANGERS)
@@ -251,7 +255,9 @@ def test_a_listener_drops_strangers_and_waits_for_its_peer(name: str) -> None:
         thread.join()
         raw.settimeout(1)
         with suppress(ConnectionResetError):
-            assert raw.recv(100) == b""  # dropped, without a word
+            said = raw.recv(1000)
+            assert (b"refused" in said) is (name in TOLD)
+            assert not said or raw.recv(100) == b""
         raw.close()
 
 
@@ -276,7 +282,7 @@ def test_a_listener_says_why_nobody_came() -> None:
 
 def test_a_second_peer_of_the_same_name_is_refused() -> None:
     with Listener("Alice") as listener, Party("Alice", timeout=0.6) as alice:
-        words = greeting("distml.choreo 1", "Bob", "Alice", "")
+        words = greeting("distml.choreo 2", "Bob", "Alice", "", "")
         first, second = knock(listener.address, words), knock(listener.address, words)
         with pytest.raises(Timeout, match=r"Carol did not connect to Alice; .* refused: Bob was here already"):
             listener.accept(alice, "Carol")
@@ -301,7 +307,7 @@ def answering(reply: Callable[[socket.socket], object]) -> tuple[socket.socket, 
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (greeting("distml.choreo 1", "Mallory", "Bob", ""), "Alice: refused the connection: Mallory answered"),
+        (greeting("distml.choreo 2", "Mallory", "Bob", "", ""), "Alice: refused the connection: Mallory answered"),
         (b"\xff\xff\xff\xff", "Alice: refused the connection: a message of 4294967295 bytes"),
         (b"", "Alice: refused the connection: the connection was closed"),
     ],

@@ -2,7 +2,8 @@
 
 A value is one tag byte and its contents. Only plain data can be written, and the enums and dataclasses a program names in
 `WIRE`; a received name is looked up among those and nowhere else, so bytes choose neither a module nor a function. Every
-length is compared with the bytes that are there before anything is built, and nesting is bounded.
+length is compared with the bytes that are there before anything is built, nesting is bounded, and so is the memory of what
+is built: five bytes make an empty set, which takes over 200. Fields of dataclasses hold what they are declared to hold.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any
 
+from distml.choreo.runtime.declared import fields_of, fits, spelled
 from distml.choreo.runtime.errors import Malformed
 from distml.diagnostics.printable import safe_text
 
@@ -28,16 +30,23 @@ _SMALLEST = 16 * 1024  # the reason of a failure must always fit
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """The largest message in bytes, and how deep containers in it may be nested (at most 200)."""
+    """The largest message in bytes, and how deep containers in it may be nested (at most 200).
+
+    `memory` is what the value of a message may take, in bytes: so much, or ten times the length of the message where that
+    is more.
+    """
 
     message: int = 16 * 1024 * 1024
     nesting: int = 64
+    memory: int = 32 * 1024 * 1024
 
     def __post_init__(self) -> None:
         if not _SMALLEST <= self.message < 2**32:
             raise ValueError(f"a message of at most {self.message} bytes: must be between {_SMALLEST} and 4294967295")
         if not 0 < self.nesting <= _DEEPEST:
             raise ValueError(f"nesting of at most {self.nesting}: must be between 1 and {_DEEPEST}")
+        if self.memory < _SMALLEST:
+            raise ValueError(f"memory of at most {self.memory} bytes: must be {_SMALLEST} or more")
 
 
 class Codec:
@@ -46,6 +55,7 @@ class Codec:
     def __init__(self, wire: Iterable[type] = (), limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.wire: dict[str, type] = {}
+        self._fields: dict[type, Mapping[str, Any]] = {}
         for kind in wire:
             self._allow(kind)
 
@@ -54,6 +64,12 @@ class Codec:
             return  # local code of the program, which stays with its party
         if self.wire.setdefault(kind.__name__, kind) is not kind:
             raise TypeError(f"WIRE names two classes called {kind.__name__}")
+
+    def fields(self, kind: type) -> Mapping[str, Any]:
+        """The types that the fields of a dataclass are declared with, by name."""
+        if kind not in self._fields:
+            self._fields[kind] = fields_of(kind)
+        return self._fields[kind]
 
     def encode(self, value: object) -> bytes:
         """The bytes of a value.
@@ -176,6 +192,7 @@ class _Reader:
         self.codec = codec
         self.data = data
         self.position = 0
+        self.room = max(codec.limits.memory, _RATIO * len(data))
 
     def read(self, depth: int) -> Any:
         if depth < 0:
@@ -184,7 +201,15 @@ class _Reader:
         get = _GET.get(tag)
         if get is None:
             raise Malformed(f"unknown tag 0x{tag.hex()} at byte {self.position - 1}")
+        self._takes(_COST[tag])
         return get(self, depth)
+
+    def _takes(self, count: int) -> None:
+        """Count the memory of what is about to be built."""
+        self.room -= count
+        if self.room < 0:
+            limit = max(self.codec.limits.memory, _RATIO * len(self.data))
+            raise Malformed(f"a value of more than {limit} bytes of memory in a message of {len(self.data)} bytes")
 
     def _take(self, count: int) -> bytes:
         left = len(self.data) - self.position
@@ -202,14 +227,19 @@ class _Reader:
         return length
 
     def octets(self, _: int = 0) -> bytes:
-        return self._take(self._length())
+        data = self._take(self._length())
+        self._takes(len(data))
+        return data
 
     def integer(self, _: int) -> int:
         return int.from_bytes(self.octets(), "big", signed=True)
 
     def text(self, _: int = 0) -> str:
+        data = self.octets()
+        if not data.isascii():
+            self._takes(3 * len(data))  # one character may make all of them four bytes wide
         try:
-            return self.octets().decode("utf-8", "surrogatepass")
+            return data.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
             raise Malformed(f"text that is no UTF-8: {error.reason}") from None
 
@@ -221,6 +251,7 @@ class _Reader:
 
     def hashed(self, depth: int) -> frozenset[Any]:
         found = self.items(depth)
+        self._takes(_ENTRY * len(found))
         try:
             _spread(found)
             unique = frozenset(found)
@@ -234,10 +265,14 @@ class _Reader:
         count = self._length()
         if 2 * count > len(self.data) - self.position:
             raise Malformed(f"{count} entries announced, {len(self.data) - self.position} bytes are left")
-        pairs = [(self.read(depth - 1), self.read(depth - 1)) for _ in range(count)]
+        self._takes(_ENTRY * count)
+        keys, values = [], []
+        for _ in range(count):
+            keys.append(self.read(depth - 1))
+            values.append(self.read(depth - 1))
         try:
-            _spread([key for key, _ in pairs])
-            found = dict(pairs)
+            _spread(keys)
+            found = dict(zip(keys, values))
         except TypeError as error:
             raise Malformed(f"a dictionary with such keys cannot be: {error}") from None
         if len(found) != count:
@@ -262,6 +297,9 @@ class _Reader:
         expected = init_fields(kind)
         if set(values) != set(expected):
             raise Malformed(f"{kind.__name__} has the fields {', '.join(expected)}; others arrived")
+        for name, hint in self.codec.fields(kind).items():
+            if name in values and not fits(values[name], hint):
+                raise Malformed(f"{kind.__name__}.{name} is a {type(values[name]).__name__}, not {spelled(hint)}")
         return self._built(kind, values)
 
     @staticmethod
@@ -297,6 +335,13 @@ _GET: dict[bytes, Callable[[_Reader, int], Any]] = {
     b"E": _Reader.member,
     b"D": _Reader.record,
 }
+
+
+# Bytes of memory that a value takes at most, its place in a container included but not what it contains.
+_COST = dict.fromkeys(_GET, 112) | dict.fromkeys((b"N", b"T", b"F", b"E"), 9) | {b"i": 41, b"f": 33, b"c": 41}
+_COST |= {b"s": 85, b"b": 42, b"S": 240, b"Z": 240, b"D": 360}
+_ENTRY = 104  # bytes of an entry of a set or dictionary
+_RATIO = 10
 
 
 def _spread(keys: list[Any]) -> None:

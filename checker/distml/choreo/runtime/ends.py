@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, TypeVar, overload
 
 from distml.choreo.runtime.codec import shown
+from distml.choreo.runtime.declared import fits, spelled
 from distml.choreo.runtime.errors import ChoreographyError, Malformed, PartyError, ProtocolError, Timeout
 from distml.choreo.runtime.frames import Abort, Bye, Frame, Label, Value, pack, unpack
 from distml.choreo.runtime.party import Link, Party
@@ -121,11 +122,16 @@ class SendEnd(End):
 class ReceiveEnd(End):
     """The end of a directed channel at its receiver."""
 
-    def com(self) -> Any:
-        """The next value from the peer. Raises ChoreographyError where none comes."""
+    def com(self, *, of: Any = object) -> Any:
+        """The next value from the peer, of the type that the channel is declared with.
+
+        Raises ChoreographyError where none comes, or one of another type.
+        """
         frame = self._receive("a value")
         if not isinstance(frame, Value):
             raise self._unexpected(frame, "a value")
+        if not fits(frame.value, of):
+            raise self._unexpected(frame, f"a value of type {spelled(of)}")
         return frame.value
 
     def select(self, enumeration: type[E]) -> E:
@@ -142,14 +148,14 @@ class ChannelEnd(SendEnd, ReceiveEnd):
     """An end of a channel that goes both ways: with an argument it sends, without one it receives."""
 
     @overload
-    def com(self) -> Any: ...
+    def com(self, *, of: Any = object) -> Any: ...
 
     @overload
     def com(self, value: T) -> T: ...
 
-    def com(self, value: Any = _NOTHING) -> Any:
+    def com(self, value: Any = _NOTHING, *, of: Any = object) -> Any:
         """Send the value and return it, or receive one."""
-        return ReceiveEnd.com(self) if value is _NOTHING else SendEnd.com(self, value)
+        return ReceiveEnd.com(self, of=of) if value is _NOTHING else SendEnd.com(self, value)
 
     @overload
     def select(self, label: type[E]) -> E: ...

@@ -54,7 +54,8 @@ class Settings:
 
     def party(self, role: str) -> Party:
         """The party of this role."""
-        return Party(role, wire=self.wire.get(role, ()), limits=self.limits, within=self.timeout)
+        wire = self.wire.get(role, ())
+        return Party(role, wire=wire, limits=self.limits, timeout=None, within=self.timeout)
 
 
 def run_parties(

@@ -16,6 +16,7 @@ from distml.choreo.runtime.codec import Codec, Limits
 from distml.choreo.runtime.errors import ChoreographyError, PartyError, describe
 from distml.choreo.runtime.frames import Abort, Bye, Frame, pack
 
+TIMEOUT = 60.0  # seconds that an operation may wait where nothing else is said
 _FAREWELL = 0.5  # seconds that a last word may take to a peer that does not read
 
 
@@ -37,21 +38,24 @@ class Link(Protocol):
 class Party:
     """A party of this role. Use it as a context manager around the projected code and the ends it uses.
 
-    `wire` are the classes that its messages may contain, `timeout` the seconds that any one operation may wait, and
-    `within` the seconds until all of it must be over. Leaving the context by an exception tells every peer; leaving it
-    normally says goodbye. Either way all links are closed.
+    `protocol` is the fingerprint of its choreography, which its program has as `__protocol__`: peers of another one are
+    refused where they greet. `wire` are the classes that its messages may contain, `timeout` the seconds that any one
+    operation may wait (None: for ever), and `within` the seconds until all of it must be over. Leaving the context by an
+    exception tells every peer; leaving it normally says goodbye. Either way all links are closed.
     """
 
     def __init__(
         self,
         role: str,
         *,
+        protocol: str = "",
         wire: Iterable[type] = (),
         limits: Limits | None = None,
-        timeout: float | None = None,
+        timeout: float | None = TIMEOUT,
         within: float | None = None,
     ) -> None:
         self.role = role
+        self.protocol = protocol
         self.codec = Codec(wire, limits)
         self.failure: ChoreographyError | None = None
         self._timeout = timeout

@@ -20,6 +20,20 @@ _UNREAD = 64  # pieces that are thrown away when a connection is closed
 _OVERHEAD = 1  # the byte that says of which kind a frame is
 
 
+# Seconds of silence until a peer is asked whether it is there, between two questions, and how many stay unanswered.
+_KEEPALIVE = (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 4))
+
+
+def tuned(connection: socket.socket) -> socket.socket:
+    """A TCP connection that sends at once, and notices within a minute that the machine of its peer is gone."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE:
+        if hasattr(socket, name):  # not every system lets a program choose
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return connection
+
+
 class SocketLink:
     """A link over a connected stream socket, TLS or not, with the largest message it takes in bytes."""
 
