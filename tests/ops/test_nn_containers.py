@@ -81,11 +81,9 @@ def test_module_dict(world: ScratchWorld) -> None:
     assert world.call(f"{NN}.ModuleDict.__contains__", modules, Const("no")) == Const(False)
 
 
-def test_modules_register_and_return_themselves(world: ScratchWorld) -> None:
+def test_modules_return_themselves(world: ScratchWorld) -> None:
     fc = linear(world, 4, 8)
     assert world.call(f"{NN}.Module.to", fc, Const("cuda")) == fc
-    world.call(f"{NN}.Module.register_buffer", fc, Const("mask"), tensor(4, 4))
-    assert world.attribute(fc, "mask") == tensor(4, 4)
     scale = world.call(f"{NN}.Parameter", tensor(1, 8))
     assert scale.parameter
     assert scale.shape == Shape.of(1, 8)

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_value, each_alternative, read_attribute
+from distml.interp.changes import STORAGE
 from distml.interp.classes import ClassRecord, Property, Super, is_module, lookup
 from distml.interp.library import library_member
 from distml.interp.patches import Patches
+from distml.interp.storage import child, drop_child, replace_attributes, set_child, view_of
 from distml.ops import Call
 from distml.ops.registry import find_attribute, find_layer, find_op
 from distml.values import (
@@ -151,7 +153,9 @@ def _of_record(vm: Machine, ref: Ref, name: str, node: ast.AST | None) -> Value 
     if not isinstance(record, InstanceRecord):
         kind = builtin_kind(vm, ref)
         return None if kind is None else _builtin_member(kind, name, ref)
-    found = record.attrs.get(name)
+    if name in STORAGE:
+        return view_of(vm, ref, record, name)
+    found = child(vm, record, name) or record.attrs.get(name)
     if isinstance(record.cls, Class):
         return _of_instance(vm, ref, record, vm.at(record.cls.address), name)
     if found is not None:
@@ -162,7 +166,7 @@ def _of_record(vm: Machine, ref: Ref, name: str, node: ast.AST | None) -> Value 
         member = library_member(record.cls.name, name)
         if member is not None:
             return _bind_member(vm, member, ref)
-        if find_layer(record.cls.name) is None or not record.exact or name == "__dict__":
+        if find_layer(record.cls.name) is None or not record.exact:
             return vm.opaque(name)
     return None if record.exact else vm.opaque(name)
 
@@ -179,7 +183,7 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     if isinstance(member, Property):
         return call_value(vm, member.getter, Arguments([ref]))
     getter = None if member is None else _descriptor(vm, member, "__get__")
-    found = record.attrs.get(name)
+    found = child(vm, record, name) or record.attrs.get(name)
     if found is not None and (getter is None or _descriptor(vm, member, "__set__") is None):
         return found
     if getter is not None:
@@ -188,10 +192,7 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
         return bind_method(vm, member, ref, record.cls)
     if name == "__class__":
         return record.cls
-    if name == "__dict__":
-        # Whoever holds it may add attributes.
-        vm.replace(ref, InstanceRecord(record.cls, record.attrs, False))
-    if hidden or not record.exact or name in ("__dict__", "__doc__", "__module__"):
+    if hidden or not record.exact or name in ("__doc__", "__module__"):
         return _unknown_attribute(vm, ref, record, name)
     if name.startswith("__") and name.endswith("__"):
         return None
@@ -351,6 +352,9 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
     record = vm.record(ref)
     if not isinstance(record, InstanceRecord):
         return
+    if name == "__dict__":
+        replace_attributes(vm, ref, item)
+        return
     if isinstance(record.cls, Class):
         cls: ClassRecord = vm.at(record.cls.address)
         member, _ = lookup(vm, cls.mro, name)
@@ -369,30 +373,15 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
     _name_layer(vm, item, name)
     record = vm.record(ref)
     if isinstance(record, InstanceRecord):
-        children = record.attrs.get("__items__")
-        if isinstance(children, Ref):
-            _adopt(vm, children, record.attrs.get(name), item)
+        set_child(vm, record, name, item)
         vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: item}, record.exact))
-
-
-def _adopt(vm: Machine, children: Ref, old: Value | None, item: Value) -> None:
-    """A layer that becomes an attribute of a container (`self.norm = ...` in a Sequential) is one of its children."""
-    record = vm.record(children)
-    if not isinstance(record, ListRecord) or record.items is None or not isinstance(item, Ref):
-        return
-    if not isinstance(vm.record(item), InstanceRecord) or item in record.items:
-        return
-    if old in record.items:
-        items = tuple(item if child == old else child for child in record.items)
-    else:
-        items = (*record.items, item)
-    vm.replace(children, replace(record, items=items))
 
 
 def delete_attribute(vm: Machine, value: Value, name: str) -> None:
     """`del value.name`."""
     record = vm.record(value) if isinstance(value, Ref) else None
     if isinstance(record, InstanceRecord) and isinstance(value, Ref):
+        drop_child(vm, record, name)
         attrs = {key: item for key, item in record.attrs.items() if key != name}
         vm.replace(value, InstanceRecord(record.cls, attrs, record.exact))
     elif isinstance(value, Opaque):

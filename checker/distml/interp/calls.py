@@ -14,24 +14,20 @@ from distml.interp.machine import Handler, OutOfSteps, OutOfTime, PathEnd
 from distml.interp.stamping import stamp
 from distml.interp.state import join_states
 from distml.interp.trace import RunOver
+from distml.interp.unsettled import unsettle
 from distml.ops import Call, ShapeError
 from distml.ops.registry import find_layer, find_op
 from distml.values import (
     Bound,
     Class,
     Const,
-    DictRecord,
     Function,
     InstanceRecord,
     Lib,
     LibMethod,
-    ListRecord,
     Many,
-    Opaque,
     Partial,
-    Record,
     Ref,
-    SetRecord,
     Tensor,
     Union,
     Value,
@@ -380,17 +376,16 @@ def hypothetical(vm: Machine, name: str, arguments: Arguments, node: ast.AST, li
 
 
 def unknown_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    """A call of something unknown: containers given to it may be changed, and what it is a method of may be filled."""
-    for value in (*arguments.values(), *_owner(vm, node)):
+    """A call of something unknown: what is given to it may be changed, and what it is a method of may be filled."""
+    for value in arguments.values():
         for option in alternatives(value):
-            if isinstance(option, Ref):
-                _havoc(vm, option)
-            elif isinstance(option, Opaque):
-                vm.forget_children(option)
+            unsettle(vm, option)
+    for owner in _owner(vm, node):
+        unsettle(vm, owner, in_sight=_is_method(vm, owner, node))
     return vm.opaque(vm.snippet(node), vm.origin(node))
 
 
-def _owner(vm: Machine, node: ast.AST) -> tuple[Value, ...]:
+def _owner(vm: Machine, node: ast.AST) -> tuple[Ref, ...]:
     """The object whose method a call is as written: `self` in `self.encoder.run(x)` and `getattr(self, name)(x)`."""
     part: ast.AST | None = node.func if isinstance(node, ast.Call) else None
     while not isinstance(part, ast.Name):
@@ -404,20 +399,10 @@ def _owner(vm: Machine, node: ast.AST) -> tuple[Value, ...]:
     return (found,) if isinstance(found, Ref) and isinstance(vm.record(found), InstanceRecord) else ()
 
 
-def _havoc(vm: Machine, ref: Ref) -> None:
-    record: Record | None = vm.record(ref)
-    if isinstance(record, InstanceRecord):
-        # What an object holds is taken to stay, but what is empty is there to be filled.
-        for name, held in record.attrs.items():
-            if isinstance(held, Ref) and name != "__items__" and _is_empty(vm.record(held)):
-                _havoc(vm, held)
-    if isinstance(record, ListRecord):
-        vm.replace(ref, ListRecord(None))
-    elif isinstance(record, DictRecord):
-        vm.replace(ref, DictRecord({}, False, None, record.factory))
-    elif isinstance(record, SetRecord):
-        vm.replace(ref, SetRecord(None))
-
-
-def _is_empty(record: Record | None) -> bool:
-    return isinstance(record, ListRecord | DictRecord | SetRecord) and record.items is not None and not record.items
+def _is_method(vm: Machine, owner: Ref, node: ast.AST) -> bool:
+    """Whether what is called is a method of the object itself, not something that the object holds."""
+    function = node.func if isinstance(node, ast.Call) else None
+    record = vm.record(owner)
+    if not isinstance(function, ast.Attribute) or not isinstance(record, InstanceRecord):
+        return True
+    return not isinstance(function.value, ast.Attribute) and function.attr not in record.attrs

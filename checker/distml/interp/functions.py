@@ -11,7 +11,7 @@ from distml.interp.exits import never_returns
 from distml.interp.hints import refine_parameter, refine_return
 from distml.interp.join import join_many, widen_records, widen_values
 from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd, ProcessEnd
-from distml.interp.scope import every_argument, scope_of
+from distml.interp.scope import every_argument, is_left_open, scope_of
 from distml.interp.state import State, join_states, written_since
 from distml.interp.summaries import recall, remember, start_recording, stop_recording
 from distml.values import (
@@ -42,7 +42,7 @@ MAX_BLIND_RECURSION = 3
 def call_function(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
     """Call a function of the project."""
     bound = bind(vm, function, arguments)
-    if bound is None:
+    if bound is None or (vm.symbolic and function.owner is not None and is_left_open(function.node)):
         return unknown_call(vm, arguments, node)
     if too_heavy(vm, function):
         first = hands_back(function.node)

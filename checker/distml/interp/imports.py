@@ -11,6 +11,7 @@ from distml.interp.names import assign_name
 from distml.interp.patches import patches
 from distml.interp.scope import scope_of
 from distml.interp.state import State
+from distml.interp.unsettled import is_placeholder
 from distml.ops.registry import LIBRARIES
 from distml.source.reading import UnreadableError
 from distml.values import Imported, Lib, Module, Union, Value, union
@@ -168,7 +169,7 @@ def _attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:
     if vm.patches.redefines(info.source.module.rpartition(".")[2], name):
         return vm.opaque(name)
     found = vm.variable(info.frame.ident, name)
-    if found is not None and vm.symbolic and name in info.mutated:
+    if found is not None and vm.symbolic and (name in info.mutated or is_placeholder(vm, found)):
         return vm.opaque(name)
     if not isinstance(found, Imported):
         return found

@@ -174,10 +174,23 @@ def _named_tuple(vm: Machine, cls: Class, record: ClassRecord, arguments: Argume
 
 def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) -> Value:
     """Call an object: its `__call__`, or `forward` for an `nn.Module`."""
+    from distml.interp.hooks import EVERYWHERE, HOOKS, call_hooked
+
     record = vm.record(ref)
-    if not isinstance(record, InstanceRecord):
+    if not isinstance(record, InstanceRecord) or vm.get(EVERYWHERE):
         return unknown_call(vm, arguments, node)
+    hooks = record.attrs.get(HOOKS)
+    if isinstance(hooks, Tup):
+        return call_hooked(vm, ref, hooks, arguments, lambda given: _call_bare(vm, ref, record, given, node))
+    return _call_bare(vm, ref, record, arguments, node)
+
+
+def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Arguments, node: ast.AST) -> Value:
+    """Call an object as if it had no hooks."""
+    own = record.attrs.get("forward")
     if isinstance(record.cls, Lib):
+        if own is not None:
+            return call_value(vm, own, arguments, node)
         return call_layer(vm, ref, record.cls.name, arguments, node)
     if not isinstance(record.cls, Class):
         return unknown_call(vm, arguments, node)
@@ -187,7 +200,6 @@ def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) ->
         return call_value(vm, method, arguments.after(ref), node)
     if not is_module(owner.mro):
         return unknown_call(vm, arguments, node)
-    own = record.attrs.get("forward")
     if own is not None:
         return call_value(vm, own, arguments, node)
     for base in owner.mro:

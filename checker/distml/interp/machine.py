@@ -11,6 +11,7 @@ from distml.interp.lessons import settled
 from distml.interp.patches import Patches
 from distml.interp.scope import mutated_globals
 from distml.interp.state import UNDEFINED, Global, State, age
+from distml.interp.storage import write_through
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
 from distml.values import (
     Class,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from distml.diagnostics.model import Diagnostic, Span
+    from distml.interp.changes import Changes
     from distml.interp.findings import FindingKey
     from distml.interp.scope import Scope
     from distml.interp.watch import Watcher
@@ -214,6 +216,8 @@ class Machine:
         self.attributed: set[Opaque] = set()
         self.functions: list[Function] = []
         self.classes: list[Class] = []
+        self.views: dict[int, Ref] = {}
+        self.changing: dict[tuple[Value, int], Changes] = {}
         self.watcher: Watcher | None = None
         self.patches = Patches()
 
@@ -277,6 +281,8 @@ class Machine:
         """Change a heap record."""
         if self.reads is not None and ref.address <= self.mark:
             self.at(ref.address)
+        if ref.address in self.views:
+            write_through(self, ref, record)
         self.state.set(ref.address, record)
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
@@ -339,14 +345,6 @@ class Machine:
         if key not in self._globals:
             self._globals[key] = Global(name, frame.ident)
         return self._globals[key]
-
-    def forget_children(self, parent: Opaque) -> None:
-        """An unknown value may have been changed: its attributes and items are unknown anew."""
-        if parent not in self.attributed:
-            return
-        for key in [k for k in self.state.entries() if type(k) is tuple and k[1] is parent]:
-            if key[0] in ("attr", "item"):
-                self.put(key, self.opaque(f"{parent.name}.{key[2]}"[:60]))
 
     def frame_of(self, ident: int) -> Frame:
         """The frame of a number."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, hypothetical
 from distml.interp.truth import truth
+from distml.interp.unsettled import unsettle
 from distml.ops import Call
 from distml.ops.arraylike import may_redefine
 from distml.ops.python.conditions import condition
@@ -446,5 +447,5 @@ def _store(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) 
         if method is not None and not isinstance(method, Opaque):
             call_value(vm, method, Arguments([index, item]), node)
     elif isinstance(value, Opaque):
-        vm.forget_children(value)
+        unsettle(vm, value)
     return NONE

@@ -23,16 +23,11 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 
-NAMESPACES = frozenset({"__dict__", "_buffers", "_modules", "_parameters"})
-"""Dictionaries of an object whose items are its attributes."""
-
-
 def assign_target(vm: Machine, target: ast.expr, value: Value) -> None:
     """Bind the target of an assignment, a loop or a `with`."""
     from distml.interp.attributes import set_attribute
     from distml.interp.expressions import evaluate
     from distml.interp.operators import store_subscript
-    from distml.interp.special import set_by_name
 
     if isinstance(target, ast.Name):
         assign_name(vm, target.id, value)
@@ -40,9 +35,6 @@ def assign_target(vm: Machine, target: ast.expr, value: Value) -> None:
         set_attribute(vm, evaluate(vm, target.value), target.attr, value, target)
     elif isinstance(target, ast.Subscript):
         container, index = evaluate(vm, target.value), evaluate(vm, target.slice)
-        if isinstance(target.value, ast.Attribute) and target.value.attr in NAMESPACES:
-            set_by_name(vm, [evaluate(vm, target.value.value), index, value], target)
-            return
         store_subscript(vm, container, index, value, target)
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(vm, target, value)

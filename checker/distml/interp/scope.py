@@ -119,8 +119,9 @@ def assigned_names(body: Iterable[ast.AST]) -> set[str]:
     return scope.locals
 
 
-_MUTATORS = frozenset(
-    "append extend insert pop remove clear update setdefault add discard sort reverse popitem".split()
+MUTATORS = frozenset(
+    "append appendleft extend extendleft insert pop popleft remove clear update setdefault add discard sort reverse"
+    " rotate popitem".split()
 )
 
 
@@ -162,7 +163,7 @@ def _changed(node: ast.AST, modules: frozenset[str]) -> Iterable[str]:
         return _root(node.value)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         owner = node.func.value
-        if node.func.attr in _MUTATORS and not (isinstance(owner, ast.Name) and owner.id in modules):
+        if node.func.attr in MUTATORS and not (isinstance(owner, ast.Name) and owner.id in modules):
             return _root(owner)
     return ()
 
@@ -171,3 +172,37 @@ def _root(node: ast.AST) -> Iterable[str]:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return (node.id,) if isinstance(node, ast.Name) else ()
+
+
+def is_left_open(node: FunctionNode) -> bool:
+    """Whether a method does nothing or never returns: it is there for a subclass to write."""
+    if isinstance(node, ast.Lambda) or node.name in ("__init__", "__post_init__"):
+        return False
+    known: bool | None = getattr(node, _OPEN, None)
+    if known is None:
+        known = all(map(_does_nothing, node.body)) or (isinstance(node.body[-1], ast.Raise) and not _returns(node))
+        setattr(node, _OPEN, known)
+    return known
+
+
+_OPEN = "distml_open"
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Expr | ast.Return):
+        value = statement.value
+        return value is None or (
+            isinstance(value, ast.Constant) and (isinstance(statement, ast.Expr) or value.value is None)
+        )
+    return isinstance(statement, ast.Pass)
+
+
+def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, _SCOPES):
+            waiting.extend(ast.iter_child_nodes(node))
+    return False

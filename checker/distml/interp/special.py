@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
 from distml.interp.exits import EXITS
+from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library
 from distml.interp.machine import Revealed
-from distml.interp.submodules import SUBMODULES
+from distml.interp.storage import forget_attributes, view_of
+from distml.interp.submodules import SETTERS, SUBMODULES
 from distml.interp.typetests import is_instance
 from distml.shapes import Shape
 from distml.values import (
@@ -19,7 +21,6 @@ from distml.values import (
     Bound,
     Class,
     Const,
-    DictRecord,
     Function,
     InstanceRecord,
     IteratorRecord,
@@ -154,7 +155,18 @@ def _getattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _setattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    set_by_name(vm, arguments.args, node)
+    set_by_name(vm, arguments.values()[:3], node)
+    return NONE
+
+
+def _delattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    from distml.interp.attributes import delete_attribute
+
+    args = arguments.args
+    if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
+        delete_attribute(vm, args[0], args[1].value)
+    elif args and isinstance(args[0], Ref):
+        forget_attributes(vm, args[0])
     return NONE
 
 
@@ -167,9 +179,7 @@ def set_by_name(vm: Machine, args: list[Value], node: ast.AST) -> None:
     elif len(args) == 3 and isinstance(args[0], Lib):
         set_attribute(vm, args[0], "*", args[2], node)
     elif args and isinstance(args[0], Ref):
-        record = vm.record(args[0])
-        if isinstance(record, InstanceRecord):
-            vm.replace(args[0], InstanceRecord(record.cls, {}, False))
+        forget_attributes(vm, args[0])
 
 
 def _hasattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -234,9 +244,8 @@ def _callable(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def _vars(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     value = arguments.args[0] if arguments.args else NONE
     record = vm.record(value) if isinstance(value, Ref) else None
-    if isinstance(record, InstanceRecord):
-        items: dict[Value, Value] = {Const(k): v for k, v in record.attrs.items() if not k.startswith("__")}
-        return vm.allocate(DictRecord(items, record.exact))
+    if isinstance(value, Ref) and isinstance(record, InstanceRecord):
+        return view_of(vm, value, record, "__dict__")
     return vm.opaque(vm.snippet(node))
 
 
@@ -309,6 +318,8 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.issubclass": _subclasses,
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
+    "builtins.delattr": _delattr,
+    **dict.fromkeys(SETTERS, _setattr),
     "builtins.hasattr": _hasattr,
     "builtins.type": _type,
     "builtins.callable": _callable,
@@ -351,5 +362,6 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
 
 SPECIAL.update(SUBMODULES)
 SPECIAL.update(EXITS)
+SPECIAL.update(REGISTERING)
 
 __all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]

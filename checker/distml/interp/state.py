@@ -28,6 +28,14 @@ class Undefined:
 UNDEFINED = Undefined()
 
 
+class Global:
+    """A module variable whose value, once functions run, is not the one the module left."""
+
+    def __init__(self, name: str, serial: int) -> None:
+        self.name = name
+        self.serial = serial
+
+
 class Level:
     """What was written since one fork: joining looks only at what two paths wrote apart."""
 
@@ -42,14 +50,6 @@ class Level:
 MAX_OWN = 96
 """A path with more entries of its own than this shares them, frozen, when it forks."""
 MAX_LAYERS = 4
-
-
-class Global:
-    """A module variable whose value, once functions run, is not the one the module left."""
-
-    def __init__(self, name: str, serial: int) -> None:
-        self.name = name
-        self.serial = serial
 
 
 class State:

@@ -8,7 +8,21 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_op
 from distml.interp.classes import is_module
 from distml.interp.library import library_bases
-from distml.values import Class, Const, InstanceRecord, IteratorRecord, Lib, Ref, Tup, Value
+from distml.interp.storage import forget_attributes
+from distml.interp.unsettled import unsettle_parts
+from distml.values import (
+    NONE,
+    Bound,
+    Class,
+    Const,
+    Function,
+    InstanceRecord,
+    IteratorRecord,
+    Lib,
+    Ref,
+    Tup,
+    Value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,15 +70,55 @@ def _children(op: str, named: bool) -> Callable[[Machine, Arguments, ast.AST], V
     def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         found = children_of(vm, arguments.args[0]) if len(arguments.args) == 1 else None
         if found is None:
-            return call_op(vm, op, arguments, node, "torch")
+            return _handing_out(op)(vm, arguments, node)
         items = tuple(Tup((Const(name), item)) if named else item for name, item in found)
         return vm.allocate(IteratorRecord(items))
 
     return run
 
 
+def _handing_out(op: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    """A method that gives parts of a module that nothing tells apart: code in sight may change any of them."""
+
+    def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        module = arguments.args[0] if arguments.args else NONE
+        if isinstance(module, Ref):
+            functions = [f.function if isinstance(f, Bound) else f for f in arguments.args[1:]]
+            modules = [vm.frame_of(f.frame).module for f in functions if isinstance(f, Function)]
+            unsettle_parts(vm, module, [each.source.tree for each in (vm.frame.module, *modules)])
+        return call_op(vm, op, arguments, node, "torch")
+
+    return run
+
+
 SUBMODULES = {
-    "torch.nn.Module.children": _children("torch.nn.Module.children", named=False),
-    "torch.nn.Module.named_children": _children("torch.nn.Module.named_children", named=True),
+    f"torch.nn.Module.{name}": _handing_out(f"torch.nn.Module.{name}")
+    for name in ("apply", "get_submodule", "modules", "named_modules")
 }
-"""Methods of `nn.Module` that list what an object of a class of the project holds."""
+"""Methods of `nn.Module` that hand out the modules it holds."""
+SUBMODULES["torch.nn.Module.children"] = _children("torch.nn.Module.children", named=False)
+SUBMODULES["torch.nn.Module.named_children"] = _children("torch.nn.Module.named_children", named=True)
+
+
+def _set_submodule(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`net.set_submodule("body.0", layer)`: a path that is not known may lead to anything."""
+    from distml.interp.attributes import find_attribute_of, set_attribute
+
+    owner, path, layer = (*arguments.values(), NONE, NONE, NONE)[:3]
+    names = path.value.split(".") if isinstance(path, Const) and isinstance(path.value, str) else []
+    target: Value | None = owner
+    for name in names[:-1]:
+        target = None if target is None else find_attribute_of(vm, target, name)
+    if target is not None and names:
+        set_attribute(vm, target, names[-1], layer, node)
+    elif isinstance(owner, Ref):
+        forget_attributes(vm, owner)
+    return NONE
+
+
+SUBMODULES["torch.nn.Module.set_submodule"] = _set_submodule
+SETTERS = tuple(
+    f"torch.nn.Module.{name}"
+    for name in ("__setattr__", "add_module", "register_buffer", "register_module", "register_parameter")
+)
+"""Methods that set an attribute by name."""

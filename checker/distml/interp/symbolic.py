@@ -1,8 +1,8 @@
 """Code that nobody calls: functions and classes analyzed with unknown arguments.
 
 What then fails, fails for every argument. A method is analyzed on an object
-whose constructor ran with unknown arguments; attributes that other methods set
-are unknown too, because those may have run in between.
+whose constructor ran with unknown arguments, and which then was through any
+methods, in sight or not (`interp/unsettled`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from distml.interp.instances import instantiate
 from distml.interp.machine import MAX_ROOT_STEPS, MAX_SYMBOLIC_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
 from distml.interp.state import State
+from distml.interp.unsettled import unsettle_module, unsettle_object
 from distml.values import Class, Function, InstanceRecord, Ref, Value
 
 MAX_CONFIGURATIONS = 3
@@ -33,6 +34,7 @@ def analyze_rest(vm: Machine) -> None:
     vm.symbolic = True
     vm.symbolic_start = vm.steps
     vm.memo.clear()
+    unsettle_module(vm)
     vm.loaded = vm.state
     for cls in list(vm.classes):
         _analyze_class(vm, cls)
@@ -113,7 +115,10 @@ def _call(vm: Machine, function: Function, first: tuple[Value, ...]) -> None:
 
 
 def _analyze_class(vm: Machine, cls: Class) -> None:
-    record: ClassRecord = vm.at(cls.address)
+    record: ClassRecord | None = vm.at(cls.address)
+    if record is None:
+        # It was made on a path that no state remembers.
+        return
     methods = [
         member for member in record.attrs.values() if isinstance(member, Function) and member.owner == cls.address
     ]
@@ -154,16 +159,11 @@ def _call_method(vm: Machine, method: Function, cls: Class, made: list[tuple[Ref
 
 
 def _instance(vm: Machine, cls: Class, record: ClassRecord) -> Ref | None:
-    """An object made with unknown arguments, its changeable attributes unknown."""
+    """An object made with unknown arguments that was through any methods since."""
     value = instantiate(vm, cls, _unknown_arguments(vm, record), record.node)
-    if not isinstance(value, Ref):
+    if not isinstance(value, Ref) or not isinstance(vm.record(value), InstanceRecord):
         return None
-    made = vm.record(value)
-    if not isinstance(made, InstanceRecord):
-        return None
-    changing = _set_outside_init(vm, record)
-    attrs = {name: vm.opaque(f"self.{name}") if name in changing else item for name, item in made.attrs.items()}
-    vm.replace(value, InstanceRecord(made.cls, attrs, made.exact))
+    unsettle_object(vm, value)
     return value
 
 
@@ -231,35 +231,3 @@ def _for_constructor(vm: Machine, spec: ast.arguments, required_only: bool) -> A
                 del kwargs[keyword.arg]
     is_open = not required_only and (spec.vararg is not None or spec.kwarg is not None)
     return Arguments([vm.opaque(a.arg) for a in names[1:]], kwargs, is_open)
-
-
-def _set_outside_init(vm: Machine, record: ClassRecord) -> set[str]:
-    """Attributes that a method other than the constructor sets on `self`."""
-    found: set[str] = set()
-    for base in record.mro:
-        if not isinstance(base, Class):
-            continue
-        for member in vm.at(base.address).node.body:
-            if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef) and member.name not in (
-                "__init__",
-                "__post_init__",
-            ):
-                found.update(_attributes_set(member))
-    return found
-
-
-def _attributes_set(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    known: frozenset[str] | None = getattr(function, _REMEMBERED, None)
-    if known is None:
-        known = frozenset(
-            part.attr
-            for part in ast.walk(function)
-            if isinstance(part, ast.Attribute)
-            and not isinstance(part.ctx, ast.Load)
-            and isinstance(part.value, ast.Name)
-        )
-        setattr(function, _REMEMBERED, known)
-    return known
-
-
-_REMEMBERED = "distml_attributes_set"

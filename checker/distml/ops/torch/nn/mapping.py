@@ -103,7 +103,7 @@ def get(call: Call, self: Value, key: Value, default: Value = NONE) -> Value:
     return call.any_of(getitem(call, self, key), default)
 
 
-@methods("__setitem__", "add_module")
+@methods("__setitem__")
 def setitem(call: Call, self: Value, key: Value, module: Value) -> Value:
     """Set the child of a name."""
     record, key = children(call, self), underlying(call.world, key)

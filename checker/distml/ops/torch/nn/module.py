@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, Call
 from distml.ops.registry import attribute, layer, op
-from distml.values import DictRecord, InstanceRecord, Many, Prim, Ref, Tensor, Tup
+from distml.values import DictRecord, Many, Prim, Tensor, Tup
 
 if TYPE_CHECKING:
     from distml.values import Value
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SELF = ("apply", "bfloat16", "cpu", "cuda", "double", "eval", "float", "half", "requires_grad_", "share_memory")
 MOVED = ("to", "to_empty", "train", "type", "ipu", "mtia", "xpu")
 NOTHING = ("compile", "zero_grad")
+SETTERS = ("__setattr__", "add_module", "register_buffer", "register_module", "register_parameter", "set_submodule")
 LOOKED_UP = ("get_buffer", "get_extra_state", "get_parameter", "get_submodule", "load_state_dict")
 HOOKS = (
     "register_backward_hook",
@@ -59,9 +60,9 @@ def chained(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     return self
 
 
-@op(*(f"torch.nn.Module.{name}" for name in NOTHING))
+@op(*(f"torch.nn.Module.{name}" for name in NOTHING + SETTERS))
 def silent(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
-    """Methods that give nothing."""
+    """Methods that give nothing; what some of them set, the interpreter sets."""
     return NONE
 
 
@@ -93,34 +94,6 @@ def state_dict(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
 def extra_repr(call: Call, self: Value) -> Value:
     """Some text."""
     return Prim("str")
-
-
-def _set(call: Call, self: Value, name: Value, value: Value) -> Value:
-    record = call.world.record(self) if isinstance(self, Ref) else None
-    text = call.const(name, str)
-    if isinstance(record, InstanceRecord) and isinstance(self, Ref):
-        known = isinstance(text, str)
-        attrs = {**record.attrs, text: value} if known else record.attrs
-        call.world.replace(self, InstanceRecord(record.cls, attrs, record.exact and known))
-    return NONE
-
-
-@op("torch.nn.Module.register_buffer")
-def register_buffer(call: Call, self: Value, name: Value, tensor: Value, persistent: Value = TRUE) -> Value:
-    """The tensor becomes an attribute."""
-    return _set(call, self, name, tensor)
-
-
-@op("torch.nn.Module.register_parameter")
-def register_parameter(call: Call, self: Value, name: Value, param: Value) -> Value:
-    """The parameter becomes an attribute."""
-    return _set(call, self, name, param)
-
-
-@op("torch.nn.Module.add_module", "torch.nn.Module.register_module")
-def add_module(call: Call, self: Value, name: Value, module: Value) -> Value:
-    """The module becomes an attribute."""
-    return _set(call, self, name, module)
 
 
 @op("torch.nn.Parameter", "torch.nn.parameter.Parameter")

@@ -281,16 +281,3 @@ def contains(call: Call, self: Value, module: Value) -> Value:
     """Whether it is a child."""
     record = children(call, self)
     return Const(True) if record.items is not None and module in record.items else Prim("bool")
-
-
-@op("torch.nn.Sequential.add_module", "torch.nn.Sequential.register_module")
-def add_module(call: Call, self: Value, name: Value, module: Value) -> Value:
-    """Append a child under a name, which is an attribute too."""
-    append(call, self, module)
-    own = call.world.record(self) if isinstance(self, Ref) else None
-    text = call.const(name, str)
-    if isinstance(own, InstanceRecord) and isinstance(self, Ref):
-        known = isinstance(text, str)
-        attrs = {**own.attrs, text: module} if known else own.attrs
-        call.world.replace(self, InstanceRecord(own.cls, attrs, own.exact and known))
-    return NONE

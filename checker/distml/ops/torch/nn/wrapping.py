@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.call import NONE, Call
+from distml.ops.call import FALSE, NONE, Call
 from distml.ops.registry import layer, op
 from distml.ops.rules.layers import given
 from distml.shapes import Dim
-from distml.values import Const, Many, Prim
+from distml.values import Const, InstanceRecord, Many, Prim, Ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,6 @@ UTILITIES = (
     "parametrizations.orthogonal",
     "parametrizations.spectral_norm",
     "parametrizations.weight_norm",
-    "parametrize.register_parametrization",
     "remove_spectral_norm",
     "remove_weight_norm",
     "spectral_norm",
@@ -95,6 +94,22 @@ def calculate_gain(call: Call, nonlinearity: Value, param: Value = NONE) -> Valu
 @op(*(f"torch.nn.utils.{name}" for name in UTILITIES))
 def keep_module(call: Call, module: Value, *args: Value, **kwargs: Value) -> Value:
     """Another way to hold the weight of the same module."""
+    return module
+
+
+@op("torch.nn.utils.parametrize.register_parametrization")
+def register_parametrization(
+    call: Call, module: Value, tensor_name: Value, parametrization: Value, *, unsafe: Value = FALSE
+) -> Value:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html
+
+    The tensor keeps its shape, unless `unsafe`.
+    """
+    record = call.world.record(module) if isinstance(module, Ref) else None
+    if unsafe != FALSE and isinstance(record, InstanceRecord) and isinstance(module, Ref):
+        name = call.const(tensor_name, str)
+        changed = {name: call.unknown(name)} if isinstance(name, str) else dict.fromkeys(record.attrs, call.unknown())
+        call.world.replace(module, InstanceRecord(record.cls, {**record.attrs, **changed}, record.exact))
     return module
 
 

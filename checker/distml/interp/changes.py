@@ -1,0 +1,283 @@
+"""What code in sight changes on objects: names of attributes, read off the source of a file.
+
+An object that a method meets was through any number of other methods, functions and hooks. What a constructor sets on
+its own `self` it sets before all of them; every other write, through `self` in a method or through any other name, may
+have happened since. Names are enough: which objects another name stands for is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from distml.interp.scope import MUTATORS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ANY = "*"
+"""Stands for a name that is not known: `setattr(x, name, y)`."""
+ANY_MODULE = "*module"
+"""Stands for the name of some module: `setattr(net, name, y)` in code that goes through modules by name."""
+LISTING = frozenset({"_modules", "get_submodule", "named_children", "named_modules"})
+MODULE_SETTERS = frozenset({"_modules", "add_module", "register_module", "set_submodule"})
+CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
+STORAGE = frozenset({"__dict__", "_buffers", "_modules", "_parameters"})
+"""Attributes that hold the attributes of an object."""
+RESHAPING = frozenset(
+    "data resize resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_".split()
+)
+"""What changes the shape of a tensor in place: methods, and attributes that are set."""
+BY_NAME = {
+    "setattr": 1,
+    "delattr": 1,
+    "__setattr__": 0,
+    "__delattr__": 0,
+    "register_buffer": 0,
+    "register_parameter": 0,
+    "register_module": 0,
+    "add_module": 0,
+    "set_submodule": 0,
+}
+"""Functions that set an attribute by name, and the argument that names it."""
+PASSING = frozenset({"__setattr__", "__delattr__", "__setstate__"})
+"""Methods that set what was asked for elsewhere, or restore what such an object held before."""
+_WALKING = frozenset({"enumerate", "zip", "reversed", "iter", "map", "filter", "next", "list", "tuple", "sorted"})
+
+
+@dataclass(slots=True)
+class Changes:
+    """Names of attributes that code changes on an object.
+
+    `assigned` another value, `filled` (a container that is changed in place), `shared` (handed to what may keep or change
+    a container), `visited` (items of a container are handed out).
+    """
+
+    assigned: set[str] = field(default_factory=set)
+    filled: set[str] = field(default_factory=set)
+    shared: set[str] = field(default_factory=set)
+    visited: set[str] = field(default_factory=set)
+
+    def add(self, other: Changes) -> None:
+        """Take in what other code changes."""
+        self.assigned |= other.assigned
+        self.filled |= other.filled
+        self.shared |= other.shared
+        self.visited |= other.visited
+
+    def sets(self, name: str) -> bool:
+        """Whether an attribute of this name may have been set."""
+        return name in self.assigned or ANY in self.assigned
+
+
+class FileChanges:
+    """What the code of one file changes: through the `self` of each class, in constructors and in other methods, and
+    through anything else."""
+
+    def __init__(self) -> None:
+        self.constructors: dict[ast.ClassDef, Changes] = {}
+        self.methods: dict[ast.ClassDef, Changes] = {}
+        self.others = Changes()
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where code stands: the class and the `self` of the method it is in, and whether that is a constructor."""
+
+    owner: ast.ClassDef | None = None
+    receiver: str | None = None
+    method: str = ""
+    imported: frozenset[str] = frozenset()
+    by_module: bool = False
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_REMEMBERED = "distml_changes"
+
+
+def changes_in(tree: ast.Module) -> FileChanges:
+    """What the code of a file changes."""
+    known: FileChanges | None = getattr(tree, _REMEMBERED, None)
+    if known is None:
+        known = _read(tree)
+        setattr(tree, _REMEMBERED, known)
+    return known
+
+
+def changed_by(node: ast.AST) -> Changes:
+    """What the code of one function changes, through whatever name."""
+    found = FileChanges()
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        part = waiting.pop()
+        _note(part, _Place(), found)
+        waiting.extend(ast.iter_child_nodes(part))
+    return found.others
+
+
+def _read(tree: ast.Module) -> FileChanges:
+    found = FileChanges()
+    imported = frozenset(
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    )
+    outside = any(map(_goes_through_modules, (node for node in tree.body if not isinstance(node, _DEFINITIONS))))
+    waiting: list[tuple[ast.AST, _Place]] = [(tree, _Place(imported=imported, by_module=outside))]
+    while waiting:
+        node, place = waiting.pop()
+        _note(node, place, found)
+        waiting.extend((child, _inside(child, node, place)) for child in ast.iter_child_nodes(node))
+    return found
+
+
+def _inside(node: ast.AST, parent: ast.AST, place: _Place) -> _Place:
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return place
+    if isinstance(node, ast.Lambda) or not isinstance(parent, ast.ClassDef):
+        # What is defined in a constructor may run at any later time.
+        return replace(place, method="", by_module=place.by_module or _goes_through_modules(node))
+    spec = node.args
+    first = next(iter([*spec.posonlyargs, *spec.args]), None)
+    static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
+    receiver = None if first is None or static else first.arg
+    return _Place(parent, receiver, node.name, place.imported, _goes_through_modules(node))
+
+
+def _goes_through_modules(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Attribute) and part.attr in LISTING for part in ast.walk(node))
+
+
+def _note(node: ast.AST, place: _Place, found: FileChanges) -> None:
+    if isinstance(node, ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
+            _set_by_name(node.value, ANY if node.attr in STORAGE else node.attr, place, found)
+            _reshaped(node, place, found)
+    elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        _fill(node.value, place, found, key=node.slice)
+    elif isinstance(node, ast.Call):
+        _note_call(node, place, found)
+    for child, use in _uses(node, place):
+        if isinstance(child, ast.Attribute):
+            getattr(_changes_of(child.value, place, found), use).add(child.attr)
+
+
+def _note_call(node: ast.Call, place: _Place, found: FileChanges) -> None:
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if name in BY_NAME:
+        at = BY_NAME[name]
+        unbound = isinstance(function, ast.Attribute) and len(node.args) > at + 2 - (name == "__delattr__")
+        if isinstance(function, ast.Attribute) and name.startswith("__") and unbound:
+            target, at = node.args[0], 1
+        elif isinstance(function, ast.Attribute):
+            target = function.value
+        elif node.args:
+            target = node.args[0]
+        else:
+            return
+        key = node.args[at] if at < len(node.args) else None
+        _set_by_name(target, _text(key, place.by_module or name in MODULE_SETTERS), place, found)
+    elif isinstance(function, ast.Attribute):
+        if name in MUTATORS:
+            _fill(function.value, place, found)
+        _reshaped(function, place, found)
+
+
+def _set_by_name(target: ast.expr, name: str, place: _Place, found: FileChanges) -> None:
+    if not name.startswith(ANY) or place.method not in PASSING:
+        _changes_of(target, place, found).assigned.add(name)
+
+
+def _text(node: ast.expr | None, by_module: bool) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.rpartition(".")[2]
+    return ANY_MODULE if by_module else ANY
+
+
+def _reshaped(node: ast.Attribute, place: _Place, found: FileChanges) -> None:
+    if node.attr in RESHAPING and isinstance(node.value, ast.Attribute):
+        _changes_of(node.value.value, place, found).assigned.add(node.value.attr)
+
+
+def _fill(node: ast.expr, place: _Place, found: FileChanges, key: ast.expr | None = None) -> None:
+    """A container is changed: the attribute that holds it, or for `x.__dict__` what it holds."""
+    while isinstance(node, ast.Subscript):
+        key, node = node.slice, node.value
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "vars" and node.args:
+        node = ast.Attribute(node.args[0], "__dict__", ast.Load())
+    if not isinstance(node, ast.Attribute):
+        return
+    if node.attr in STORAGE:
+        _set_by_name(node.value, _text(key, node.attr in MODULE_SETTERS), place, found)
+    else:
+        _changes_of(node.value, place, found).filled.add(node.attr)
+
+
+def _changes_of(target: ast.expr, place: _Place, found: FileChanges) -> Changes:
+    """Where to note what is changed on what `target` stands for."""
+    root = target
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    if place.owner is not None and _is_self(root, place.receiver):
+        if place.method in CONSTRUCTORS:
+            return found.constructors.setdefault(place.owner, Changes())
+        if root is target:
+            return found.methods.setdefault(place.owner, Changes())
+    return found.others
+
+
+def _is_self(node: ast.expr, receiver: str | None) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "super"
+    return isinstance(node, ast.Name) and node.id == receiver
+
+
+def _uses(node: ast.AST, place: _Place) -> Iterator[tuple[ast.AST, str]]:
+    """The parts of a node whose value goes elsewhere (`shared`), or whose items do (`visited`)."""
+    if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.Return | ast.Yield | ast.YieldFrom):
+        yield from ((part, "shared") for part in _results(node.value))
+    elif isinstance(node, ast.Lambda):
+        yield from ((part, "shared") for part in _results(node.body))
+    elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+        yield node.iter, "visited"
+    elif isinstance(node, ast.Subscript):
+        yield node.value, "visited"
+    elif isinstance(node, ast.Call):
+        use = _handed(node.func, place)
+        if use is not None:
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            yield from ((part, use) for value in given for part in _results(value))
+
+
+def _results(node: ast.expr | None) -> Iterator[ast.expr]:
+    """What the value of an expression may be or hold."""
+    waiting = [] if node is None else [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, ast.BoolOp):
+            waiting.extend(part.values)
+        elif isinstance(part, ast.IfExp):
+            waiting.extend((part.body, part.orelse))
+        elif isinstance(part, ast.List | ast.Tuple | ast.Set):
+            waiting.extend(part.elts)
+        elif isinstance(part, ast.Dict):
+            waiting.extend(part.values)
+        elif isinstance(part, ast.NamedExpr | ast.Starred):
+            waiting.append(part.value)
+
+
+def _handed(function: ast.expr, place: _Place) -> str | None:
+    """What a call does with containers it is given; libraries and built-ins change none."""
+    if isinstance(function, ast.Name):
+        if function.id in _WALKING:
+            return "visited"
+        return None if hasattr(builtins, function.id) else "shared"
+    root = function
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return None if isinstance(root, ast.Name) and root.id in place.imported else "shared"

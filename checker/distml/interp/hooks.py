@@ -1,0 +1,91 @@
+"""Hooks of modules: functions that are called before or after `forward`, and may replace what goes in or comes out.
+
+A hook that was registered may have been removed, so that each call goes both ways.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.calls import Arguments, branch_values, call_op, call_value, each_alternative
+from distml.values import NONE, Const, DictRecord, InstanceRecord, Ref, Tup, Union, Value, alternatives, union
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.interp.machine import Machine
+
+HOOKS = "__hooks__"
+BEFORE, AFTER = Const("before"), Const("after")
+EVERYWHERE = ("hooks", 0)
+"""The fact that hooks of all modules were registered."""
+
+
+def _register(op: str, when: Const) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        values = arguments.values()
+        record = vm.record(values[0]) if len(values) > 1 and isinstance(values[0], Ref) else None
+        if isinstance(record, InstanceRecord) and isinstance(values[0], Ref):
+            known = record.attrs.get(HOOKS)
+            hook = Tup((when, values[1], arguments.kwargs.get("with_kwargs", Const(False))))
+            hooks = Tup((*known.items, hook) if isinstance(known, Tup) else (hook,))
+            vm.replace(values[0], InstanceRecord(record.cls, {**record.attrs, HOOKS: hooks}, record.exact))
+        return call_op(vm, op, arguments, node, "torch")
+
+    return run
+
+
+def _everywhere(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    vm.put(EVERYWHERE, True)
+    return vm.opaque(vm.snippet(node))
+
+
+REGISTERING = {
+    "torch.nn.Module.register_forward_pre_hook": _register("torch.nn.Module.register_forward_pre_hook", BEFORE),
+    "torch.nn.Module.register_forward_hook": _register("torch.nn.Module.register_forward_hook", AFTER),
+    "torch.nn.register_module_forward_hook": _everywhere,
+    "torch.nn.register_module_forward_pre_hook": _everywhere,
+}
+"""What registers hooks."""
+
+
+def call_hooked(vm: Machine, ref: Ref, hooks: Tup, arguments: Arguments, run: Callable[[Arguments], Value]) -> Value:
+    """Call a module that has hooks."""
+    given: Value = Tup(tuple(arguments.args))
+    keywords = vm.allocate(DictRecord({Const(k): v for k, v in arguments.kwargs.items()}, not arguments.open))
+    for hook in hooks.items:
+        if isinstance(hook, Tup) and hook.items[0] == BEFORE:
+            given = _either_way(vm, hook, [ref, given], keywords, given)
+
+    def forward(value: Value) -> Value:
+        if isinstance(value, Tup):
+            return run(Arguments(list(value.items), arguments.kwargs, arguments.open))
+        return run(Arguments([], arguments.kwargs, True))
+
+    output = each_alternative(vm, (given,), forward)
+    for hook in hooks.items:
+        if isinstance(hook, Tup) and hook.items[0] == AFTER:
+            output = _either_way(vm, hook, [ref, given], keywords, output)
+    return output
+
+
+def _either_way(vm: Machine, hook: Tup, args: list[Value], keywords: Ref, value: Value) -> Value:
+    """What a hook is given, or what it makes of it."""
+    before, function, with_keywords = hook.items
+    args = [*args, keywords] if with_keywords != Const(False) else args
+    args = args if before == BEFORE else [*args, value]
+
+    def replaced() -> Value:
+        result = call_value(vm, function, Arguments(args))
+        return union([value if each == NONE else _arguments(hook, each) for each in alternatives(result)])
+
+    return branch_values(vm, [lambda: value, replaced])
+
+
+def _arguments(hook: Tup, result: Value) -> Value:
+    if hook.items[0] == AFTER or isinstance(result, Union):
+        return result
+    if hook.items[2] != Const(False):
+        return result.items[0] if isinstance(result, Tup) and result.items else result
+    return result if isinstance(result, Tup) else Tup((result,))

@@ -1,0 +1,176 @@
+"""Where objects keep their attributes: `x.__dict__`, `x._modules`, `vars(x)`, and the children of containers by name.
+
+Such a dict is made anew each time it is read; what is written into it later is written to its object too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from distml.interp.changes import STORAGE
+from distml.values import (
+    Class,
+    Const,
+    DictRecord,
+    Function,
+    InstanceRecord,
+    ListRecord,
+    Opaque,
+    Record,
+    Ref,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+ITEMS = "__items__"
+"""The attribute that refers to the children of a library container."""
+
+
+def view_of(vm: Machine, owner: Ref, record: InstanceRecord, name: str) -> Ref:
+    """The dict that an object keeps attributes in; those it may hold beside the known ones are unknown."""
+    whole = name == "__dict__"
+    items: dict[Value, Value] = {
+        Const(key): value
+        for key, value in _by_name(vm, record)
+        if whole or isinstance(value, Opaque) or isinstance(value, Ref) == (name == "_modules")
+    }
+    exact = whole and record.exact and not vm.symbolic
+    rest = None if exact else vm.opaque(name)
+    made = vm.allocate(DictRecord(items, exact, rest))
+    vm.views[made.address] = owner
+    if whole and _is_module(vm, record):
+        inner: dict[Value, Value] = {Const(each): view_of(vm, owner, record, each) for each in sorted(STORAGE - {name})}
+        vm.state.set(made.address, DictRecord({**items, **inner}, exact, rest))
+    return made
+
+
+def _by_name(vm: Machine, record: InstanceRecord) -> list[tuple[str, Value]]:
+    """The attributes of an object and the children of a container, with their names."""
+    found = {name: value for name, value in record.attrs.items() if not name.startswith("__")}
+    items = record.attrs.get(ITEMS)
+    held = vm.record(items) if isinstance(items, Ref) else None
+    if isinstance(held, DictRecord):
+        found.update({key.value: value for key, value in held.items.items() if isinstance(key, Const)})
+    elif isinstance(held, ListRecord) and held.items is not None:
+        named = set(found.values())
+        found.update({str(i): value for i, value in enumerate(held.items) if value not in named})
+    return list(found.items())
+
+
+def write_through(vm: Machine, view: Ref, new: Record) -> None:
+    """A dict of attributes is changed: so is its object."""
+    from distml.interp.attributes import delete_attribute, set_attribute
+
+    owner, old = vm.views[view.address], vm.record(view)
+    if not isinstance(old, DictRecord) or not isinstance(new, DictRecord):
+        return
+    if old.exact != new.exact or old.rest != new.rest:
+        forget_attributes(vm, owner)
+        return
+    for key in old.items:
+        if key not in new.items and isinstance(key, Const):
+            delete_attribute(vm, owner, str(key.value))
+    for key, value in new.items.items():
+        if isinstance(key, Const) and old.items.get(key) != value:
+            set_attribute(vm, owner, str(key.value), value, vm.node)
+
+
+def replace_attributes(vm: Machine, owner: Ref, value: Value) -> None:
+    """`x.__dict__ = value`."""
+    from distml.interp.attributes import set_attribute
+
+    forget_attributes(vm, owner)
+    record = vm.record(value) if isinstance(value, Ref) else None
+    for key, item in record.items.items() if isinstance(record, DictRecord) else ():
+        if isinstance(key, Const):
+            set_attribute(vm, owner, str(key.value), item, vm.node)
+
+
+def forget_attributes(vm: Machine, owner: Ref) -> None:
+    """Attributes of names that are not known were set: each may be one of them, also those that the class has."""
+    record = vm.record(owner)
+    if not isinstance(record, InstanceRecord):
+        return
+    names = {name for name in record.attrs if not name.startswith("__")}
+    if isinstance(record.cls, Class):
+        for base in vm.at(record.cls.address).mro:
+            attrs = vm.at(base.address).attrs if isinstance(base, Class) else {}
+            names.update(name for name, value in attrs.items() if not _of_the_class(name, value))
+    attrs = {name: vm.opaque(name) for name in sorted(names)}
+    vm.replace(owner, InstanceRecord(record.cls, attrs, False))
+
+
+def _of_the_class(name: str, value: Value) -> bool:
+    from distml.interp.classes import Property
+
+    return name.startswith("__") or isinstance(value, Function | Property | Class)
+
+
+def child(vm: Machine, record: InstanceRecord, name: str) -> Value | None:
+    """The child of a library container by its name."""
+    items = record.attrs.get(ITEMS)
+    held = vm.record(items) if isinstance(items, Ref) else None
+    if isinstance(held, DictRecord):
+        return held.items.get(Const(name))
+    if isinstance(held, ListRecord) and held.items is not None and name.isdecimal() and int(name) < len(held.items):
+        return held.items[int(name)]
+    return None
+
+
+def set_child(vm: Machine, record: InstanceRecord, name: str, item: Value) -> None:
+    """A layer that becomes an attribute of a container (`self.norm = ...` in a Sequential) is one of its children, in
+    the place of the one that had its name."""
+    items = record.attrs.get(ITEMS)
+    held = vm.record(items) if isinstance(items, Ref) else None
+    if not isinstance(items, Ref) or not _may_be_child(vm, item):
+        return
+    if isinstance(held, DictRecord):
+        vm.replace(items, replace(held, items={**held.items, Const(name): item}))
+    if not isinstance(held, ListRecord) or held.items is None:
+        return
+    old = child(vm, record, name)
+    old = record.attrs.get(name) if old is None else old
+    at = (
+        int(name)
+        if name.isdecimal()
+        else next((i for i, each in enumerate(held.items) if each == old), len(held.items))
+    )
+    if at < len(held.items):
+        vm.replace(items, replace(held, items=(*held.items[:at], item, *held.items[at + 1 :])))
+    elif not isinstance(item, Opaque):
+        vm.replace(items, replace(held, items=(*held.items, item)))
+
+
+def drop_child(vm: Machine, record: InstanceRecord, name: str) -> None:
+    """A child is removed by name; those behind it keep theirs, so that these are no longer numbers of places."""
+    items = record.attrs.get(ITEMS)
+    held = vm.record(items) if isinstance(items, Ref) else None
+    if not isinstance(items, Ref):
+        return
+    if isinstance(held, DictRecord):
+        vm.replace(items, replace(held, items={k: v for k, v in held.items.items() if k != Const(name)}))
+    elif isinstance(held, ListRecord) and held.items is not None:
+        is_last = name == str(len(held.items) - 1)
+        vm.replace(items, replace(held, items=held.items[:-1]) if is_last else ListRecord(None))
+
+
+def _may_be_child(vm: Machine, item: Value) -> bool:
+    return isinstance(item, Opaque) or (isinstance(item, Ref) and isinstance(vm.record(item), InstanceRecord))
+
+
+def holds_module(vm: Machine, value: Value) -> bool:
+    """Whether a value is a module, or the children of one."""
+    record = vm.record(value) if isinstance(value, Ref) else None
+    return isinstance(record, InstanceRecord) and _is_module(vm, record)
+
+
+def _is_module(vm: Machine, record: InstanceRecord) -> bool:
+    from distml.interp.classes import is_module
+    from distml.interp.library import library_bases
+
+    if isinstance(record.cls, Class):
+        return is_module(vm.at(record.cls.address).mro)
+    return "torch.nn.Module" in library_bases(getattr(record.cls, "name", ""))
