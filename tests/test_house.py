@@ -113,3 +113,18 @@ def test_one_module_prints() -> None:
                 ):
                     found.add(path.relative_to(root).as_posix())
     assert found <= PRINTS
+
+
+def test_one_room_starts_git() -> None:
+    """Whoever starts it elsewhere starts it without what keeps a repository's configuration out."""
+    named = {
+        relative(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.List | ast.Tuple | ast.Call)
+        for each in (node.elts if not isinstance(node, ast.Call) else node.args)[:1]
+        if isinstance(each, ast.Constant)
+        and isinstance(each.value, str)
+        and re.match(r"(\S*/)?git(\.exe)?(\s|$)", each.value)
+    }
+    assert named == {"checker/distml/git/clone.py"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,10 @@ import pytest
 
 from distml.autofix import command, describe
 from distml.autofix.fixes import write_fixes
-from distml.autofix.git import Git, GitError, leads_to
 from distml.autofix.proposal import Change, Left, Proposal, ProposalError, Reason, Smoked, decode, encode
 from distml.cli.main import main
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Span
+from distml.git.clone import Git, GitError, leads_to
 
 from delivery.fake_github import serve
 from delivery.repositories import git
@@ -188,18 +189,41 @@ def test_a_token_that_is_none_is_not_shown(
     assert "secret" not in capsys.readouterr().err
 
 
-def test_the_remote_must_be_the_repository(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    cloned = Git(str(shop.clone))
-    for address, fits in [
+@pytest.mark.parametrize(
+    ("address", "fits"),
+    [
         ("https://github.com/o/r.git", True),
+        ("https://github.com/o/r", True),
         ("https://github.com/O/R/", True),
+        ("https://user@github.com:443/o/r.git/", True),
         ("git@github.com:o/r.git", True),
+        ("github-of-work:/o/r", True),
+        ("ssh://git@github.com:22/o/r.git", True),
+        ("git://github.com/o/r", True),
         ("https://github.com/o/other", False),
+        ("https://github.com/xo/r.git", False),
+        ("https://github.com/x/o/r.git", False),
+        ("https://github.com/o/r/x", False),
+        ("https://github.com/o/r.git.git", False),
+        ("https://github.com/x?/o/r", False),
+        ("https://github.com/x#/o/r", False),
+        ("https://github.com/", False),
         ("git@github.com:evil/r.git", False),
-        (str(shop.bare), True),
-    ]:
-        git(shop.clone, "remote", "set-url", "origin", address)
-        assert leads_to(cloned, "origin", "o/r") is fits, address
+        ("git@github.com:xo/r.git", False),
+        ("git@github.com:x/o/r", False),
+        ("ssh://git@github.com/xo/r", False),
+        ("ext::sh -c true o/r", False),
+        ("../remote.git", True),
+        ("o/r", False),
+        ("./o/r", False),
+        (".", False),
+    ],
+)
+def test_the_remote_must_be_the_repository(address: str, fits: bool, shop: Workshop) -> None:
+    """By owner and name, exactly; or a path on this machine, but not into the clone itself."""
+    git(shop.clone, "remote", "set-url", "origin", "--", address)
+    assert leads_to(Git(str(shop.clone)), "origin", "o/r") is fits
+    assert not leads_to(Git(str(shop.clone)), "origin", "r/r") or address == "../remote.git"
 
 
 def test_the_token_of_git_stands_in_no_argument(
@@ -208,7 +232,8 @@ def test_the_token_of_git_stands_in_no_argument(
     fake = tmp_path / "bin" / "git"
     fake.parent.mkdir()
     fake.write_text(
-        '#!/bin/sh\nprintf "%s\\n" "$@"; env | grep ^GIT_CONFIG; echo "bad: $GIT_CONFIG_VALUE_1" >&2; exit 1\n'
+        f'#!/bin/sh\ncase " $* " in *" push "*) ;; *) exec {shutil.which("git")} "$@";; esac\n'
+        'printf "%s\\n" "$@"; env | grep ^GIT_CONFIG; echo "bad: $GIT_CONFIG_VALUE_1" >&2; exit 1\n'
     )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
@@ -225,8 +250,8 @@ def test_git_sends_one_header_to_the_server_alone(shop: Workshop, monkeypatch: p
         return 404, {}
 
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
-    monkeypatch.setenv("GIT_CONFIG_KEY_0", "http.proxy")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "http.extraheader")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "AUTHORIZATION: basic of-the-caller")
     with serve(handle) as ours, serve(handle) as other:
         git(shop.clone, "config", f"http.{ours}/.extraheader", "AUTHORIZATION: basic left-by-a-checkout")
         for address in (ours, other):

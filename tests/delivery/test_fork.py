@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from distml.autofix.git import Git
 from distml.cli.main import main
+from distml.git.clone import Git
 from distml.github.rest import Answer
 
 from delivery.fake_github import serve

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from distml.autofix.extras import Extras
-from distml.autofix.git import EMAIL
 from distml.autofix.proposal import Change, Proposal, ProposalError, Reason
+from distml.git.clone import EMAIL
 from distml.github.rest import Answer, ApiError
 
 from delivery.repositories import git

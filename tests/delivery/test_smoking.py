@@ -10,10 +10,10 @@ import pytest
 
 from distml.autofix import command, describe, smoking
 from distml.autofix.compute import compute
-from distml.autofix.git import Git
 from distml.autofix.horovod import Distribute
 from distml.autofix.proposal import Proposal, decode
 from distml.cli.main import main
+from distml.git.clone import Git
 from distml.smoke.model import Options, Report, SmokeError, Verdict
 
 from delivery.pages import ROOT

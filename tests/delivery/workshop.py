@@ -10,9 +10,9 @@ from distml.autofix.branch import Commit, Remote
 from distml.autofix.compute import compute
 from distml.autofix.extras import Extras
 from distml.autofix.fixes import fix_findings
-from distml.autofix.git import Git
 from distml.autofix.proposal import Proposal
 from distml.autofix.publish import Outcome, Wanted, publish
+from distml.git.clone import Git
 from distml.github.objects import Objects
 from distml.github.pulls import Repository
 
@@ -100,8 +100,8 @@ class Workshop:
 
     def proposal(self) -> Proposal:
         """What there is to mend in the base now."""
-        cloned = Git(str(self.clone))
-        return compute(cloned, self.remote().look().base, [fix_findings])
+        remote = self.remote()
+        return compute(remote.git, remote.look().base, [fix_findings])
 
     def remote(self) -> RacingRemote:
         return RacingRemote(Git(str(self.clone)), "origin", BASE, BRANCH, "fork" if self.fork else "")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from distml.autofix.git import Git, GitError
+from distml.git.clone import Git, GitError
 from distml.github.pulls import Repository
 from distml.github.rest import Api, ApiError
 
@@ -80,11 +80,13 @@ def to_check(changed: Sequence[str], paths: Sequence[str]) -> list[str]:
 def _by_git(git: Git, base: str) -> list[str]:
     """From the common ancestor where the history is there, else from the base itself, which can only be more files."""
     git.run("cat-file", "-e", f"{base}^{{commit}}")
+    head, here = git.ask("rev-parse", "HEAD"), git.ask("rev-parse", "--show-prefix")
     try:
-        start = git.text("merge-base", base, "HEAD")
+        start = git.text("merge-base", base, head)
     except GitError:
         start = base
-    listed = git.run("diff", "--name-only", "-z", "--relative", "--no-renames", "--diff-filter=d", start, "HEAD")
+    wanted = ("--name-only", "-z", f"--relative={here}", "--no-renames", "--diff-filter=d")
+    listed = git.run("diff-tree", "-r", *wanted, start, head)
     return [os.fsdecode(name) for name in listed.split(b"\0") if name]
 
 

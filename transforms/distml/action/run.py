@@ -11,13 +11,13 @@ from distml.action.comment import keep
 from distml.action.settings import Settings, read
 from distml.autofix.compute import compute
 from distml.autofix.fixes import fix_findings
-from distml.autofix.git import Git, GitError
 from distml.autofix.patch import patch
 from distml.diagnostics.registry import rule
 from distml.diagnostics.rule import Severity
 from distml.engine.config import Config, ConfigError, load
 from distml.engine.results import Report
 from distml.engine.run import run as run_checks
+from distml.git.clone import Git, GitError
 from distml.github.rest import ApiError
 from distml.report.context import Context
 from distml.report.forms import form
@@ -91,8 +91,8 @@ def _patch(paths: Sequence[str]) -> bytes:
     """What mends the findings in the commit that was checked out; nothing where there is no commit."""
     try:
         git = Git(os.curdir)
-        top = git.text("rev-parse", "--show-prefix")
-        return patch(git, compute(git, git.text("rev-parse", "HEAD"), [fix_findings], [top + each for each in paths]))
+        top = git.ask("rev-parse", "--show-prefix")
+        return patch(git, compute(git, git.ask("rev-parse", "HEAD"), [fix_findings], [top + each for each in paths]))
     except GitError as error:
         toolkit.annotate("warning", f"fix: no patch was made: {error}", "distml")
         return b""

@@ -11,11 +11,12 @@ import os
 import tempfile
 from typing import NamedTuple
 
-from distml.autofix.git import EMAIL, Git, GitError
 from distml.autofix.proposal import Proposal, checked_path
+from distml.git.clone import EMAIL, Git, GitError
 
 TREE, PARENT = "Distml-Tree", "Distml-Base"
 REGULAR = ("100644", "100755")
+_QUIETLY = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
 _BASE, _BRANCH = "refs/distml/base", "refs/distml/branch"
 
 
@@ -72,7 +73,7 @@ class Remote:
 
     def bring(self, sha: str) -> None:
         """Fetch a commit that is at no branch."""
-        self.git.run("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", self.home, sha)
+        self.git.run("fetch", *_QUIETLY, "--", self.git.address(self.home), sha)
 
     def push(self, new: str, replaced: Commit | None) -> None:
         """Put the branch at `new`. Raises `MovedError` where it is not at `replaced` any more."""
@@ -83,11 +84,11 @@ class Remote:
         self._push(f":refs/heads/{self.branch}", replaced)
 
     def _push(self, refspec: str, replaced: Commit | None) -> None:
-        expected = replaced.id if replaced else None
+        expected, where = replaced.id if replaced else None, self.git.address(self.home, push=True)
         lease = f"--force-with-lease=refs/heads/{self.branch}:{expected or ''}"
         for tries_left in (2, 1, 0):
             try:
-                self.git.run("push", "--quiet", "--no-verify", "--porcelain", lease, self.home, refspec)
+                self.git.run("push", "--quiet", "--no-verify", "--porcelain", lease, "--", where, refspec)
             except GitError:
                 now = self._listed(self.home, self.branch)
                 if now == (refspec.partition(":")[0] or None):
@@ -101,13 +102,13 @@ class Remote:
 
     def _listed(self, remote: str, branch: str) -> str | None:
         """The commit at the tip of a branch, None where there is no such branch."""
-        found = self.git.text("ls-remote", "--", remote, f"refs/heads/{branch}")
+        found = self.git.text("ls-remote", "--", self.git.address(remote), f"refs/heads/{branch}")
         rows = (line.split("\t") for line in found.splitlines())
         return next((sha for sha, name in rows if name == f"refs/heads/{branch}"), None)
 
     def _fetched(self, remote: str, branch: str, local: str) -> str:
         refspec = f"+refs/heads/{branch}:{local}"
-        self.git.run("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", remote, refspec)
+        self.git.run("fetch", *_QUIETLY, "--", self.git.address(remote), refspec)
         return self.git.text("rev-parse", "--verify", f"{local}^{{commit}}")
 
 

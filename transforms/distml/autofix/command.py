@@ -14,9 +14,9 @@ from distml.report.printing import complain, hand_over, say
 
 if TYPE_CHECKING:
     from distml.autofix.extras import Extras
-    from distml.autofix.git import Git
     from distml.autofix.proposal import Proposal
     from distml.autofix.publish import Outcome
+    from distml.git.clone import Git
 
 SUMMARY = "Open or update a pull request with safe fixes, and close it when nothing is left to fix."
 TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
@@ -72,10 +72,10 @@ def _configure_extras(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Do it; 0, or 2 where it cannot be done."""
     from distml.autofix.branch import MovedError
-    from distml.autofix.git import GitError
     from distml.autofix.proposal import ProposalError
     from distml.autofix.publish import BusyError
     from distml.autofix.signing import SigningError
+    from distml.git.clone import GitError
     from distml.github.rest import ApiError
 
     try:
@@ -107,7 +107,7 @@ def _run(options: Namespace) -> int:
 
 def _clone(options: Namespace) -> Git:
     """The clone in the working folder, after a look at the names given."""
-    from distml.autofix.git import Git, is_branch
+    from distml.git.clone import Git, is_branch
 
     if options.repo is None or not _REPOSITORY.fullmatch(options.repo):
         raise ConfigError(f"--repo must be OWNER/NAME, not {options.repo!r}")
@@ -164,11 +164,11 @@ def _tried(git: Git, proposal: Proposal, python: str) -> Proposal:
 
 def _known_base(git: Git, options: Namespace) -> str:
     """The base as this clone knows it."""
-    from distml.autofix.git import GitError
+    from distml.git.clone import GitError
 
     for name in (f"refs/remotes/{options.remote}/{options.base}", f"refs/heads/{options.base}"):
         try:
-            return git.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+            return git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         except GitError:
             continue
     raise ConfigError(f"this clone knows no branch {options.base} of {options.remote}; fetch it first")
@@ -176,8 +176,8 @@ def _known_base(git: Git, options: Namespace) -> str:
 
 def _published(git: Git, proposal: Proposal, options: Namespace) -> Outcome:
     from distml.autofix.branch import Remote
-    from distml.autofix.git import leads_to
     from distml.autofix.publish import Wanted, publish
+    from distml.git.clone import leads_to
     from distml.github.objects import Objects
     from distml.github.pulls import Repository
     from distml.github.rest import Api

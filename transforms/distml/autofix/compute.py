@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from distml.autofix.branch import Entry, regular_files
 from distml.autofix.fixes import Fixed
-from distml.autofix.git import Git
 from distml.autofix.proposal import (
     FILE_BYTES,
     Change,
@@ -24,6 +23,7 @@ from distml.autofix.proposal import (
     checked_path,
     is_inside,
 )
+from distml.git.clone import Git
 
 Fixer = Callable[[str, Sequence[str]], Fixed]
 """Mends files of a folder in place, and says why."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from distml.autofix.branch import write_tree
-from distml.autofix.git import Git
 from distml.autofix.proposal import Proposal
+from distml.git.clone import Git
 
 
 def patch(git: Git, proposal: Proposal) -> bytes:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from distml.autofix.branch import regular_files
-from distml.autofix.git import Git
 from distml.autofix.proposal import Change, Left, Proposal, Smoked
+from distml.git.clone import Git
 from distml.smoke.model import Options, Report, SmokeError
 
 Run = Callable[[str, str, dict[str, str]], Report]
@@ -67,7 +67,7 @@ def _falls(change: Change, failed: set[str]) -> bool:
 
 def _tried(git: Git, proposal: Proposal, change: Change, run: Run) -> tuple[str, str]:
     """The verdict on one script, and what there is to say."""
-    top = git.text("rev-parse", "--show-toplevel")
+    top = git.ask("rev-parse", "--show-toplevel")
     script = os.path.join(top, change.path)
     entry = regular_files(git, proposal.base)[change.path]
     if not os.path.isfile(script) or git.text("hash-object", "--no-filters", "--", script) != entry.blob:

@@ -1,0 +1,1 @@
+"""git as a process, the only room that starts it. May import nothing of ours."""
