@@ -110,7 +110,7 @@ def test_a_file_that_changes_while_it_is_written_is_left_alone(
 
     original = mending.rewritten
     monkeypatch.setattr(mending, "rewritten", rewritten)
-    assert main(["check", "--fix"]) == 1
+    assert main(["check", "--fix"]) == 2
     assert broken.read_text().endswith(BROKEN)
     assert "not fixed: a.py: it was changed by something else in the meantime" in capsys.readouterr().err
 
@@ -130,8 +130,8 @@ def test_a_file_that_cannot_be_written(
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("distml.rewrites.writing._replace", refuse)
-    assert main(["check", "--fix"]) == 1
+    monkeypatch.setattr("distml.writing.files._create", refuse)
+    assert main(["check", "--fix"]) == 2
     assert broken.read_text() == BROKEN
     assert "not fixed: a.py: cannot be written: Permission denied" in capsys.readouterr().err
 

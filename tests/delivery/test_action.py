@@ -131,13 +131,15 @@ def test_modules_of_the_checkout_are_not_imported(action: Path, checkout: Path) 
     assert not (checkout / "pwned").exists()
 
 
-def test_a_link_in_the_place_of_the_report_is_replaced(action: Path, checkout: Path, tmp_path: Path) -> None:
+def test_a_link_out_of_the_checkout_in_the_place_of_the_report_is_refused(
+    action: Path, checkout: Path, tmp_path: Path
+) -> None:
     (tmp_path / "precious").write_text("kept")
     (checkout / "distml.sarif").symlink_to(tmp_path / "precious")
     committed(checkout, bad=BROKEN)
-    assert run(action, checkout, {}).code == 1
+    assert run(action, checkout, {}).code == 2
     assert (tmp_path / "precious").read_text() == "kept"
-    assert not (checkout / "distml.sarif").is_symlink()
+    assert (checkout / "distml.sarif").is_symlink()
 
 
 def event(folder: Path, base: str, number: int = 7) -> dict[str, str]:

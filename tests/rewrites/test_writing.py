@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import stat
 import subprocess
 from pathlib import Path
 
@@ -17,11 +15,12 @@ from distml.source.reading import UnreadableError
 
 pytest.importorskip("libcst", reason="not run: needs libcst")
 
-from distml.rewrites.writing import WriteError, read_file, unified, write_file
+from distml.rewrites.writing import read_file, unified, write_file, write_rewritten
+from distml.writing.files import WriteError
 
 
-def rewrite(path: Path, source: str, **rest: str) -> None:
-    write_file(str(path), Rewritten(read_file(str(path)), source), **rest)
+def rewrite(path: Path, source: str) -> None:
+    write_file(str(path), Rewritten(read_file(str(path)), source), [str(path.parent)])
 
 
 @pytest.mark.parametrize(
@@ -45,32 +44,11 @@ def test_encoding_and_line_ends(tmp_path: Path, data: bytes, new: str, expected:
     assert [each.name for each in tmp_path.iterdir()] == ["a.py"]
 
 
-def test_permissions_and_links_stay(tmp_path: Path) -> None:
-    file, link = tmp_path / "a.py", tmp_path / "link.py"
-    file.write_text("x\n")
-    file.chmod(0o750)
-    link.symlink_to(file)
-    rewrite(link, "y\n", inside=str(tmp_path))
-    assert link.is_symlink()
-    assert file.read_text() == "y\n"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o750
-
-
-def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
-    file, link = tmp_path / "a.py", tmp_path / "inside" / "link.py"
-    file.write_text("x\n")
-    link.parent.mkdir()
-    link.symlink_to(file)
-    with pytest.raises(WriteError, match="outside"):
-        rewrite(link, "y\n", inside=str(link.parent))
-    assert file.read_text() == "x\n"
-
-
 def test_what_was_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text("x\n")
     with pytest.raises(WriteError, match="changed by something else"):
-        write_file(str(file), Rewritten("w\n", "y\n"))
+        write_file(str(file), Rewritten("w\n", "y\n"), [str(tmp_path)])
     assert file.read_text() == "x\n"
 
 
@@ -82,23 +60,32 @@ def test_what_cannot_be_encoded_leaves_the_file(tmp_path: Path) -> None:
     assert file.read_bytes() == b"# coding: ascii\n"
 
 
-def test_a_failure_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "a.py"
+def test_what_is_there_already_is_written(tmp_path: Path) -> None:
+    """One file under two names, both of which are to be rewritten."""
+    file, other = tmp_path / "a.py", tmp_path / "b.py"
     file.write_text("x\n")
+    other.hardlink_to(file)
+    change = Rewritten("x\n", "y\n")
+    for each in (file, other):
+        write_file(str(each), change, [str(tmp_path)])
+    assert file.read_text() == other.read_text() == "y\n"
+    assert file.samefile(other)
 
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(WriteError, match="No space left"):
-        rewrite(file, "y\n")
-    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("a.py", "x\n")]
+def test_all_texts_or_none(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.py", "b.py")]
+    for each in paths:
+        each.write_text("x\n")
+    paths[1].chmod(0o444)
+    with pytest.raises(WriteError, match="read-only"):
+        write_rewritten({str(each): Rewritten("x\n", "y\n") for each in paths}, [str(tmp_path)])
+    assert [each.read_text() for each in paths] == ["x\n", "x\n"]
 
 
 def test_nothing_to_write_touches_nothing(tmp_path: Path) -> None:
-    write_file(str(tmp_path / "absent.py"), Rewritten("x", "x"))
+    write_file(str(tmp_path / "absent.py"), Rewritten("x", "x"), [str(tmp_path)])
     with pytest.raises(UnreadableError):
-        write_file(str(tmp_path / "absent.py"), Rewritten("x", "y"))
+        write_file(str(tmp_path / "absent.py"), Rewritten("x", "y"), [str(tmp_path)])
 
 
 texts = st.lists(st.sampled_from(("a", "b", "", "c\r", "ü")), max_size=8).map("\n".join)

@@ -16,6 +16,8 @@ from distml.engine.discovery import discover
 from distml.report.printing import complain, hand_over, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from distml.engine.results import Report
     from distml.rewrites.model import Rewritten
 
@@ -23,14 +25,20 @@ ROUNDS = 10  # a fix that touches another one waits for the next
 
 
 def fix(paths: list[str], config: Config, options: Namespace) -> int:
-    """Check and write fixes until there are none, then report; the exit code."""
+    """Check and write fixes until there are none, then report; the exit code, 2 where a file could not be written."""
+    from distml.writing.files import roots_of
+
     out = sys.stdout if options.format in ("text", "concise") else sys.stderr
+    roots, failed = roots_of(paths), set[str]()
     for _ in range(ROUNDS):
         report, changes = _changes(paths, config, options)
-        written = [path for path, each in changes.items() if _written(path, each, out)]
-        if not written:
-            return show(report, options)
-    return show(look(paths, config, options), options)
+        open_ = {path: each for path, each in changes.items() if path not in failed}
+        failed |= {path for path, each in open_.items() if not _written(path, each, roots, out)}
+        if not any(each.edits for path, each in open_.items() if path not in failed):
+            break
+    else:
+        report = look(paths, config, options)
+    return max(show(report, options), 2 if failed else 0)
 
 
 def diff(paths: list[str], config: Config, options: Namespace) -> int:
@@ -76,16 +84,17 @@ def _text(data: bytes, path: str) -> str:
     return text_of(data, path)
 
 
-def _written(path: str, change: Rewritten, out: TextIO) -> bool:
-    """Write a file and say what was fixed in it; whether that was done."""
-    from distml.rewrites.writing import WriteError, write_file
+def _written(path: str, change: Rewritten, roots: Sequence[str], out: TextIO) -> bool:
+    """Write a file and say what was fixed in it; False where it could not be written."""
+    from distml.rewrites.writing import write_file
     from distml.source.reading import UnreadableError
+    from distml.writing.files import WriteError
 
     _refused(path, change)
     if not change.edits:
-        return False
+        return True
     try:
-        write_file(path, change)
+        write_file(path, change, roots)
     except (WriteError, UnreadableError) as error:
         complain(f"distml: not fixed: {error}")
         return False

@@ -87,7 +87,9 @@ def read(path: str) -> str:
 
 def deliver(path: str, rewritten: Rewritten, write: bool) -> None:
     """Print the patch of a rewritten file, or write the file; what was refused is said on standard error."""
-    from distml.rewrites.writing import WriteError, unified, write_file
+    from distml.rewrites.writing import unified, write_file
+    from distml.source.reading import UnreadableError
+    from distml.writing.files import WriteError, roots_of
 
     for refusal in rewritten.refusals:
         complain(f"{path}:{refusal.line}: {refusal.what} is left as it is: {refusal.reason}")
@@ -95,8 +97,8 @@ def deliver(path: str, rewritten: Rewritten, write: bool) -> None:
         hand_over(unified(path, rewritten))
         return
     try:
-        write_file(path, rewritten)
-    except WriteError as error:
+        write_file(path, rewritten, roots_of([path]))
+    except (WriteError, UnreadableError) as error:
         raise ConfigError(str(error)) from None
     for edit in rewritten.edits:
         say(f"{path}:{edit.line}: {edit.what}{f': {edit.reason}' if edit.reason else ''}")

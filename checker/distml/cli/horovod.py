@@ -14,7 +14,7 @@ from distml.engine.config import ConfigError
 from distml.report.printing import complain, hand_over, say, say_painted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from distml.engine.config import Config
     from distml.rewrites.horovod.options import Options
@@ -174,12 +174,12 @@ def _change(found: Survey, notebooks: Mapping[str, Notebook], options: Namespace
 
     objects = []
     changed = refused = False
-    for outcome in found.outcomes:
-        files = _files(outcome, notebooks)
+    delivered = [(outcome, _files(outcome, notebooks)) for outcome in found.outcomes]
+    if options.write:
+        _write({path: each for _, files in delivered for path, each in files.items()}, options.paths or [os.curdir])
+    for outcome, files in delivered:
         changed = changed or any(each.source != each.before for each in files.values())
         refused = refused or any(each.code not in DONE - {"HVD202"} for each in outcome.plan.refusals)
-        if options.write:
-            _write(files)
         if options.format == "json":
             objects.append(as_object(outcome, notebooks, {path: unified(path, each) for path, each in files.items()}))
             continue
@@ -210,14 +210,16 @@ def _files(outcome: Outcome, notebooks: Mapping[str, Notebook]) -> dict[str, Rew
     return files
 
 
-def _write(files: Mapping[str, Rewritten]) -> None:
-    from distml.rewrites.writing import WriteError, write_file
+def _write(files: Mapping[str, Rewritten], paths: Sequence[str]) -> None:
+    """Write the files of all programs, or none."""
+    from distml.rewrites.writing import write_rewritten
+    from distml.source.reading import UnreadableError
+    from distml.writing.files import WriteError, roots_of
 
-    for path, rewritten in files.items():
-        try:
-            write_file(path, rewritten)
-        except WriteError as error:
-            raise ConfigError(str(error)) from None
+    try:
+        write_rewritten(files, roots_of(paths))
+    except (WriteError, UnreadableError) as error:
+        raise ConfigError(str(error)) from None
 
 
 def _epochs(text: str) -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from distml.engine.config import ConfigError
 from distml.report.printing import complain, hand_over
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from distml.choreo.project import Projection
 
 SUMMARY = "Project the choreographies of a file: write the program of each party."
@@ -38,14 +41,21 @@ def run(options: Namespace) -> int:
     show(found)
     if found.findings:
         return 1
-    if options.diagram:
-        _draw(path, found, options.output)
-        return 0
-    if options.infer_selects and options.output is not None:
-        _deliver(path, "", found.source, options.output)
-    for role, program in found.files.items():
-        _deliver(path, role, program, options.output)
+    programs = _diagrams(path, found) if options.diagram else _programs(path, found, options.infer_selects)
+    if options.output is None:
+        for each in programs:
+            hand_over(each.shown)
+    else:
+        _write(programs, options.output)
     return 0
+
+
+class _Program(NamedTuple):
+    """What is made: a file, and how it is printed instead."""
+
+    name: str
+    text: str
+    shown: str
 
 
 def projected(file: str, role: str | None, infer_selects: bool) -> Projection:
@@ -70,25 +80,29 @@ def show(found: Projection) -> None:
         complain(f"{each.span.path}:{each.span.line}:{each.span.column}: {each.code} {first}", *more)
 
 
-def _draw(path: Path, found: Projection, folder: str | None) -> None:
-    """Print the diagrams as blocks of Markdown, or write one file each."""
+def _diagrams(path: Path, found: Projection) -> list[_Program]:
+    """The diagrams; printed, blocks of Markdown."""
     from distml.choreo.diagram import diagrams
 
-    for name, diagram in diagrams(found.checked).items():
-        if folder is None:
-            hand_over(f"```mermaid\n{diagram}```\n")
-            continue
-        target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
-        (target / f"{path.stem}_{name}.mmd").write_text(diagram, "utf-8")
+    made = diagrams(found.checked).items()
+    return [_Program(f"{path.stem}_{name}.mmd", text, f"```mermaid\n{text}```\n") for name, text in made]
 
 
-def _deliver(path: Path, role: str, program: str, folder: str | None) -> None:
-    """Print or write the program of a role, or with no role the choreography itself."""
-    if folder is None:
-        hand_over(f"# {role}\n{program}\n")
-        return
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    name = f"{path.stem}_{role.lower()}.py" if role else f"{path.stem}_with_selects.py"
-    (target / name).write_text(program, "utf-8")
+def _programs(path: Path, found: Projection, completed: bool) -> list[_Program]:
+    """The programs of the roles, in files after the choreography itself where it was completed."""
+    made = [
+        _Program(f"{path.stem}_{role.lower()}.py", text, f"# {role}\n{text}\n") for role, text in found.files.items()
+    ]
+    return [_Program(f"{path.stem}_with_selects.py", found.source, ""), *made] if completed else made
+
+
+def _write(programs: Sequence[_Program], folder: str) -> None:
+    """Write all of them into a folder, or none."""
+    from distml.writing.files import File, WriteError, roots_of, write_files
+
+    try:
+        write_files(
+            [File(os.path.join(folder, each.name), each.text.encode()) for each in programs], roots_of([folder])
+        )
+    except WriteError as error:
+        raise ConfigError(str(error)) from None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from distml.writing.files import replace
+
 LARGEST = 1024 * 1024
-_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of distml, safe to delete.\n"
+_TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results of distml, safe to delete.\n"
 
 
 class Store:
@@ -37,18 +39,11 @@ class Store:
         """Write a file; does nothing where it would be too large or the folder cannot be written."""
         if len(data) > LARGEST:
             return
-        path = self._path(name)
-        partial = f"{path}.{os.getpid()}"
+        folder, last = os.path.split(self._path(name))
         with suppress(OSError):
-            self._make(os.path.dirname(path))
-            try:
-                with open(partial, "wb") as file:
-                    file.write(data)
-                os.replace(partial, path)
-            except OSError:
-                os.unlink(partial)
-                raise
-            _drop_oldest(os.path.dirname(path), self._bound)
+            self._make(folder)
+            replace(folder, last, data)
+            _drop_oldest(folder, self._bound)
 
     def _path(self, name: str) -> str:
         return os.path.join(self._folder, name[:2], name[2:])
@@ -56,8 +51,7 @@ class Store:
     def _make(self, folder: str) -> None:
         if not os.path.isdir(folder):
             os.makedirs(folder, exist_ok=True)
-            with open(os.path.join(self._folder, "CACHEDIR.TAG"), "w", encoding="utf-8") as tag:
-                tag.write(_TAG)
+            replace(self._folder, "CACHEDIR.TAG", _TAG)
 
 
 def _drop_oldest(folder: str, bound: int) -> None:

@@ -22,6 +22,7 @@ from distml.github.rest import ApiError
 from distml.report.context import Context
 from distml.report.forms import form
 from distml.report.markup import fenced
+from distml.writing.files import File, WriteError, write_files
 
 PATCH = "distml.patch"
 
@@ -31,7 +32,7 @@ def main() -> int:
     toolkit.prepare_output()
     try:
         return _run(read())
-    except (toolkit.InputError, ConfigError, OSError) as error:
+    except (toolkit.InputError, ConfigError, WriteError, OSError) as error:
         toolkit.annotate("error", str(error), "distml")
         return 2
 
@@ -120,21 +121,8 @@ def _keep_sarif(path: str, report: Report) -> str:
 
 
 def _write(path: str, data: bytes) -> None:
-    """Write a file in one step. A link of that name is replaced, not followed: the checkout may be anybody's.
-
-    Raises `OSError`.
-    """
-    folder = os.path.dirname(os.path.abspath(path))
-    allowed = [os.path.realpath(root) for root in (os.curdir, _temporary())]
-    real = os.path.realpath(folder)
-    if not any(os.path.commonpath([real, root]) == root for root in allowed):
-        raise OSError(f"{path} is neither in the workspace nor in the runner's folder for temporary files")
-    os.makedirs(folder, exist_ok=True)
-    handle, made = tempfile.mkstemp(prefix=".distml-", dir=folder)
-    with open(handle, "wb") as file:
-        file.write(data)
-    os.chmod(made, 0o644)
-    os.replace(made, path)
+    """Write a file into the workspace or the runner's folder for temporary files. Raises `WriteError`."""
+    write_files([File(path, data)], [os.path.realpath(root) for root in (os.curdir, _temporary())])
 
 
 def _temporary() -> str:

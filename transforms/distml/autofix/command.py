@@ -77,10 +77,11 @@ def run(options: Namespace) -> int:
     from distml.autofix.signing import SigningError
     from distml.git.clone import GitError
     from distml.github.rest import ApiError
+    from distml.writing.files import WriteError
 
     try:
         return _run(options)
-    except (ApiError, GitError, ProposalError, BusyError, MovedError, SigningError, OSError) as error:
+    except (ApiError, GitError, ProposalError, BusyError, MovedError, SigningError, WriteError, OSError) as error:
         raise ConfigError(str(error)) from None
 
 
@@ -96,8 +97,9 @@ def _run(options: Namespace) -> int:
         _show(git, proposal, options.branch)
     elif options.compute is not None:
         from distml.autofix.proposal import encode
+        from distml.writing.files import File, roots_of, write_files
 
-        Path(options.compute).write_text(encode(proposal), "utf-8")
+        write_files([File(options.compute, encode(proposal).encode())], roots_of([options.compute]))
         say(f"{len(proposal.changes)} files to change, {len(proposal.left)} places left as they are")
     else:
         outcome = _published(git, proposal, options)

@@ -74,7 +74,7 @@ def _export(git: Git, entries: Mapping[str, Entry], folder: str) -> dict[str, by
         stream.readline()
         target = os.path.join(folder, path)
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        with open(target, "wb") as file:
+        with open(target, "xb") as file:  # names that differ in case alone may be one here
             file.write(contents[path])
     return contents
 

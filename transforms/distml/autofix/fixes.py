@@ -15,8 +15,9 @@ from distml.autofix.proposal import Left, Reason
 from distml.diagnostics.model import Diagnostic
 from distml.engine.config import load
 from distml.engine.run import run
-from distml.rewrites.writing import WriteError, read_file, write_file
+from distml.rewrites.writing import read_file, write_file
 from distml.source.reading import UnreadableError
+from distml.writing.files import WriteError, roots_of
 
 
 class Fixed(NamedTuple):
@@ -39,10 +40,11 @@ def write_fixes(findings: Iterable[Diagnostic], places: dict[str, str]) -> Fixed
     concerned = {edit.span.path for each in findings if each.fix for edit in each.fix.edits}
     reasons: dict[str, tuple[Reason, ...]] = {}
     left: list[Left] = []
+    roots = roots_of(places)
     for path, change in rewritten(findings, {path: read_file(path) for path in places if path in concerned}).items():
         left += (Left(places[path], each.line, "", each.reason) for each in change.refusals)
         try:
-            write_file(path, change)
+            write_file(path, change, roots)
         except (UnreadableError, WriteError) as error:
             left.append(Left(places[path], min((each.line for each in change.edits), default=1), "", str(error)))
         else:

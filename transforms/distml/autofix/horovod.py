@@ -14,8 +14,10 @@ from distml.rewrites.horovod.findings import findings, header, remarks
 from distml.rewrites.horovod.options import Backend, Options
 from distml.rewrites.horovod.rewrite import Outcome
 from distml.rewrites.horovod.tree import survey
-from distml.rewrites.writing import WriteError, write_file
+from distml.rewrites.writing import write_rewritten
 from distml.source.project import Project
+from distml.source.reading import UnreadableError
+from distml.writing.files import WriteError
 
 
 class Distribute:
@@ -56,17 +58,16 @@ def _spot(finding: Diagnostic) -> tuple[str, str, int]:
 
 
 def _written(outcome: Outcome, folder: str) -> dict[str, tuple[Reason, ...]]:
-    """Write the files of a program: all, or where one cannot be written none of those that follow."""
+    """Write the files of a program, or none of them."""
+    try:
+        write_rewritten(outcome.files, [folder])
+    except (WriteError, UnreadableError):
+        return {}
     reasons: dict[str, tuple[Reason, ...]] = {}
-    for location, rewritten in outcome.files.items():
-        name = os.path.relpath(location, folder)
-        try:
-            write_file(location, rewritten, inside=folder)
-        except WriteError:
-            break
+    for location in outcome.files:
         edits = outcome.plan.patches[location].edits
         each_once = dict.fromkeys(Reason(each.line, each.what, each.reason, each.rule) for each in edits)
-        reasons[name] = (*_what_for(outcome), *each_once)
+        reasons[os.path.relpath(location, folder)] = (*_what_for(outcome), *each_once)
     return reasons
 
 

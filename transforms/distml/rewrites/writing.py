@@ -1,25 +1,18 @@
 """Reading a file that is to be rewritten, showing what changes in it, and writing it.
 
-What is shown and what is written come from the same `Rewritten`. A file is replaced in one step, so that it is never
-half written, and only if it is still what was read.
+What is shown and what is written come from the same `Rewritten`. A file is written only if it is still what was read.
 """
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import os
-import stat
-import tempfile
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from distml.diagnostics.printable import is_seen
 from distml.rewrites.model import BOM, Rewritten
 from distml.source.reading import DEFAULT_MAX_FILE_SIZE, declared_encoding, decode, read_bytes
-
-
-class WriteError(Exception):
-    """A file cannot be written; the message says why, in one line. Nothing was changed."""
+from distml.writing.files import File, WriteError, write_files
 
 
 def read_file(path: str, limit: int = DEFAULT_MAX_FILE_SIZE) -> str:
@@ -51,25 +44,31 @@ def _quoted(char: str) -> str:
     return char if is_seen(char) else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
 
 
-def write_file(path: str, rewritten: Rewritten, inside: str | None = None) -> None:
-    """Put the new text in the place of the old, with the same encoding and permissions.
+def write_file(path: str, rewritten: Rewritten, roots: Sequence[str]) -> None:
+    """Put the new text in the place of the old, below one of `roots`: `write_rewritten` for one file."""
+    write_rewritten({path: rewritten}, roots)
 
-    A symbolic link stays, and what it points to is written; not outside of the folder `inside`, if one is given. Raises
-    `WriteError` where the file cannot be written or is no longer what was rewritten, `UnreadableError` where it cannot
-    be read.
+
+def write_rewritten(changes: Mapping[str, Rewritten], roots: Sequence[str]) -> None:
+    """Put new texts in the place of the old, with the same encodings and permissions: all, or none.
+
+    Raises `WriteError` where a file cannot be written below one of `roots` or is no longer what was rewritten,
+    `UnreadableError` where it cannot be read.
     """
-    if rewritten.source == rewritten.before:
-        return
-    target = os.path.realpath(path)
-    if inside is not None and not Path(target).is_relative_to(os.path.realpath(inside)):
-        raise WriteError(f"{path}: it is a link to {target}, outside of {inside}")
-    data = read_bytes(target, path, max(DEFAULT_MAX_FILE_SIZE, 4 * len(rewritten.before)))
-    if text_of(data, path) != rewritten.before:
+    changed = [_file(path, each) for path, each in changes.items() if each.source != each.before]
+    if files := [each for each in changed if each is not None]:
+        write_files(files, roots)
+
+
+def _file(path: str, rewritten: Rewritten) -> File | None:
+    """What to write; None where the new text is there already, under another name of the same file."""
+    data = read_bytes(path, path, max(DEFAULT_MAX_FILE_SIZE, 4 * len(rewritten.before)))
+    text = text_of(data, path)
+    if text == rewritten.source:
+        return None
+    if text != rewritten.before:
         raise WriteError(f"{path}: it was changed by something else in the meantime")
-    try:
-        _replace(target, _encoded(rewritten.source, declared_encoding(data), path))
-    except OSError as error:
-        raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return File(path, _encoded(rewritten.source, declared_encoding(data), path), data)
 
 
 def _encoded(text: str, encoding: str, path: str) -> bytes:
@@ -89,22 +88,3 @@ def _lines(text: str) -> list[str]:
     """Lines with their ends, cut at LF only, as `patch` counts them."""
     lines = text.split("\n")
     return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-
-
-def _replace(target: str, data: bytes) -> None:
-    """Write a new file beside `target` and move it there."""
-    status = os.stat(target)
-    handle, made = tempfile.mkstemp(prefix=".distml-", dir=os.path.dirname(target))
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(made, stat.S_IMODE(status.st_mode))
-        with contextlib.suppress(OSError, AttributeError):  # only root may give files away
-            os.chown(made, status.st_uid, status.st_gid)
-        os.replace(made, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(made)
-        raise

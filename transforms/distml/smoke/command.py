@@ -12,6 +12,8 @@ from distml.engine.config import ConfigError
 from distml.report.printing import complain, hand_over
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from distml.smoke.model import Options
 
 SUMMARY = "Run a training script and its rewriting as real processes, and compare what they do. This runs your code."
@@ -60,10 +62,7 @@ def run(options: Namespace) -> int:
     except SmokeError as error:
         raise ConfigError(str(error)) from None
     hand_over(as_text(report))
-    if options.json:
-        _write(options.json, json.dumps(as_json(report), indent=2) + "\n")
-    if options.markdown:
-        _write(options.markdown, as_markdown(report))
+    _write({options.json: json.dumps(as_json(report), indent=2) + "\n", options.markdown: as_markdown(report)})
     return 0 if report.ok else 1
 
 
@@ -98,8 +97,12 @@ def _rewritten(script: Path, options: Namespace) -> dict[str, str]:
     return rewritten(script, "ddp" if options.launcher == "torchrun" else "horovod", options.scale_lr)
 
 
-def _write(path: str, text: str) -> None:
+def _write(reports: Mapping[str | None, str]) -> None:
+    """Write the reports that were asked for, by path."""
+    from distml.writing.files import File, WriteError, roots_of, write_files
+
+    asked = {path: text for path, text in reports.items() if path}
     try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from None
+        write_files([File(path, text.encode()) for path, text in asked.items()], roots_of(asked))
+    except WriteError as error:
+        raise ConfigError(str(error)) from None
