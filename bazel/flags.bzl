@@ -1,4 +1,4 @@
-"""Build settings of the checks, `--@distml//bazel:select=SHP,CHO` and its kin."""
+"""Build settings of the checks: `--@distml//bazel:select=SHP,CHO`, `--@distml//bazel:report_only`."""
 
 CodesInfo = provider(
     doc = "Rules that were named on the command line.",
@@ -13,4 +13,18 @@ codes_flag = rule(
     doc = "A flag that holds rules of distml with commas between them.",
     implementation = _codes_impl,
     build_setting = config.string(flag = True),
+)
+
+SwitchInfo = provider(
+    doc = "A choice that was made on the command line.",
+    fields = {"on": "bool"},
+)
+
+def _switch_impl(ctx):
+    return [SwitchInfo(on = ctx.build_setting_value)]
+
+switch_flag = rule(
+    doc = "A flag that is given or not.",
+    implementation = _switch_impl,
+    build_setting = config.bool(flag = True),
 )

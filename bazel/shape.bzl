@@ -2,8 +2,9 @@
 
     bazel build --aspects=@distml//bazel:shape.bzl%check //...
 
-Findings fail the build by a validation action; the reports are made whether there are findings or not, and are kept in
-the output groups `distml_json`, `distml_text`, `distml_patch`, `distml_sarif`, and `distml_report` for the first three.
+Findings fail the build by an action of their own, the gate; the reports are made whether there are findings or not. Both
+are built where no output group is named. The groups `distml_json`, `distml_text`, `distml_patch`, `distml_sarif`, and
+`distml_report` for the first three, have the gates too: what is checked does not depend on what is asked for.
 
 A target depends on the *essence* of the files below it (what they mean, without comments and layout) and on their text
 only where its report shows a place in them. So a comment edit reruns one target, and other edits what read the file.
@@ -11,7 +12,7 @@ only where its report shows a place in them. So a comment edit reruns one target
 It names no provider of rules_python, and serves Bazel 4 to 8.
 """
 
-load(":flags.bzl", "CodesInfo")
+load(":flags.bzl", "CodesInfo", "SwitchInfo")
 
 DistmlInfo = provider(
     doc = "What the checks of a target hand to those of the targets that depend on it.",
@@ -29,15 +30,29 @@ DistmlInfo = provider(
 
 _REPORTS = ["text", "json", "patch", "sarif", "gates"]
 _OUTPUTS = ["essence", "txt", "json", "patch", "results", "unused", "sarif", "ok"]
-_WORKER = {"supports-workers": "1", "requires-worker-protocol": "json"}
+_WORKER = {"supports-workers": "1"}
 
 def _check_impl(target, ctx):
     info = _checked(target, ctx, "distml")
-    return [info, OutputGroupInfo(_validation = info.gates, **_groups(info))]
+    gates = depset() if ctx.attr._report_only[SwitchInfo].on else info.gates
+    groups = {name: depset(transitive = [files, gates]) for name, files in _groups(info).items()}
+    groups[_unasked(target)] = groups["distml_report"]
+
+    # Newer Bazels build this one whatever groups are asked for.
+    return [info, OutputGroupInfo(_validation = gates, **groups)]
 
 def _report_impl(target, ctx):
     info = _checked(target, ctx, "distml_test")
     return [info, OutputGroupInfo(**_groups(info))]
+
+def _unasked(target):
+    """An output group of an aspect that every Bazel builds unless others are asked for.
+
+    It is `default`. Where the target has one of its own, the two could not be merged; the other that is built unasked is
+    that of temporary files, which only rules for C++ have.
+    """
+    taken = OutputGroupInfo in target and hasattr(target[OutputGroupInfo], "default")
+    return "temp_files_INTERNAL_" if taken else "default"
 
 def _groups(info):
     """The output groups of reports. Those of targets below belong to them, as their findings do to the gates."""
@@ -127,8 +142,8 @@ def _run(ctx, args, what, **more):
 def _essence(target, ctx, output, own):
     essence = ctx.actions.declare_file(output["essence"])
     args = _request(ctx)
-    args.add("--essence", essence)
-    args.add_all("--check", own)
+    args.add(essence, format = "--essence=%s")
+    args.add_all(own, format_each = "--check=%s")
     _run(ctx, args, "Reading {}".format(target.label), inputs = own, outputs = [essence])
     return essence
 
@@ -138,18 +153,18 @@ def _check(target, ctx, output, checked, sources, essences, roots):
         for kind in ("txt", "json", "patch", "results", "unused")
     ]
     args = _request(ctx)
-    args.add("--text", text)
-    args.add("--json", json)
-    args.add("--patch", patch)
-    args.add("--results", results)
-    args.add("--unused", unused)
-    args.add_all("--config", ctx.files._config)
-    args.add_all("--select", ctx.attr._select[CodesInfo].codes)
-    args.add_all("--ignore", ctx.attr._ignore[CodesInfo].codes)
-    args.add_all("--root", roots)
-    args.add_all("--check", checked)
-    args.add_all("--essences", essences)
-    args.add_all("--context", sources)
+    args.add(text, format = "--text=%s")
+    args.add(json, format = "--json=%s")
+    args.add(patch, format = "--patch=%s")
+    args.add(results, format = "--results=%s")
+    args.add(unused, format = "--unused=%s")
+    args.add_all(ctx.files._config, format_each = "--config=%s")
+    args.add_all(ctx.attr._select[CodesInfo].codes, format_each = "--select=%s")
+    args.add_all(ctx.attr._ignore[CodesInfo].codes, format_each = "--ignore=%s")
+    args.add_all(roots, format_each = "--root=%s")
+    args.add_all(checked, format_each = "--check=%s")
+    args.add_all(essences, format_each = "--essences=%s")
+    args.add_all(sources, format_each = "--context=%s")
     _run(
         ctx,
         args,
@@ -170,8 +185,8 @@ def _sarif(target, ctx, output, results):
     """SARIF carries the help of all rules; it is made only where the output group is asked for."""
     sarif = ctx.actions.declare_file(output["sarif"])
     args = _request(ctx)
-    args.add("--sarif", sarif)
-    args.add("--results", results)
+    args.add(sarif, format = "--sarif=%s")
+    args.add(results, format = "--results=%s")
     _run(ctx, args, "Writing SARIF of {}".format(target.label), inputs = [results], outputs = [sarif])
     return sarif
 
@@ -185,12 +200,14 @@ def _gate(target, ctx, output, text):
         inputs = [text],
         outputs = [gate],
         progress_message = "Findings of {}".format(target.label),
+        execution_requirements = {"no-sandbox": "1"},  # it reads one file, and what a sandbox says hides the findings
     )
     return gate
 
 _ATTRS = {
     "_config": attr.label(default = ":config", allow_files = True),
     "_ignore": attr.label(default = ":ignore"),
+    "_report_only": attr.label(default = ":report_only"),
     "_select": attr.label(default = ":select"),
     "_tool": attr.label(default = ":tool", executable = True, allow_files = True, cfg = "exec"),
 }
@@ -210,17 +227,27 @@ report = aspect(
 )
 
 def _test_impl(ctx):
-    reports = depset(transitive = [src[DistmlInfo].text for src in ctx.attr.srcs if DistmlInfo in src])
     script = ctx.actions.declare_file(ctx.label.name + ".sh")
     lines = ["#!/bin/sh", "code=0"]
-    for report in reports.to_list():
-        lines.append("if [ -s '{0}' ]; then cat '{0}'; code=1; fi".format(report.short_path))
+    reports = {src.label: src[DistmlInfo].text if DistmlInfo in src else depset() for src in ctx.attr.srcs}
+    for label, found in reports.items():
+        if not found.to_list():
+            lines.append("echo {}; code=1".format(_quoted("Nothing in {} was checked.".format(label))))
+    everything = depset(transitive = reports.values())
+    for report in everything.to_list():
+        lines.append("if [ -s {0} ]; then cat {0}; code=1; fi".format(_quoted("./" + report.short_path)))
     ctx.actions.write(script, "\n".join(lines + ["exit $code", ""]), is_executable = True)
-    return [DefaultInfo(executable = script, runfiles = ctx.runfiles(transitive_files = reports))]
+    return [DefaultInfo(executable = script, runfiles = ctx.runfiles(transitive_files = everything))]
+
+def _quoted(text):
+    """A text as one word of a shell script."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"
 
 distml_test = rule(
-    doc = "Passes where distml finds nothing in `srcs` and what they depend on; a failing one prints the findings.",
+    doc = """Passes where distml finds nothing in `srcs` and what they depend on; a failing one prints the findings.
+
+    It fails too where there is nothing to check in one of `srcs`.""",
     implementation = _test_impl,
-    attrs = {"srcs": attr.label_list(aspects = [report], mandatory = True, doc = "Python targets.")},
+    attrs = {"srcs": attr.label_list(aspects = [report], allow_empty = False, mandatory = True, doc = "Python targets.")},
     test = True,
 )

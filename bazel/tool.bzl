@@ -1,7 +1,7 @@
 """What the aspect runs: distml from the sources of this module, under an interpreter that a repository rule names.
 
 `distml_python` makes the repository with the interpreter and, if wheels are given, the packages that distml needs
-(z3-solver, libcst and what they need). `distml_worker` packs the sources, compiled, into one file and starts them from it.
+(z3-solver, libcst and what they need). `distml_program` packs the sources, compiled, into one file and starts them from it.
 """
 
 _ASK = """
@@ -71,7 +71,8 @@ files="$0.runfiles"
 PYTHONPATH="$files/{code}:$files/{packages}"
 PYTHONSAFEPATH=1 PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1 PYTHONHASHSEED=0
 export PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE PYTHONNOUSERSITE PYTHONHASHSEED
-exec "$files/{python}" -m distml.cli.worker "$@"
+if [ -n "$BUILD_WORKING_DIRECTORY" ]; then cd "$BUILD_WORKING_DIRECTORY" || exit 2; fi  # of `bazel run`
+exec "$files/{python}" -m {command} "$@"
 """
 
 def _worker_impl(ctx):
@@ -95,6 +96,7 @@ def _worker_impl(ctx):
         start,
         _START.format(
             code = _runfile(ctx, code),
+            command = ctx.attr.command,
             packages = _runfile(ctx, python).rpartition("/")[0] + "/packages",
             python = _runfile(ctx, python),
         ),
@@ -109,10 +111,11 @@ def _runfile(ctx, file):
         return file.short_path[len("../"):]
     return ctx.workspace_name + "/" + file.short_path
 
-distml_worker = rule(
-    doc = "Runs distml as a persistent worker, or once.",
+distml_program = rule(
+    doc = "Runs distml: by default as actions call it, as a persistent worker or once.",
     implementation = _worker_impl,
     attrs = {
+        "command": attr.string(default = "distml.cli.worker", doc = "A module, and arguments that come before others."),
         "packages": attr.label(doc = "Packages beside the interpreter, in a folder `packages`."),
         "python": attr.label(executable = True, allow_single_file = True, cfg = "exec", mandatory = True),
         "sources": attr.label(allow_files = [".py"], mandatory = True),

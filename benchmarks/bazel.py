@@ -88,7 +88,7 @@ class Bench:
             shutil.copytree(CHECKOUT / name, distml / name, ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("WORKSPACE", "BUILD.bazel"):
             shutil.copy(CHECKOUT / name, distml / name)
-        self._start = [bazel, f"--output_user_root={folder}/outputs", f"--bazelrc={distml}/bazel/debian/bazelrc"]
+        self._start = [bazel, f"--output_user_root={folder}/outputs", "--nohome_rc"]
         for index in range(targets):
             self.write(index)
             deps = f'"//p{index - 1}:net"' if index % CHAIN else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,20 +17,31 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[2]
 ASPECT = "--aspects=@distml//bazel:shape.bzl%check"
-PARTS = ("bazel", "checker", "transforms", "BUILD.bazel", "WORKSPACE", "pyproject.toml", "examples", ".bazelrc")
+PARTS = ("bazel", "checker", "transforms", "BUILD.bazel", "MODULE.bazel", "WORKSPACE", "WORKSPACE.bzlmod")
+PARTS += ("pyproject.toml", "examples", ".bazelignore", ".bazelrc")
 DEBIAN = """
 workspace(name = "consumer")
 local_repository(name = "rules_cc", path = "{distml}/bazel/debian/rules_cc")
+local_repository(name = "rules_python", path = "{distml}/bazel/debian/rules_python")
 local_repository(name = "remote_coverage_tools", path = "{distml}/bazel/debian/remote_coverage_tools")
 local_repository(name = "rules_java", path = "/usr/share/bazel/rules/java")
 local_repository(name = "rules_proto", path = "/usr/share/bazel/rules/proto")
 """
+RULES = 'load("@rules_python//python:defs.bzl", "py_library")\n'
 PAGE = (CHECKOUT / "docs" / "bazel.md").read_text()
+START = "--max_idle_secs=120 --host_jvm_args=-Xmx1g --nohome_rc"
+"""How Bazel is started: nothing that changes what it builds, and nothing of whoever runs the tests."""
 
 
 def blocks(kind: str) -> list[str]:
     """The fenced blocks of docs/bazel.md with exactly this info string."""
     return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def modern() -> bool:
+    """Whether this Bazel reads MODULE.bazel; Debian's 4.2.3 does not say its version."""
+    said = subprocess.run(["bazel", "--version"], capture_output=True, text=True, timeout=400).stdout
+    return bool(found := re.search(r"bazel (\d+)\.", said)) and int(found[1]) >= 7
 
 
 class Workspace:
@@ -39,14 +51,21 @@ class Workspace:
         self.folder = folder
         self._outputs = outputs
 
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        start = ["bazel", f"--output_user_root={self._outputs}", "--max_idle_secs=120", "--host_jvm_args=-Xmx1g"]
-        start.append(f"--bazelrc={CHECKOUT}/bazel/debian/bazelrc")
-        env = {**os.environ, "DISTML_PYTHON": sys.executable, **environment}
+    def shell(self, commands: str) -> subprocess.CompletedProcess[str]:
+        """Run commands as they are printed, in a shell in which `bazel` keeps what it builds to itself."""
+        programs = self._outputs / "programs"
+        programs.mkdir(exist_ok=True)
+        start = f"--output_user_root={self._outputs} {START}"
+        (programs / "bazel").write_text(f'#!/bin/sh\nexec "{shutil.which("bazel")}" {start} "$@"\n')
+        (programs / "bazel").chmod(0o755)
+        env = {**os.environ, "DISTML_PYTHON": sys.executable, "PATH": f"{programs}:{os.environ['PATH']}"}
         env.pop("PYTHONPATH", None)
         return subprocess.run(
-            [*start, *arguments], cwd=self.folder, env=env, capture_output=True, text=True, timeout=400
+            ["bash", "-euc", commands], cwd=self.folder, env=env, capture_output=True, text=True, timeout=400
         )
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.shell(shlex.join(["bazel", *arguments]))
 
     def build(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Build with the aspect, every action that runs named in the output."""
@@ -58,7 +77,7 @@ class Workspace:
             path = self.folder / name.replace("__", "/")
             path = path if path.name == "BUILD" else path.with_suffix(".py")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            path.write_text(RULES + text if path.name == "BUILD" else text)
 
     def output(self, name: str) -> str:
         return (self.folder / "bazel-bin" / name).read_text()
@@ -99,8 +118,11 @@ def server(tmp_path_factory: pytest.TempPathFactory, outputs: Path, distml: Path
     folder = tmp_path_factory.mktemp("project") / "consumer"
     folder.mkdir()
     (folder.parent / "distml").symlink_to(distml)
-    (folder / "WORKSPACE").write_text(DEBIAN.format(distml=distml) + blocks("python workspace")[0])
-    (folder / ".bazelrc").write_text("".join(blocks("text bazelrc")))
+    if modern():
+        rules = 'bazel_dep(name = "rules_python", version = "1.6.0")\n'
+        (folder / "MODULE.bazel").write_text(rules + blocks("python module")[0])
+    else:
+        (folder / "WORKSPACE").write_text(DEBIAN.format(distml=distml) + blocks("python workspace")[0])
     workspace = Workspace(folder, outputs)
     yield workspace
     workspace.run("shutdown")
@@ -108,8 +130,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, outputs: Path, distml: Path
 
 @pytest.fixture
 def workspace(server: Workspace) -> Workspace:
-    """The workspace with nothing in it."""
+    """The workspace with nothing in it but what the page says of setting up."""
     for path in server.folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
+        elif not path.is_symlink() and not path.name.startswith(("WORKSPACE", "MODULE")):
+            path.unlink()
     return server

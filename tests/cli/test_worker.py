@@ -1,18 +1,15 @@
-"""The worker of build rules: the protocol, and what requests write."""
+"""The worker of build rules: what requests write."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from distml.cli.worker import carry_out, requests
+from distml.cli.worker import carry_out
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Span
 
 from engine.test_declared import out_of_time
@@ -30,7 +27,7 @@ def app(folder: Path) -> Path:
 
 def check(*arguments: str) -> tuple[int, str]:
     outputs = [f"--{name}=out.{name}" for name in OUTPUTS]
-    return carry_out(["--check", "app.py", "--root", "", "--context", "app.py", "lib.py", *arguments, *outputs])
+    return carry_out(["--check=app.py", "--root=", "--context=app.py", "--context=lib.py", *arguments, *outputs])
 
 
 def test_a_check_writes_all_that_was_asked_for(app: Path) -> None:
@@ -45,7 +42,7 @@ def test_a_check_writes_all_that_was_asked_for(app: Path) -> None:
 
 def test_sarif_is_made_from_results(app: Path) -> None:
     check()
-    assert carry_out(["--results", "out.results", "--sarif", "out.sarif"]) == (0, "")
+    assert carry_out(["--results=out.results", "--sarif=out.sarif"]) == (0, "")
     (run,) = json.loads((app / "out.sarif").read_text())["runs"]
     assert [result["ruleId"] for result in run["results"]] == ["SHP101"]
 
@@ -54,8 +51,8 @@ def test_essences_of_files_that_were_read_are_used(app: Path) -> None:
     (app / "more.py").write_text("x = 1\n")
     (app / "app.py").write_text("import lib\n" + APP)
     for name in ("lib", "more"):
-        assert carry_out(["--essence", f"{name}.essence", "--check", f"{name}.py"]) == (0, "")
-    assert check("--context", "more.py", "--essences", "lib.essence", "more.essence") == (0, "")
+        assert carry_out([f"--essence={name}.essence", f"--check={name}.py"]) == (0, "")
+    assert check("--context=more.py", "--essences=lib.essence", "--essences=more.essence") == (0, "")
     assert (app / "out.unused").read_text().split() == ["lib.py", "more.py", "more.essence"]
 
 
@@ -69,10 +66,10 @@ def test_no_findings_no_text(app: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--check", "gone.py"], "distml: error: gone.py: No such file"),
-        (["--select", "XYZ"], "no rule has the code"),
-        (["--nonsense"], "unrecognized arguments: --nonsense"),
-        (["--config", "bad.toml"], "bad.toml: unknown key"),
+        (["--check=gone.py"], "distml: error: gone.py: No such file"),
+        (["--select=XYZ"], "no rule has the code"),
+        (["--nonsense"], "unrecognized argument: --nonsense"),
+        (["--config=bad.toml"], "bad.toml: unknown key"),
     ],
 )
 def test_what_is_wrong_is_said(app: Path, arguments: list[str], message: str) -> None:
@@ -100,56 +97,21 @@ def test_the_patch_of_fixes(folder: Path) -> None:
     assert (folder / "b.py").read_bytes() == b"\xef\xbb\xbf\xc3\xa9\ntwo\nthree\n"
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
-@given(
-    sent=st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=9), max_size=3), max_size=4),
-    between=st.sampled_from(["", "\n", "  \n"]),
-    size=st.integers(1, 7),
-)
-def test_requests_however_they_are_cut(sent: list[dict[str, str]], between: str, size: int) -> None:
-    """Bazel 4 writes requests without anything between them; a pipe cuts where it likes, within a character too."""
-    data = "".join(json.dumps(each, ensure_ascii=False) + between for each in sent).encode("utf-8", "surrogatepass")
-    assert list(requests_of(data, size)) == sent
-
-
-def requests_of(data: bytes, size: int) -> list[dict[str, str]]:
-    reading, writing = os.pipe()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("distml.cli.worker.READ", size)
-        os.write(writing, data)
-        os.close(writing)
-        try:
-            return list(requests(reading))
-        finally:
-            os.close(reading)
-
-
-def test_the_process_serves_one_request_after_the_other(app: Path) -> None:
-    (app / "args").write_text("--check\napp.py\n--root\n\n--json\nout.json\n")
-    asked = [
-        {"arguments": ["@args"], "requestId": 3},
-        {"arguments": ["--check", "gone.py", "--json", "x"]},
-        {"arguments": ["--essence", "out.essence", "--check", "lib.py"], "requestId": 4},
-    ]
-    done = subprocess.run(
-        [sys.executable, "-m", "distml.cli.worker", "--persistent_worker"],
-        input="".join(map(json.dumps, asked)),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(each["requestId"], each["exitCode"]) for each in answers] == [(3, 0), (0, 2), (4, 0)]
-    assert "gone.py" in answers[1]["output"]
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "SHP101" in (app / "out.json").read_text()
+def test_names_are_never_options(folder: Path) -> None:
+    """Whatever a file is called: also as an option with its value, or as a file of arguments."""
+    for name in ("-dash.py", "--json=x.py", "--config", "@more.py", "--", "-"):
+        (folder / name).write_text(APP)
+        assert carry_out([f"--check={name}", "--root=", "--json=out.json"]) == (0, "")
+        (finding,) = json.loads((folder / "out.json").read_text())
+        assert finding["path"] == name
+        (folder / name).unlink()
 
 
 def test_once(app: Path) -> None:
-    command = [sys.executable, "-m", "distml.cli.worker", "--check", "app.py", "--json", "out.json"]
+    command = [sys.executable, "-m", "distml.cli.worker", "--check=app.py", "--json=out.json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    wrong = subprocess.run([*command, "--config", "gone.toml"], capture_output=True, text=True, timeout=60)
+    wrong = subprocess.run([*command, "--config=gone.toml"], capture_output=True, text=True, timeout=60)
     assert (wrong.returncode, wrong.stderr) == (
         2,
         "distml: error: gone.toml: cannot be read: No such file or directory\n",

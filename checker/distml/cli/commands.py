@@ -22,6 +22,7 @@ OWN = {
     "project": "distml.cli.project",
     "run": "distml.cli.run",
     "rules": "distml.cli.rules",
+    "merge-sarif": "distml.cli.merge_sarif",
 }
 
 

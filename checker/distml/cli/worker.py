@@ -1,8 +1,8 @@
-"""`python -m distml.cli.worker`: what build rules call, once for each request or as Bazel's persistent JSON worker.
+"""`python -m distml.cli.worker`: what build rules call, once for each request or as a persistent worker of Bazel.
 
 A request is a list of arguments, in a file `@FILE` with one a line. It names every file it may read and every file it
 writes, by paths relative to the working folder. There are three, by what they write: `--essence`, `--sarif`, or the
-results of a check. https://bazel.build/remote/creating describes the protocol.
+results of a check. Each value is part of its argument (`--check=-dash.py`), so that no name of a file can be an option.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import sys
 if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # the working folder: nothing of what is checked may be imported
 
-import codecs
 import json
 import os
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from distml.cli.protocol import answer, decoded, requests
 from distml.diagnostics.printable import safe
 from distml.engine.config import Config, ConfigError, load
 
@@ -27,16 +27,11 @@ if TYPE_CHECKING:
     from distml.diagnostics.model import Diagnostic
     from distml.engine.declared import Outcome
 
-READ = 1 << 16
-_MANY = (
-    ("check", "PATH", "files to check, or to digest"),
-    ("context", "PATH", "other files that may be imported"),
-    ("essences", "PATH", "what --essence wrote for these"),
-    ("root", "FOLDER", "folders where imports are looked up"),
-    ("select", "CODE", "report only these rules"),
-    ("ignore", "CODE", "do not report these rules"),
-)
-_OUTPUTS = ("essence", "json", "text", "patch", "results", "unused", "sarif")
+_MANY = ("check", "context", "essences", "root", "select", "ignore")
+"""Files to check or to digest, others that may be imported, what --essence wrote for these, where imports are looked up,
+rules to report and not to report; each may be given again."""
+_ONE = ("config", "essence", "json", "text", "patch", "results", "unused", "sarif")
+"""The file with [tool.distml], and what to write."""
 
 
 class RequestError(Exception):
@@ -57,32 +52,14 @@ def main(arguments: list[str] | None = None) -> int:
 def serve(incoming: int, outgoing: int) -> None:
     """Answer requests until there are no more."""
     for request in requests(incoming):
-        code, output = carry_out(request.get("arguments", []))
-        answer = {"exitCode": code, "output": output, "requestId": request.get("requestId", 0)}
-        data = json.dumps(answer).encode() + b"\n"
-        while data:
-            data = data[os.write(outgoing, data) :]
-
-
-def requests(incoming: int) -> Iterator[dict[str, Any]]:
-    """The requests on a stream; Bazel 4 writes nothing between them, later ones a line end."""
-    decoder, text = json.JSONDecoder(), ""
-    characters = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-    while data := os.read(incoming, READ):
-        text = (text + characters.decode(data)).lstrip()
-        while text:
-            try:
-                request, end = decoder.raw_decode(text)
-            except ValueError:
-                break
-            text = text[end:].lstrip()
-            yield request
+        code, output = carry_out(request.arguments)
+        answer(outgoing, request.identity, code, output)
 
 
 def carry_out(arguments: list[str]) -> tuple[int, str]:
     """The exit code and what to print: 0 and nothing where all was written, findings or not."""
     try:
-        options = _parser().parse_args(_expanded(arguments))
+        options = _parsed(_expanded(arguments))
         if options.essence:
             _write_essences(options)
         elif options.sarif:
@@ -183,28 +160,22 @@ def _config(options: Namespace) -> Config:
     return config._replace(ignore=(*config.ignore, *options.ignore))
 
 
-class _Parser(ArgumentParser):
-    """Complains in the answer to the request instead of ending the process."""
-
-    def error(self, message: str) -> NoReturn:
-        raise RequestError(message)
-
-
-def _parser() -> ArgumentParser:
-    parser = _Parser(prog="python -m distml.cli.worker", allow_abbrev=False, description=__doc__)
-    for name, metavar, meaning in _MANY:
-        parser.add_argument(f"--{name}", nargs="*", default=[], action="extend", metavar=metavar, help=meaning)
-    parser.add_argument("--config", metavar="FILE", help="read [tool.distml] from this file")
-    for output in _OUTPUTS:
-        parser.add_argument(f"--{output}", metavar="FILE")
-    return parser
+def _parsed(arguments: Iterable[str]) -> Namespace:
+    """Values by option; whatever stands behind the first `=` is the value, also what looks like an option."""
+    found: dict[str, Any] = {name: [] for name in _MANY} | dict.fromkeys(_ONE)
+    for argument in arguments:
+        name, equals, value = argument.removeprefix("--").partition("=")
+        if name not in found or not equals:
+            raise RequestError(f"unrecognized argument: {argument}")
+        found[name] = [*found[name], value] if name in _MANY else value
+    return Namespace(**found)
 
 
 def _expanded(arguments: list[str]) -> Iterator[str]:
     """The arguments, those in files in the place of the files' names."""
     for argument in arguments:
         if argument.startswith("@"):
-            yield from _read(argument[1:]).decode("utf-8", "surrogateescape").splitlines()
+            yield from filter(None, decoded(_read(argument[1:])).split("\n"))
         else:
             yield argument
 

@@ -1,0 +1,53 @@
+"""Several SARIF logs of distml as one log with one run, as code scanning wants them: it refuses runs of one category."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from distml.report.sarif import SCHEMA
+
+Log = dict[str, Any]
+
+
+class MergeError(ValueError):
+    """A log is none of distml's; the message says why."""
+
+
+def merged(logs: Iterable[Log], category: str | None = None) -> Log:
+    """One log with the rules and findings of all; a finding that several targets report is there once.
+
+    `category` is what code scanning tells the findings of several uploads apart by. Raises `MergeError`.
+    """
+    rules: dict[str, Any] = {}
+    results: dict[str, Any] = {}
+    run: dict[str, Any] = {"tool": {"driver": {"name": "distml"}}, "columnKind": "unicodeCodePoints"}
+    for each in _runs(logs):
+        run = {**each, "tool": {"driver": dict(each["tool"]["driver"])}}
+        rules.update((rule["id"], rule) for rule in each["tool"]["driver"].get("rules", ()))
+        for result in each.get("results", ()):
+            results.setdefault(_key(result), result)
+    index = {code: position for position, code in enumerate(rules)}
+    run["tool"]["driver"]["rules"] = list(rules.values())
+    run["results"] = [{**result, "ruleIndex": index[result["ruleId"]]} for result in results.values()]
+    if category is not None:
+        run["automationDetails"] = {"id": f"{category}/"}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _runs(logs: Iterable[Log]) -> Iterable[dict[str, Any]]:
+    for log in logs:
+        try:
+            runs = log["runs"]
+            names = {run["tool"]["driver"]["name"] for run in runs}
+        except (KeyError, TypeError):
+            raise MergeError("this is no SARIF") from None
+        if other := sorted(names - {"distml"}):
+            raise MergeError(f"this is SARIF of {other[0]}")
+        yield from runs
+
+
+def _key(result: dict[str, Any]) -> str:
+    """What makes two findings one: the rule and the place. How the place was reached may differ."""
+    return json.dumps([result["ruleId"], result["locations"]], sort_keys=True)
