@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any
@@ -30,6 +29,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Merge; 0, or an error where there is nothing to merge."""
     from distml.report.merging import MergeError, merged
+    from distml.report.printing import hand_over
 
     given = list(options.files)
     if options.build_events is not None:
@@ -44,7 +44,7 @@ def run(options: Namespace) -> int:
             raise ConfigError(f"{path}: {error}") from None
     text = json.dumps(merged(logs, options.category), indent=2) + "\n"
     if options.output is None:
-        sys.stdout.write(text)
+        hand_over(text)
         return 0
     try:
         with open(options.output, "w", encoding="utf-8") as file:
