@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.requires("bazel")
 (README,) = re.findall(r"^bazel build .*$", (CHECKOUT / "README.md").read_text(), re.MULTILINE)
 FOUND = "lib/net.py:9:16: error[SHP401]"
 SCHEMA = CHECKOUT / "tests" / "data" / "sarif-2.1.0-rtm.5.json"
+PLANTED = "import torch\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n"
 GROUPS = ("distml_text", "distml_json", "distml_patch", "distml_sarif", "distml_report")
 
 
@@ -126,17 +128,14 @@ def test_here(distml: Path, outputs: Path) -> None:
     here = Workspace(distml, outputs)
     (commands,) = blocks("sh here")
     (distml / "planted").mkdir()
-    here.write(planted__BUILD='py_library(name = "bad", srcs = ["bad.py"])\n', planted__bad="import torch\n" + SHAPES)
+    here.write(planted__BUILD='py_library(name = "bad", srcs = ["bad.py"])\n', planted__bad=PLANTED)
     try:
-        done = here.shell(commands)
+        done = here.shell(commands.replace("//...", "//planted/..."))
         assert done.returncode == 1 and "planted/bad.py:2:1: error[SHP101]" in done.stderr, done.stderr[-3000:]
-        for name in ("BUILD", "bad.py"):
-            (distml / "planted" / name).unlink()
+        shutil.rmtree(distml / "planted")
         done = here.shell(commands)
         assert done.returncode == 0, done.stderr[-3000:]
         assert (distml / "bazel-bin" / "bazel" / "dev" / "distml.distml.json").read_text() == "[]\n"
     finally:
         here.run("shutdown")
 
-
-SHAPES = "torch.zeros(2, 3) @ torch.zeros(4, 5)\n"

@@ -159,7 +159,7 @@ def test_each_hook_has_its_family(project: Path) -> None:
 def test_fixes_by_an_argument(project: Path) -> None:
     settings = project / ".pre-commit-config.yaml"
     settings.write_text(
-        settings.read_text().replace("- id: distml-shapes\n", "- id: distml-shapes\n        args: [--fix]\n")
+        settings.read_text().replace("- id: distml-shapes\n", "- id: distml-shapes\n        args: [--fix, --]\n")
     )
     (project / "a.py").write_text("import torch\n\nx = torch.zeros(8 / 2)\n")
     done = pre_commit(project)
@@ -184,6 +184,28 @@ def test_the_choreography_hook_keeps_to_the_configuration(project: Path) -> None
     (project / "talk.py").write_text(CHOREOGRAPHY)
     done = pre_commit(project, "distml-choreography")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("hook", ["distml-shapes", "distml-horovod"])
+def test_no_name_is_an_option(project: Path, hook: str) -> None:
+    """Neither a file whose name begins with a dash, nor a program that is called like an option."""
+    names = ["-dash.py", "--exit-zero", "--config=x.py"]
+    text = SHAPES if hook == "distml-shapes" else TRAINING
+    for name in names:
+        (project / name).write_text(f"#!/usr/bin/env python3\n{text}")
+        (project / name).chmod(0o755)
+    done = pre_commit(project, hook)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert all(f"\n{name}:" in done.stdout for name in names), done.stdout
+
+
+def test_a_commit_of_excluded_files_passes(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[tool.distml]\nexclude = ["old"]\n')
+    (project / "old").mkdir()
+    (project / "old" / "bad.py").write_text(BROKEN)
+    done = pre_commit(project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "distml: warning: nothing was checked in old/bad.py" in done.stdout
 
 
 def pre_commit(project: Path, hook: str = "distml-shapes") -> subprocess.CompletedProcess[str]:

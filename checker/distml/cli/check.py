@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from distml.report.progress import Progress
 
 SUMMARY = "Find tensor-shape errors in files and folders."
+NOTHING_CHECKED = "DISTML_NOTHING_CHECKED"
+LEVELS = ("warning", "error")
 FORMATS = ("text", "concise", "json", "sarif", "github", "markdown")
 
 
@@ -29,6 +31,11 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--jobs", type=_count, metavar="N", help="worker processes; 0 checks in this process")
     parser.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="for each file (default: 10)")
     parser.add_argument("--no-cache", action="store_true", help="neither use nor write remembered results")
+    parser.add_argument(
+        "--nothing-checked",
+        choices=LEVELS,
+        help=f"how to take it that no file was checked (default: ${NOTHING_CHECKED}; else error where a file is named)",
+    )
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 although there are findings")
     parser.add_argument("--stdin-filename", metavar="PATH", help="check standard input as if it were this file")
     parser.add_argument("--verbose", action="store_true", help="say where tracking of shapes was lost, and why")
@@ -102,10 +109,26 @@ def show(report: Report, options: Namespace) -> int:
 
 
 def code(report: Report, options: Namespace) -> int:
-    """The exit code for a report."""
-    if report.failed:
+    """The exit code for a report; where nothing was checked, standard error says so."""
+    wrong = not report.files and _nothing_is_an_error(report, options)
+    if report.failed or wrong:
         return 2
     return int(bool(report.diagnostics) and not options.exit_zero)
+
+
+def _nothing_is_an_error(report: Report, options: Namespace) -> bool:
+    """Say that no file was checked; whether that is an error: where files were named, unless told otherwise."""
+    from distml.report.printing import complain
+
+    paths = options.paths or [os.curdir]
+    named = options.stdin_filename is None and not all(map(os.path.isdir, paths))
+    level = options.nothing_checked or os.environ.get(NOTHING_CHECKED) or ("error" if named else "warning")
+    if level not in LEVELS:
+        raise ConfigError(f"{NOTHING_CHECKED} must be {' or '.join(LEVELS)}, not {level!r}")
+    shown = options.stdin_filename or ", ".join(paths[:3]) + (", ..." if paths[3:] else "")
+    cause = "what is named is excluded" if named or options.stdin_filename else "no Python files, or all are excluded"
+    complain(f"distml: {level}: nothing was checked in {shown}" + ("" if report.diagnostics else f": {cause}"))
+    return level == "error"
 
 
 def _cache(config: Config, options: Namespace) -> Cache | None:

@@ -48,7 +48,8 @@ class _Parser(ArgumentParser):
     """Complains about arguments in one line, whatever they hold."""
 
     def error(self, message: str) -> NoReturn:
-        super().error(safe(message))
+        dash = "; before names of files that begin with a dash goes --" if message.startswith("unrecognized") else ""
+        super().error(safe(message) + dash)
 
 
 def _dispatch(arguments: list[str]) -> int:

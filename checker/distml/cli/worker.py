@@ -134,7 +134,7 @@ def _write_sarif(options: Namespace) -> None:
     from distml.report.sarif import render
 
     result = decode(json.loads(_read(options.results)))
-    _write(options.sarif, "".join(f"{line}\n" for line in render(Report(result.diagnostics), Context())))
+    _write(options.sarif, "".join(f"{line}\n" for line in render(Report(result.diagnostics, files=1), Context())))
 
 
 def _patch(findings: tuple[Diagnostic, ...], contents: dict[str, bytes]) -> bytes:

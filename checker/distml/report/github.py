@@ -14,7 +14,9 @@ from distml.report.context import Context
 
 
 def render(report: Report, _context: Context) -> Iterator[str]:
-    """One command for each finding; whatever a message holds, it stays one command."""
+    """One command for each finding, and one where nothing was checked; whatever a message holds, it stays one command."""
+    if not report.files:
+        yield "::warning title=distml::Nothing was checked"
     for finding in report.diagnostics:
         kind, span = rule(finding.code), finding.span
         properties = {

@@ -31,11 +31,14 @@ def render(report: Report, _context: Context) -> Iterator[str]:
         "semanticVersion": VERSION,
         "rules": [_rule(rule) for rule in rules],
     }
-    run = {
+    run: dict[str, Any] = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [_result(finding, index[finding.code], rules) for finding in report.diagnostics],
     }
+    if not report.files:
+        said = {"level": "warning", "message": {"text": "Nothing was checked."}}
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [said]}]
     yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 

@@ -23,6 +23,8 @@ def summary(report: Report, style: Style) -> str:
         if number
     ]
     timing = ", ".join([*notes, f"{report.seconds:.2f} s"])
+    if not report.files and not parts:
+        return f"{style.yellow('Nothing was checked')} ({timing})"
     if not parts:
         return f"{style.green('No problems found')}; {done} ({timing})"
     paint = style.red if errors else style.yellow
