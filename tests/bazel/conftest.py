@@ -40,7 +40,7 @@ def blocks(kind: str) -> list[str]:
 
 def modern() -> bool:
     """Whether this Bazel reads MODULE.bazel; Debian's 4.2.3 does not say its version."""
-    said = subprocess.run(["bazel", "--version"], capture_output=True, text=True, timeout=400).stdout
+    said = subprocess.run(["bazel", "--version"], capture_output=True, text=True, timeout=900).stdout
     return bool(found := re.search(r"bazel (\d+)\.", said)) and int(found[1]) >= 7
 
 
@@ -61,7 +61,7 @@ class Workspace:
         env = {**os.environ, "DISTML_PYTHON": sys.executable, "PATH": f"{programs}:{os.environ['PATH']}"}
         env.pop("PYTHONPATH", None)
         return subprocess.run(
-            ["bash", "-euc", commands], cwd=self.folder, env=env, capture_output=True, text=True, timeout=400
+            ["bash", "-euc", commands], cwd=self.folder, env=env, capture_output=True, text=True, timeout=900
         )
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -138,4 +138,3 @@ def test_here(distml: Path, outputs: Path) -> None:
         assert (distml / "bazel-bin" / "bazel" / "dev" / "distml.distml.json").read_text() == "[]\n"
     finally:
         here.run("shutdown")
-
