@@ -195,7 +195,7 @@ def test_commands_of_other_parts_register_by_entry_point(
     assert distml("rewrite", "--to", "2") == 42
     with pytest.raises(SystemExit):
         distml("--help")
-    assert "  rewrite   Rewrite.\n" in capsys.readouterr().out
+    assert ["rewrite", "Rewrite."] in [line.split() for line in capsys.readouterr().out.splitlines()]
 
 
 def test_watching_checks_again_when_a_file_changes(
