@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,7 @@ from distml.values import (
     Partial,
     Ref,
     Tensor,
+    Tup,
     Union,
     Value,
     alternatives,
@@ -187,17 +187,67 @@ def call_op(
 ) -> Value:
     """Call the op registered as `name`."""
     function = find_op(name)
+    out = arguments.kwargs.get("out")
+    if function is not None and lib == "torch" and isinstance(out, Tensor | Tup):
+        return _into(vm, name, function, arguments, node, lib)
     if function is None or arguments.open or vm.patches.has(name) or not accepts(function, arguments):
-        return unknown_call(vm, arguments, node)
+        return _not_followed(vm, name, arguments, node)
 
     def run(*values: Value) -> Value:
-        result = _guarded(vm, name, node, function, _rebuilt(arguments, values), lib, text)
-        if isinstance(result, Tensor) and not name.endswith("_") and any(v is result for v in values):
-            # A copy of a tensor is another object: what is changed in place is not both.
-            return replace(result)
+        given = _rebuilt(arguments, values)
+        result = _guarded(vm, name, node, function, given, lib, text)
+        if isinstance(result, Tensor) and not _is_in_place(name):
+            return perhaps_given(result, values)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
 
-    return stamp(vm, each_alternative(vm, arguments.values(), run), node)
+    result = stamp(vm, each_alternative(vm, arguments.values(), run), node)
+    return vm.reshaped(out, out.shape) if isinstance(out, Tensor) and isinstance(result, Tensor) else result
+
+
+def _is_in_place(name: str) -> bool:
+    """Whether a method changes its receiver, and gives it."""
+    last = name.rpartition(".")[2]
+    return last.startswith("__i") if last.startswith("__") else last.endswith("_")
+
+
+def perhaps_given(result: Tensor, values: Sequence[Value]) -> Tensor:
+    """The result of a call that works on nothing in place: of an argument's shape, it may be the argument itself."""
+    alike = [v for v in values if isinstance(v, Tensor) and (v is result or v.shape == result.shape)]
+    return result.copied(*alike) if alike else result
+
+
+def _into(vm: Machine, name: str, function: Callable[..., Any], arguments: Arguments, node: ast.AST, lib: str) -> Value:
+    """A call of torch with `out=`: what was given there is the result, and gets its shape."""
+    given = Arguments(arguments.args, {**arguments.kwargs, "out": Const(None)}, arguments.open)
+    if not accepts(function, given):
+        del given.kwargs["out"]
+    result = call_op(vm, name, given, node, lib)
+    out = arguments.kwargs["out"]
+    pairs = (
+        zip(out.items, result.items, strict=False)
+        if isinstance(out, Tup) and isinstance(result, Tup)
+        else [(out, result)]
+    )
+    filled: list[Value] = []
+    for old, new in pairs:
+        if isinstance(old, Tensor):
+            shape = new.shape if isinstance(new, Tensor) else vm.facts.unknown_shape()
+            filled.append(vm.reshaped(old, shape))
+    if not isinstance(result, Tensor | Tup):
+        return result
+    return (
+        Tup(tuple(filled), result.kind, result.fields) if isinstance(result, Tup) else filled[0] if filled else result
+    )
+
+
+def _not_followed(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """A call of a library that no rule tells about: what it changes in place may have any shape then."""
+    receiver = arguments.args[0] if arguments.args and _is_in_place(name) else None
+    for value in (receiver, arguments.kwargs.get("out")):
+        for part in value.items if isinstance(value, Tup) else (value,):
+            if isinstance(part, Tensor) and part.lib == "torch":
+                vm.reshaped(part, vm.facts.unknown_shape())
+    return unknown_call(vm, arguments, node)
 
 
 def read_attribute(vm: Machine, name: str, attribute: Callable[..., Any], receiver: Value, lib: str) -> Value | None:
@@ -212,6 +262,8 @@ def run_rule(vm: Machine, name: str, rule: Callable[..., Any], arguments: Argume
     def run(*values: Value) -> Value:
         given = _rebuilt(arguments, values)
         result = _guarded(vm, name, node, rule, given, name.partition(".")[0], text)
+        if isinstance(result, Tensor):
+            return perhaps_given(result, values)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
 
     return stamp(vm, each_alternative(vm, arguments.values(), run), node)

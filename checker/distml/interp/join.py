@@ -29,6 +29,7 @@ from distml.values import (
     Union,
     Value,
     alternatives,
+    blended,
     union,
 )
 from distml.values.model import MAX_ALTERNATIVES
@@ -44,7 +45,7 @@ MAX_DEPTH = 12
 def join_values(vm: Machine, left: Value, right: Value, depth: int = 0) -> Value:
     """One value that covers both."""
     if left == right:
-        return left
+        return blended(left, right)
     merged = union((*alternatives(left), *alternatives(right)))
     if not isinstance(merged, Union):
         return merged
@@ -136,7 +137,7 @@ def merge_tensors(vm: Machine, tensors: list[Tensor]) -> Tensor:
     first = tensors[0]
     shapes = [vm.facts.shape(t.shape) for t in tensors]
     dtype = first.dtype if all(t.dtype == first.dtype for t in tensors) else None
-    return Tensor(first.lib, merge_shapes(vm, shapes), dtype)
+    return Tensor(first.lib, merge_shapes(vm, shapes), dtype).copied(*tensors)
 
 
 def merge_shapes(vm: Machine, shapes: list[Shape]) -> Shape:
@@ -156,6 +157,17 @@ def _merge_dims(vm: Machine, dims: tuple[Dim, ...]) -> Dim:
     lows = [d.low for d in dims]
     known = [low for low in lows if low is not None]
     return vm.facts.symbol("size", min(known) if len(known) == len(lows) else 0)
+
+
+def equal_records(left: Record, right: Record) -> Record:
+    """One of two equal records: the tensors in it may be those of either."""
+    if isinstance(left, ListRecord) and isinstance(right, ListRecord) and left.items and right.items:
+        return replace(left, items=tuple(blended(a, b) for a, b in zip(left.items, right.items, strict=True)))
+    if isinstance(left, DictRecord) and isinstance(right, DictRecord):
+        return replace(left, items={key: blended(value, right.items[key]) for key, value in left.items.items()})
+    if isinstance(left, InstanceRecord) and isinstance(right, InstanceRecord):
+        return replace(left, attrs={name: blended(value, right.attrs[name]) for name, value in left.attrs.items()})
+    return left
 
 
 def join_records(vm: Machine, left: Record, right: Record) -> Record:

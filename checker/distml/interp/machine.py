@@ -220,6 +220,7 @@ class Machine:
         self.changing: dict[tuple[Value, int], Changes] = {}
         self.watcher: Watcher | None = None
         self.patches = Patches()
+        self.reshapes = 0
 
     # --- the store -------------------------------------------------------------------
 
@@ -406,7 +407,7 @@ class Machine:
 
     @property
     def steps(self) -> int:
-        """How many statements were run so far."""
+        """Statements run so far."""
         return self._steps
 
     def check_time(self) -> None:

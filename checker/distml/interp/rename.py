@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from distml.shapes import Dim, Middle, Shape, Symbol
-from distml.values import Const, Opaque, Ref, Value
+from distml.values import Const, Opaque, Ref, Tensor, Value, object_mark
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -18,12 +18,33 @@ if TYPE_CHECKING:
 class Renaming:
     """Gives everything made after `mark` a new identity, the same one each time it occurs."""
 
-    def __init__(self, vm: Machine, mark: int, changes: Iterable[Hashable]) -> None:
+    def __init__(self, vm: Machine, mark: int, changes: Iterable[Hashable], objects: int) -> None:
         self.vm = vm
         self.mark = mark
         # Modules that were first imported meanwhile are not the call's own.
         self._own = {key[0] if isinstance(key, tuple) else key for key in changes}
         self._made: dict[Any, Any] = {}
+        self._objects = objects
+        self._idents: dict[int, int] = {}
+
+    def take(self, before: Any, now: Any) -> None:
+        """The tensor objects in one value are those in an equal one now."""
+        if isinstance(before, Tensor) and isinstance(now, Tensor):
+            self._idents[before.ident] = now.ident
+        elif isinstance(before, tuple) and isinstance(now, tuple):
+            for a, b in zip(before, now, strict=False):
+                self.take(a, b)
+        elif before is not now and type(before) is type(now):
+            for name in ("items", "attrs"):
+                self.take(_values(before, name), _values(now, name))
+
+    def ident(self, ident: int) -> int:
+        """A tensor object, renamed."""
+        if ident not in self._idents:
+            if ident <= self._objects:
+                return ident
+            self._idents[ident] = object_mark()
+        return self._idents[ident]
 
     def key(self, key: Hashable) -> Any:
         """A key of the store, renamed."""
@@ -81,7 +102,8 @@ class Renaming:
         """A shape, renamed."""
         middle = None if shape.middle is None else self.middle(shape.middle)
         head = tuple(self.dim(d) for d in shape.head)
-        return Shape(head, middle, tuple(self.dim(d) for d in shape.tail), shape.least)
+        renamed = Shape(head, middle, tuple(self.dim(d) for d in shape.tail), shape.least)
+        return shape if renamed == shape else renamed
 
     def value(self, value: Value) -> Value:
         """A value, renamed."""
@@ -95,7 +117,8 @@ class Renaming:
             renamed: Opaque = self._made[value]
             return renamed
         if isinstance(value, Ref):
-            return Ref(self.address(value.address))
+            address = self.address(value.address)
+            return value if address == value.address else Ref(address)
         changed: Value = self.entry(value)
         return changed
 
@@ -108,15 +131,18 @@ class Renaming:
         if isinstance(entry, Shape):
             return self.shape(entry)
         if isinstance(entry, tuple):
-            return tuple(self.entry(e) for e in entry)
+            items = tuple(self.entry(e) for e in entry)
+            return items if any(a is not b for a, b in zip(items, entry, strict=True)) else entry
         if isinstance(entry, dict):
-            return {self.entry(k): self.entry(v) for k, v in entry.items()}
+            pairs = [(self.entry(k), self.entry(v)) for k, v in entry.items()]
+            same = all(a is k and b is v for (a, b), (k, v) in zip(pairs, entry.items(), strict=True))
+            return entry if same else dict(pairs)
         if is_dataclass(entry) and not isinstance(entry, type):
             changes = {}
             for field in fields(entry):
                 before = getattr(entry, field.name)
                 after = self._field(field.name, before)
-                if after is not before and after != before:
+                if after is not before:
                     changes[field.name] = after
             return replace(entry, **changes) if changes else entry
         return entry
@@ -124,4 +150,14 @@ class Renaming:
     def _field(self, name: str, before: Any) -> Any:
         if name in ("address", "frame") and isinstance(before, int):
             return self.address(before)
+        if name == "ident":
+            return self.ident(before)
+        if name == "kin":
+            renamed = frozenset(self.ident(ident) for ident in before)
+            return before if renamed == before else renamed
         return self.entry(before)
+
+
+def _values(owner: Any, name: str) -> tuple[Any, ...]:
+    found = getattr(owner, name, None)
+    return tuple(found.values()) if isinstance(found, dict) else found if isinstance(found, tuple) else ()

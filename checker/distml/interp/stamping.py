@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from distml.values import InstanceRecord, ListRecord, Tensor, Tup
+from distml.values import Const, Function, Opaque, Ref, Tensor, Tup
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Callable
 
     from distml.interp.machine import Machine
     from distml.shapes import Shape
     from distml.values import Value
+
+_SUMMARIES = frozenset({"item", "rest"})
+"""Fields that speak for many objects: none of them can be changed alone."""
 
 
 def stamp(vm: Machine, value: Value, node: ast.AST) -> Value:
@@ -31,20 +35,47 @@ def _stamp_tensor(vm: Machine, value: Tensor, node: ast.AST) -> Tensor:
     if all(d.origin is not None for d in dims):
         return value
     origin = vm.origin(node)
-    stamped = shape.map(d if d.origin is not None else d.at(origin) for d in dims)
-    return Tensor(value.lib, stamped, value.dtype, value.parameter, value.content, value.ident)
+    return replace(value, shape=shape.map(d if d.origin is not None else d.at(origin) for d in dims))
 
 
 def reshaped(vm: Machine, tensor: Tensor, shape: Shape) -> Tensor:
-    """A tensor object changed in place: everything that holds it sees the new shape."""
-    changed = Tensor(tensor.lib, shape, tensor.dtype, tensor.parameter, None, tensor.ident)
-    for key, value in vm.state.entries().items():
-        if value is tensor:
+    """A tensor object changed in place: everything that holds it sees the new shape.
+
+    Of what only may be the same object the shape is no longer known.
+    """
+    vm.reshapes += 1
+    family = tensor.family
+    keeps = shape == tensor.shape
+
+    def held(other: Tensor, alone: bool) -> Tensor:
+        if family.isdisjoint(other.family):
+            return other
+        if other.ident == tensor.ident and alone:
+            return replace(other, shape=shape, content=None)
+        return replace(other, shape=other.shape if keeps else vm.facts.unknown_shape(), content=None)
+
+    for key, value in [*vm.base.items(), *vm.state.entries().items()]:
+        changed = _everywhere(value, held)
+        if changed is not value and vm.state.get(key) is value:
             vm.state.set(key, changed)
-        elif isinstance(value, ListRecord) and value.items and any(i is tensor for i in value.items):
-            items = tuple(changed if i is tensor else i for i in value.items)
-            vm.state.set(key, replace(value, items=items))
-        elif isinstance(value, InstanceRecord) and any(a is tensor for a in value.attrs.values()):
-            attrs = {n: changed if a is tensor else a for n, a in value.attrs.items()}
-            vm.state.set(key, replace(value, attrs=attrs))
-    return changed
+    return replace(tensor, shape=shape, content=None)
+
+
+def _everywhere(value: Any, change: Callable[[Tensor, bool], Tensor], alone: bool = True) -> Any:
+    """What the store holds with a change made to each tensor in it; the same object where there is none to make."""
+    if isinstance(value, Tensor):
+        return change(value, alone)
+    if isinstance(value, Const | Opaque | Ref | Function):
+        return value
+    if isinstance(value, tuple):
+        items = tuple(_everywhere(item, change, alone) for item in value)
+        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+    if isinstance(value, dict):
+        found = {key: _everywhere(item, change, alone) for key, item in value.items()}
+        return found if any(found[key] is not value[key] for key in value) else value
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    parts = {f.name: getattr(value, f.name) for f in fields(value)}
+    made = {name: _everywhere(part, change, alone and name not in _SUMMARIES) for name, part in parts.items()}
+    changes = {name: part for name, part in made.items() if part is not parts[name]}
+    return replace(value, **changes) if changes else value

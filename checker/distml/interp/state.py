@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from distml.interp.join import join_records, join_values
+from distml.interp.join import equal_records, join_records, join_values
 from distml.interp.trace import Guard, Log, join_guards, join_logs
 from distml.shapes import Middle, Symbol
-from distml.values import Opaque, Record, Value
+from distml.values import Opaque, Record, Value, blended
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -201,9 +201,9 @@ def join_entry(vm: Machine, key: Hashable, a: Any, b: Any) -> Any:
     if a is UNDEFINED or b is UNDEFINED:
         return b if a is UNDEFINED else a
     if isinstance(a, Record):
-        return a if a == b else join_records(vm, a, b)
+        return equal_records(a, b) if a == b else join_records(vm, a, b)
     if isinstance(a, Value):
-        return a if a == b else join_values(vm, a, b)
+        return blended(a, b) if a == b else join_values(vm, a, b)
     if type(key) is tuple and key[0] in _PATH_FACTS:
         return a if a == b else None
     return a

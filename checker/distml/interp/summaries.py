@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.rename import Renaming
 from distml.interp.state import written_since
-from distml.values import Function, Value
+from distml.values import Function, Value, object_mark
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -36,6 +36,8 @@ class Summary(NamedTuple):
     changes: dict[Hashable, Any]
     result: Value
     mark: int
+    objects: int
+    arguments: tuple[Value, ...]
 
 
 class Recording(NamedTuple):
@@ -46,6 +48,8 @@ class Recording(NamedTuple):
     mark: int
     exits: int
     level: Level
+    objects: int
+    reshapes: int
 
 
 def _key(vm: Machine, function: Function, bound: dict[str, Value]) -> Hashable:
@@ -56,7 +60,7 @@ def recall(vm: Machine, function: Function, bound: dict[str, Value]) -> Value | 
     """The result of an equal call, its effects replayed; None when there was none."""
     for summary in vm.memo.get(_key(vm, function, bound), ()):
         if summary.caught == vm.caught and _still_holds(vm, summary):
-            return _replay(vm, summary)
+            return _replay(vm, summary, tuple(bound.values()))
     return None
 
 
@@ -69,9 +73,12 @@ def _still_holds(vm: Machine, summary: Summary) -> bool:
     return True
 
 
-def _replay(vm: Machine, summary: Summary) -> Value:
+def _replay(vm: Machine, summary: Summary, arguments: tuple[Value, ...]) -> Value:
     vm.exits += summary.exits
-    renaming = Renaming(vm, summary.mark, summary.changes)
+    renaming = Renaming(vm, summary.mark, summary.changes, summary.objects)
+    renaming.take(summary.arguments, arguments)
+    for key, value in summary.reads.items():
+        renaming.take(value, vm.state.get(key))
     if vm.reads is not None:
         for key, value in summary.reads.items():
             vm.reads.setdefault(key, value)
@@ -83,7 +90,7 @@ def _replay(vm: Machine, summary: Summary) -> Value:
 def start_recording(vm: Machine) -> Recording:
     """Begin to note what a call reads."""
     mark = vm.serial()
-    recording = Recording(vm.reads, vm.mark, mark, vm.exits, vm.state.marked())
+    recording = Recording(vm.reads, vm.mark, mark, vm.exits, vm.state.marked(), object_mark(), vm.reshapes)
     vm.reads, vm.mark = {}, mark
     return recording
 
@@ -102,11 +109,21 @@ def remember(vm: Machine, function: Function, bound: dict[str, Value], recording
     """Keep the summary of a call that came back."""
     reads = stop_recording(vm, recording)
     written = written_since(recording.level, vm.state)
-    if len(written) > MAX_CHANGES:
+    if len(written) > MAX_CHANGES or vm.reshapes != recording.reshapes:
+        # Which names hold a tensor that is changed in place is not the same for every caller.
         return
     changes = {key: vm.state.get(key) for key in written}
     changes = {key: value for key, value in changes.items() if value is not None}
-    summary = Summary(vm.caught, vm.exits - recording.exits, reads, changes, result, recording.mark)
+    summary = Summary(
+        vm.caught,
+        vm.exits - recording.exits,
+        reads,
+        changes,
+        result,
+        recording.mark,
+        recording.objects,
+        tuple(bound.values()),
+    )
     kept = vm.memo.setdefault(_key(vm, function, bound), [])
     if len(kept) < MAX_SUMMARIES:
         kept.append(summary)

@@ -41,6 +41,8 @@ from distml.values.model import (
     Union,
     Value,
     alternatives,
+    blended,
+    object_mark,
     union,
 )
 
@@ -77,5 +79,7 @@ __all__ = [
     "Union",
     "Value",
     "alternatives",
+    "blended",
+    "object_mark",
     "union",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -104,6 +105,14 @@ class Expr(Value):
     right: Value
 
 
+_objects = count(1)
+
+
+def object_mark() -> int:
+    """A number between the tensor objects made before and those to come."""
+    return next(_objects)
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class Tensor(Value):
     """An array or tensor.
@@ -112,8 +121,10 @@ class Tensor(Value):
     known); `dtype` is "float", "int", "bool", "complex" or None. `parameter`
     marks what `nn.Parameter` made. `content` holds the values of small integer
     arrays made from literals, flat, when known (they may become sizes).
-    `ident` tells aliases of one tensor object apart from equal ones: an in-place
-    change of shape reaches all of them; 0 where nothing changes it in place.
+
+    An in-place change of shape reaches every name of one object. `ident` is the
+    object, and `kin` are others that it may be instead (`x.contiguous()`, the join
+    of two tensors). Neither takes part in comparisons.
     """
 
     lib: str
@@ -121,7 +132,17 @@ class Tensor(Value):
     dtype: str | None = None
     parameter: bool = False
     content: tuple[Value, ...] | None = None
-    ident: int = 0
+    ident: int = field(default_factory=_objects.__next__, compare=False, repr=False)
+    kin: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
+
+    @property
+    def family(self) -> frozenset[int]:
+        """Every object that this may be."""
+        return self.kin | {self.ident}
+
+    def copied(self, *sources: Tensor) -> Tensor:
+        """An equal tensor that is another object, or may be one of `sources`."""
+        return replace(self, ident=next(_objects), kin=frozenset().union(*(source.family for source in sources)))
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -292,11 +313,20 @@ def alternatives(value: Value) -> tuple[Value, ...]:
     return value.options if isinstance(value, Union) else (value,)
 
 
+def blended(left: Value, right: Value) -> Value:
+    """One of two equal values: the tensors in it may be those of either."""
+    if isinstance(left, Tensor) and isinstance(right, Tensor) and left.ident != right.ident:
+        return left.copied(left, right)
+    if isinstance(left, Tup) and isinstance(right, Tup) and left is not right:
+        return replace(left, items=tuple(blended(a, b) for a, b in zip(left.items, right.items, strict=True)))
+    return left
+
+
 def union(values: list[Value] | tuple[Value, ...]) -> Value:
     """One of `values`, flat and without repetition, in order; never empty."""
-    flat: dict[Value, None] = {}
+    flat: dict[Value, Value] = {}
     for value in values:
         for option in alternatives(value):
-            flat.setdefault(option)
-    options = tuple(flat)
+            flat[option] = blended(flat[option], option) if option in flat else option
+    options = tuple(flat.values())
     return options[0] if len(options) == 1 else Union(options)

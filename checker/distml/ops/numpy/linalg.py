@@ -27,13 +27,19 @@ def _kinds(call: Call, *values: Value) -> str | None:
     return promote(element_kind(call, value) for value in values)
 
 
-@op("numpy.matmul", "numpy.linalg.matmul", "numpy.ndarray.__matmul__", "numpy.ndarray.__rmatmul__")
+@op("numpy.matmul", "numpy.linalg.matmul", "numpy.ndarray.__matmul__")
 def product(call: Call, x1: Value, x2: Value, out: Value = NONE, **options: Value) -> Value:
     """numpy.matmul(x1, x2): https://numpy.org/doc/stable/reference/generated/numpy.matmul.html"""
     if "axes" in options:
         return call.unranked(_kinds(call, x1, x2))
     shape = matmul.matmul(call, call.shape(x1), call.shape(x2))
     return output(call, array(call, shape, _kinds(call, x1, x2)), out)
+
+
+@op("numpy.ndarray.__rmatmul__")
+def reflected(call: Call, self: Value, other: Value) -> Value:
+    """`a.__rmatmul__(b)` is `b @ a`: https://numpy.org/doc/stable/reference/generated/numpy.matmul.html"""
+    return product(call, other, self)
 
 
 @op("numpy.ndarray.__imatmul__")

@@ -107,7 +107,7 @@ def _copied(value: Value, copies: dict[Ref, Ref]) -> Value:
         return copies.get(value, value)
     if isinstance(value, Tensor):
         # The copy is another tensor object.
-        return replace(value, ident=0) if value.ident else value
+        return value.copied()
     if isinstance(value, Tup):
         return replace(value, items=tuple(_copied(item, copies) for item in value.items))
     if isinstance(value, Union):

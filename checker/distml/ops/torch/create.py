@@ -14,7 +14,7 @@ from distml.ops.rules.ranges import range_kind, range_length
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
 from distml.ops.torch.dtypes import TENSOR_TYPES, asked_kind, into, kept, like, tensor_type
 from distml.shapes import Shape
-from distml.values import Const, Expr, ListRecord, Num, Opaque, Ref, ShapeSeq, Tensor, Tup, Union, Value
+from distml.values import Const, Expr, ListRecord, Many, Num, Opaque, Prim, Ref, ShapeSeq, Tensor, Tup, Union, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,9 +79,7 @@ def new_zeros(call: Call, self: Value, *size: Value, dtype: Value = NONE, **name
 @op("torch.Tensor.new")
 def new(call: Call, self: Value, *size: Value, **named: Value) -> Value:
     """torch.Tensor.new(*size), the old form of new_empty and new_tensor"""
-    if not all(isinstance(v, Const | Num | ShapeSeq) or (isinstance(v, Tup) and v.kind == "size") for v in size):
-        return call.unranked(kind_of(self))
-    return like(call, self, size_given(call, size, {}) if size else Shape.of(0))
+    return _legacy(call, size, kind_of(self))
 
 
 @op("torch.Tensor.new_full")
@@ -102,8 +100,32 @@ def new_empty_strided(call: Call, self: Value, size: Value, stride: Value, *, dt
 def tensor(call: Call, data: Value, dtype: Value = NONE, **options: Value) -> Value:
     """torch.tensor(data, *, dtype=None): the elements of small lists of integers are remembered."""
     kind = asked_kind(call, dtype, data_kind(call, data))
-    shape = call.shape(data)
+    shape = call.shape(_read(call, data))
     return Tensor("torch", shape, kind, content=elements(call, data) if kind == "int" else None)
+
+
+def _read(call: Call, data: Value) -> Value:
+    """Data as torch reads it: tensors that stand in sequences are numbers, whatever axes of size 1 they have."""
+    if isinstance(data, Tensor):
+        return data
+    items = call.items(data) if isinstance(data, Tup | Ref) else None
+    if items is not None:
+        return Tup(tuple(_number(item) or _read(call, item) for item in items))
+    record = call.world.record(data) if isinstance(data, Ref) else None
+    if isinstance(record, ListRecord) and record.item is not None:
+        return Many(_number(record.item) or _read(call, record.item), length=record.length)
+    return data
+
+
+def _number(item: Value) -> Value | None:
+    return Prim(item.dtype or "float") if isinstance(item, Tensor) and item.lib == "torch" else None
+
+
+def _is_size(call: Call, value: Value) -> bool:
+    """Whether the old constructors take a value for a size: integers, those of NumPy too."""
+    if isinstance(value, Tensor):
+        return value.lib == "numpy" and call.shape(value).rank == 0
+    return isinstance(value, Const | Num | Prim | ShapeSeq) or (isinstance(value, Tup) and value.kind == "size")
 
 
 @op(
@@ -114,12 +136,21 @@ def tensor(call: Call, data: Value, dtype: Value = NONE, **options: Value) -> Va
 def typed(call: Call, *data: Value, **options: Value) -> Value:
     """torch.Tensor(2, 3), torch.FloatTensor([1.0, 2.0]): sizes as integers, or data"""
     kind = tensor_type(call.name) if call.name != "torch.Tensor" else "float"
-    sized = all(isinstance(v, Const | Num | ShapeSeq) or (isinstance(v, Tup) and v.kind == "size") for v in data)
-    if sized:
-        return call.tensor(size_given(call, data, {}) if data else Shape.of(0), kind)
-    if len(data) != 1 or isinstance(data[0], Opaque | Expr | Union):
+    return _legacy(call, data, kind)
+
+
+def _legacy(call: Call, data: tuple[Value, ...], kind: str | None) -> Value:
+    if not data:
+        return call.tensor(Shape.of(0), kind)
+    if len(data) > 1:
+        return call.tensor(of_items(call, data), kind)
+    if isinstance(data[0], Tensor) and _is_size(call, data[0]):
+        return call.tensor([call.dim(data[0])], kind)
+    if _is_size(call, data[0]):
+        return call.tensor(shape_from(call, data[0]), kind)
+    if isinstance(data[0], Opaque | Expr | Union):
         return call.unranked(kind)
-    return call.tensor(call.shape(data[0]), kind)
+    return call.tensor(call.shape(_read(call, data[0])), kind)
 
 
 @op("torch.Tensor.new_tensor")

@@ -24,12 +24,17 @@ def product_dtype(call: Call, left: Value, right: Value) -> str | None:
     "torch.linalg.matmul",
     "torch.Tensor.matmul",
     "torch.Tensor.__matmul__",
-    "torch.Tensor.__rmatmul__",
 )
 def matmul(call: Call, input: Value, other: Value, *, out: Value = NONE) -> Value:
     """torch.matmul(input, other): https://docs.pytorch.org/docs/stable/generated/torch.matmul.html"""
     shape = rules.matmul(call, call.shape(input), call.shape(other))
     return call.tensor(shape, product_dtype(call, input, other))
+
+
+@op("torch.Tensor.__rmatmul__")
+def reflected(call: Call, self: Value, other: Value) -> Value:
+    """`x.__rmatmul__(y)` is `y @ x`"""
+    return matmul(call, other, self)
 
 
 def _of_ranks(call: Call, left: Value, right: Value, ranks: tuple[int, int]) -> Value:
