@@ -106,15 +106,14 @@ def changes_in(tree: ast.Module) -> FileChanges:
     return known
 
 
-def changed_by(node: ast.AST) -> Changes:
-    """What the code of one function changes, through whatever name."""
-    found = FileChanges()
-    waiting: list[ast.AST] = [node]
-    while waiting:
-        part = waiting.pop()
-        _note(part, _Place(), found)
-        waiting.extend(ast.iter_child_nodes(part))
-    return found.others
+def changes_outside(node: ast.AST) -> bool:
+    """Whether the code of a function changes more than its own variables: an attribute, an item, a container."""
+    return any(
+        (isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load))
+        or isinstance(part, ast.Nonlocal | ast.Global)
+        or (isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in MUTATORS)
+        for part in ast.walk(node)
+    )
 
 
 def _read(tree: ast.Module) -> FileChanges:
@@ -182,7 +181,10 @@ def _note_call(node: ast.Call, place: _Place, found: FileChanges) -> None:
         key = node.args[at] if at < len(node.args) else None
         _set_by_name(target, _text(key, place.by_module or name in MODULE_SETTERS), place, found)
     elif isinstance(function, ast.Attribute):
-        if name in MUTATORS:
+        if name == "update" and not node.args:
+            for keyword in node.keywords:
+                _fill(function.value, place, found, ast.Constant(keyword.arg))
+        elif name in MUTATORS:
             _fill(function.value, place, found)
         _reshaped(function, place, found)
 

@@ -182,7 +182,7 @@ class Machine:
         self._steps = 0
         self.step_limit = MAX_STEPS
         self.limits = Limits()
-        self.brief = False
+        self.brief = self.running_later = False
         self.exhausted: list[Frame] = []
         self.exits = 0
         self.base = session.base
