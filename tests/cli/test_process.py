@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -26,23 +24,6 @@ def test_a_reader_that_leaves_is_no_crash(folder: Path) -> None:
     errors = process.stderr.read()
     assert process.wait(timeout=60) == 141
     assert errors == b""
-
-
-def _heed_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def test_interrupting_is_quiet(folder: Path) -> None:
-    command = [*DISTML, "check", "--stdin-filename", "a.py"]
-    pipe = subprocess.PIPE
-    # What runs in the background may have been told to ignore interrupts; what it starts would, too.
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, preexec_fn=_heed_interrupts)
-    time.sleep(2.0)
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=10)
-    assert process.returncode == 130
-    assert out == b""
-    assert b"Traceback" not in errors
 
 
 def test_odd_file_names(folder: Path) -> None:

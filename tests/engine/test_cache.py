@@ -174,7 +174,7 @@ def test_the_number_of_files_is_bounded(tmp_path: Path) -> None:
 def test_an_entry_that_would_be_too_large_is_not_written(folder: Path) -> None:
     (folder / "a.py").write_text("import torch")
 
-    def talkative(source: SourceFile, project: Project, deadline: float | None) -> Checked:
+    def talkative(source: SourceFile, project: Project, deadline: float | None, note: object) -> Checked:
         return Checked([Diagnostic("SHP101", "x" * store.LARGEST, SPAN)])
 
     config = Config(jobs=0)

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
 from distml.engine.declared import Outcome, check_declared
 from distml.source.essence import essence
@@ -95,10 +94,9 @@ def test_what_may_be_otherwise_next_time_is_told_apart(monkeypatch: pytest.Monke
     assert "lib/net.py" in outcome.read
 
 
-def out_of_time(source: SourceFile, _project: object, _deadline: float) -> SimpleNamespace:
+def out_of_time(_source: SourceFile, _project: object, _deadline: float, _note: object) -> SimpleNamespace:
     """A check that was stopped."""
-    found = Diagnostic("SRC105", "the check was stopped", Span(source.path, 1, 1, 1, 2))
-    return SimpleNamespace(diagnostics=(found,), lost=())
+    return SimpleNamespace(diagnostics=(), lost=(), late=True)
 
 
 def test_a_file_with_no_syntax_reads_nothing_else() -> None:

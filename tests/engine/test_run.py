@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
-from distml.engine import limits, workers
 from distml.engine.config import Config, ConfigError
 from distml.engine.results import Report
 from distml.engine.run import run
@@ -57,51 +55,6 @@ def test_a_crash_is_reported_as_ours_and_hides_nothing(folder: Path, jobs: int) 
     assert "fakes.py" in message
     assert "\n" not in message
     assert not report.overlay
-
-
-def test_a_check_that_does_not_end_is_stopped(folder: Path, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("distml.engine.one.GRACE", 0.05)
-    write(folder, a=TENSOR + "endless", b=TENSOR + "boom", c=TENSOR + "boom\ngave-up")
-    report = run(["."], Config(jobs=jobs, time_limit=0.2), checker=fake)
-    assert found(report) == [
-        ("a.py", 1, "SRC105"),
-        ("b.py", 2, "SHP101"),
-        ("c.py", 1, "SRC105"),
-        ("c.py", 2, "SHP101"),
-    ]
-    assert not report.failed
-
-
-@pytest.mark.parametrize("how", ["mistaken", "deaf"])
-def test_whatever_becomes_of_the_alarm_the_time_is_over(
-    folder: Path, jobs: int, how: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("distml.engine.one.GRACE", 0.05)
-    write(folder, a=TENSOR + how, b=TENSOR + "boom", c=TENSOR + "crash")
-    report = run(["."], Config(jobs=jobs, time_limit=0.1), checker=fake)
-    assert found(report) == [("a.py", 1, "SRC105"), ("b.py", 2, "SHP101"), ("c.py", 1, "SRC201")]
-
-
-def test_a_worker_that_was_stopped_halfway_checks_no_other_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("distml.engine.one.GRACE", 0.05)
-    write(folder, a=TENSOR + "half", b=TENSOR + "whole\nboom")
-    report = run(["."], Config(jobs=1, time_limit=0.1), checker=fake)
-    assert found(report) == [("a.py", 1, "SRC105"), ("b.py", 3, "SHP101")]
-
-
-def test_a_check_that_cannot_be_interrupted_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "LAST_GRACE", 0.3)
-    write(folder, a=TENSOR + "stubborn", b=TENSOR + "boom")
-    started = time.monotonic()
-    report = run(["."], Config(jobs=1, time_limit=0.2), checker=fake)
-    assert found(report) == [("a.py", 1, "SRC105"), ("b.py", 2, "SHP101")]
-    assert time.monotonic() - started < 10
-
-
-def test_too_much_memory(folder: Path) -> None:
-    write(folder, a=TENSOR + "greedy", b=TENSOR + "boom")
-    report = run(["."], Config(jobs=1, memory_limit=256), checker=fake)
-    assert found(report) == [("a.py", 1, "SRC106"), ("b.py", 2, "SHP101")]
 
 
 @pytest.mark.parametrize(
@@ -216,14 +169,3 @@ def test_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [number_of_workers(None, files) for files in (1, 7, 8, 1000)] == [1, 1, 2, 4]
     assert number_of_workers(0, 1000) == 0
     assert number_of_workers(7, 1) == 7
-
-
-def test_the_alarm_is_off_afterwards() -> None:
-    with limits.Alarm(0.05) as alarm:
-        pass
-    time.sleep(0.1)
-    assert not alarm.rang
-    alarm = limits.Alarm(0.01)
-    with pytest.raises(limits.OutOfTimeError), alarm:
-        time.sleep(5)
-    assert alarm.rang

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from distml.smoke import processes
-from distml.smoke.processes import KEPT_OUTPUT, TOKEN, Ended, marked, run
+from distml.smoke.processes import KEPT_OUTPUT, TOKEN, Ended, Sight, marked, run, wanted_seconds
 
 LAUNCHER = """
 import os, subprocess, sys, time
@@ -48,8 +47,47 @@ class Ranks:
         self.asked += 1
 
 
-def launched(folder: Path, text: str, signs: Ranks, timeout: float = PATIENCE, stall: float = PATIENCE) -> Ended:
-    return run([sys.executable, "-c", text], folder, {**os.environ, "MINE": str(folder)}, timeout, stall, signs)
+class Told(Sight):
+    """Time stands still until a process has started; from then on each look is ten seconds later."""
+
+    def __init__(self, folder: Path, each: float = 0.0, works: bool = False, looks: int = sys.maxsize) -> None:
+        self.folder, self.each, self.works, self.looks = folder, each, works, looks
+        self.now = self.used = 0.0
+
+    def clock(self) -> float:
+        if (self.folder / "started").exists():
+            self.now += 10.0
+            self.looks -= 1
+            if self.looks == 0:
+                (self.folder / "end").touch()
+        return self.now
+
+    def wanted(self, pids: Sequence[int]) -> float:
+        self.used += self.each
+        return self.used
+
+    def working(self, pids: Sequence[int]) -> bool:
+        return self.works
+
+
+UNTIL_TOLD = """
+import os, time
+open("started", "w").close()
+while not os.path.exists("end"):
+    time.sleep(0.01)
+"""
+
+
+def launched(
+    folder: Path,
+    text: str,
+    signs: Ranks,
+    timeout: float = PATIENCE,
+    stall: float = PATIENCE,
+    sight: Sight | None = None,
+) -> Ended:
+    environment = {**os.environ, "MINE": str(folder)}
+    return run([sys.executable, "-c", text], folder, environment, timeout, stall, signs, sight)
 
 
 def left(folder: Path) -> list[int]:
@@ -65,38 +103,45 @@ def test_a_launcher_that_ends_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_launcher_that_is_late(tmp_path: Path) -> None:
     signs = Ranks()
-    ended = launched(tmp_path, LAUNCHER + "time.sleep(600)", signs, timeout=1.5)
-    assert ended.stopped == "it was not finished after 1.5 seconds"
+    ended = launched(tmp_path, LAUNCHER + "time.sleep(600)", signs, timeout=15, sight=Told(tmp_path))
+    assert ended.stopped == "it was not finished after 15 seconds"
     assert signs.asked == 1
     assert left(tmp_path) == []
 
 
 def test_processes_that_do_nothing(tmp_path: Path) -> None:
-    ended = launched(tmp_path, "import time; time.sleep(600)", Ranks(), stall=1.0)
+    ended = launched(tmp_path, UNTIL_TOLD, Ranks(), timeout=1e6, stall=1.0, sight=Told(tmp_path))
     assert ended.stopped == "for 1 seconds no process did anything"
 
 
-def test_processes_that_compute_in_silence_may_go_on(tmp_path: Path) -> None:
-    busy = "import time\nend = time.monotonic() + 3\nwhile time.monotonic() < end: pass"
-    assert launched(tmp_path, busy, Ranks(), stall=1.0).stopped == ""
+@pytest.mark.parametrize(("each", "works"), [(10.0, False), (3.0, False), (0.0, True)])
+def test_processes_that_compute_in_silence_may_go_on(tmp_path: Path, each: float, works: bool) -> None:
+    sight = Told(tmp_path, each, works, looks=8)
+    assert launched(tmp_path, UNTIL_TOLD, Ranks(), timeout=1e6, stall=1.0, sight=sight).stopped == ""
 
 
-def test_processes_that_end_while_they_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def look(pids: Sequence[int]) -> bool:
-        (tmp_path / "end").touch()
+class Ending(Told):
+    """The processes end while they are looked at."""
+
+    def working(self, pids: Sequence[int]) -> bool:
+        (self.folder / "end").touch()
         for pid in pids:
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # gone, and still to be waited for
         return False
 
-    monkeypatch.setattr(processes, "working", look)
-    text = "import os, time\nwhile not os.path.exists('end'): time.sleep(0.01)"
-    ended = launched(tmp_path, text, Ranks(), stall=1.0)
+
+def test_processes_that_end_while_they_are_looked_at(tmp_path: Path) -> None:
+    ended = launched(tmp_path, UNTIL_TOLD, Ranks(), timeout=1e6, stall=1.0, sight=Ending(tmp_path))
     assert (ended.code, ended.stopped) == (0, "")
 
 
 def test_processes_that_wait_and_burn_their_core_may_not(tmp_path: Path) -> None:
-    ended = launched(tmp_path, "while True: pass", Ranks(waits=True), stall=1.0)
+    ended = launched(tmp_path, UNTIL_TOLD, Ranks(waits=True), timeout=1e6, stall=1.0, sight=Told(tmp_path, each=10.0))
     assert ended.stopped == "for 1 seconds no process did anything"
+
+
+def test_what_is_seen_of_processes() -> None:
+    assert wanted_seconds([os.getpid()]) > 0
 
 
 def test_only_the_end_of_endless_output_is_kept(tmp_path: Path) -> None:

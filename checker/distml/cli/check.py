@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
-from distml.engine.config import Config, ConfigError, load
+from distml.engine.config import MOST_JOBS, MOST_SECONDS, SHOWN, Config, ConfigError, load
 from distml.engine.run import run as run_checks
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SUMMARY = "Find tensor-shape errors in files and folders."
 NOTHING_CHECKED = "DISTML_NOTHING_CHECKED"
 LEVELS = ("warning", "error")
+DIGITS = 18  # of a number on the command line, before Python is asked what it is
 FORMATS = ("text", "concise", "json", "sarif", "github", "markdown")
 
 
@@ -52,6 +53,8 @@ def run(options: Namespace) -> int:
     if options.stdin_filename is not None:
         if options.paths not in ([], ["-"]) or options.watch or options.fix or options.diff:
             raise ConfigError("--stdin-filename takes no PATH, no --watch, --fix or --diff")
+        if sys.stdin is None:
+            raise ConfigError("standard input is closed")
         path = os.path.normpath(options.stdin_filename)
         overlay = {os.path.realpath(path): sys.stdin.buffer.read()}
         return show(run_checks([path], config, overlay=overlay), options)
@@ -160,8 +163,8 @@ def _codes(text: str) -> list[str]:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"must be a whole number, 0 or more, not {text!r}")
+    if not text.isdecimal() or len(text) > DIGITS or int(text) > MOST_JOBS:
+        raise ArgumentTypeError(f"must be a whole number from 0 to {MOST_JOBS}, not {text[:SHOWN]!r}")
     return int(text)
 
 
@@ -171,6 +174,6 @@ def seconds(text: str) -> float:
         count = float(text)
     except ValueError:
         count = 0.0
-    if not 0 < count < 1e6:
-        raise ArgumentTypeError(f"must be a number of seconds above 0, not {text!r}")
+    if not 0 < count < MOST_SECONDS:
+        raise ArgumentTypeError(f"must be a number of seconds above 0 and below {MOST_SECONDS}, not {text[:SHOWN]!r}")
     return count

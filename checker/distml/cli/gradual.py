@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, TypeVar
 
+from distml.cli.check import seconds
 from distml.engine.config import ConfigError
 from distml.report.printing import complain, hand_over, say
 
@@ -29,7 +30,7 @@ def add_question(parser: ArgumentParser) -> None:
     parser.add_argument("--where", metavar="EXPR", help='what to assume: "x.shape[0] > 5 and x.shape[2] == 224"')
     parser.add_argument("--allow-empty", action="store_true", help="sizes may be 0; otherwise they are at least 1")
     parser.add_argument(
-        "--time-limit", type=_seconds, default=60.0, metavar="SECONDS", help="for all of it (default: 60)"
+        "--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for all of it (default: 60)"
     )
     parser.add_argument(
         "--trace",
@@ -61,21 +62,27 @@ def question_of(options: Namespace) -> Question:
 
 def asked(options: Namespace, answer: Callable[[Bench], Answer]) -> tuple[Question, list[Answer]]:
     """The question, and what it is answered for every target."""
+    from distml.engine.limits import GRACE, Alarm, OutOfTimeError
     from distml.gradual.questions import QuestionError, benches
     from distml.interp.machine import OutOfTime
 
     question = question_of(options)
+    alarm = Alarm(question.seconds + GRACE)
     try:
-        if options.trace:
-            from distml.gradual.tracing import traced
+        with alarm:
+            if options.trace:
+                from distml.gradual.tracing import traced
 
-            complain(f"--trace: running the code of {options.trace}")
-            return question, [answer(bench) for bench in traced(options.trace, question)]
-        return question, [answer(bench) for bench in benches(question)]
-    except QuestionError as error:
-        raise ConfigError(str(error)) from None
-    except OutOfTime:
-        raise ConfigError(f"{question.subject}: not answered in {question.seconds:g} s (--time-limit)") from None
+                complain(f"--trace: running the code of {options.trace}")
+                return question, [answer(bench) for bench in traced(options.trace, question)]
+            return question, [answer(bench) for bench in benches(question)]
+    except (OutOfTime, OutOfTimeError, Exception) as error:
+        if alarm.rang or isinstance(error, OutOfTime):
+            late = f"not answered in {question.seconds:g} s of processor time (--time-limit)"
+            raise ConfigError(f"{question.subject}: {late}") from None
+        if isinstance(error, QuestionError):
+            raise ConfigError(str(error)) from None
+        raise
 
 
 def read(path: str) -> str:
@@ -102,13 +109,3 @@ def deliver(path: str, rewritten: Rewritten, write: bool) -> None:
         raise ConfigError(str(error)) from None
     for edit in rewritten.edits:
         say(f"{path}:{edit.line}: {edit.what}{f': {edit.reason}' if edit.reason else ''}")
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < 1e6:
-        raise ArgumentTypeError(f"{text!r} is no number of seconds")
-    return value

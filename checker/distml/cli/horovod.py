@@ -129,7 +129,7 @@ def _limited(limit: float) -> Iterator[None]:
             yield
     except (OutOfTimeError, Exception):
         if alarm.rang:
-            raise TimeoutError(f"the program was given up after {limit:g} s (--time-limit)") from None
+            raise TimeoutError(f"the program was given up after {limit:g} s of processor time (--time-limit)") from None
         raise
 
 

@@ -23,6 +23,15 @@ DEFAULT_EXCLUDES = (
 )
 
 
+LARGEST_CONFIGURATION = 4 * 1024 * 1024  # bytes; a pyproject.toml is a few thousand
+LONGEST = 1000  # characters of a code, pattern or path
+SHOWN = 80  # characters of a wrong value in a message
+MOST_SECONDS = 1_000_000
+MOST_MEBIBYTES = 16 * 1024 * 1024
+MOST_BYTES = 1024**3
+MOST_JOBS = 1000
+
+
 class ConfigError(Exception):
     """The configuration or a command-line value is wrong; the message is one clear line."""
 
@@ -71,12 +80,13 @@ def parse(table: dict[str, object], path: str) -> Config:
     known = {field.replace("_", "-"): field for field in Config._fields if field != "folder"}
     for key, value in table.items():
         if key not in known:
-            raise ConfigError(f"{path}: unknown key {key!r} in [tool.distml]; known keys: {', '.join(sorted(known))}")
+            told = f"unknown key {_short(key)} in [tool.distml]; known keys: {', '.join(sorted(known))}"
+            raise ConfigError(f"{path}: {told}")
         wanted, read = _READERS[known[key]]
         try:
             changes: dict[str, Any] = {known[key]: read(value)}
         except TypeError:
-            raise ConfigError(f"{path}: {key} in [tool.distml] must be {wanted}, not {value!r}") from None
+            raise ConfigError(f"{path}: {key} in [tool.distml] must be {wanted}, not {_short(value)}") from None
         config = config._replace(**changes)
     return config
 
@@ -85,9 +95,11 @@ def _table(path: str) -> dict[str, object] | None:
     """`[tool.distml]` of a file, `None` where it has none."""
     try:
         with open(path, "rb") as file:
-            data = file.read()
+            data = file.read(LARGEST_CONFIGURATION + 1)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(data) > LARGEST_CONFIGURATION:
+        raise ConfigError(f"{path}: cannot be read: it has more than {LARGEST_CONFIGURATION} bytes")
     if b"distml" not in data:
         return None
     import tomllib
@@ -96,6 +108,8 @@ def _table(path: str) -> dict[str, object] | None:
         table = tomllib.loads(data.decode())
     except ValueError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deeply to be read") from None
     tools = table.get("tool", {})
     own = tools.get("distml") if isinstance(tools, dict) else None
     if own is not None and not isinstance(own, dict):
@@ -110,14 +124,28 @@ def _upward(folder: str) -> list[str]:
     return found
 
 
+def _short(value: object) -> str:
+    """A value as it is written, cut where it is long."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or an integer with too many digits
+        text = f"this {type(value).__name__}"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
 def _strings(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) and _is_usable(item) for item in value):
         raise TypeError
     return tuple(value)
 
 
+def _is_usable(text: str) -> bool:
+    """Whether the system takes a string in a path, and a pattern can be compiled in no time."""
+    return "\0" not in text and len(text) <= LONGEST
+
+
 def _patterns(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not all(map(_is_usable, value)):
         raise TypeError
     return tuple((pattern, _strings(codes)) for pattern, codes in value.items())
 
@@ -129,32 +157,30 @@ def _flag(value: object) -> bool:
 
 
 def _seconds(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e6:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MOST_SECONDS:
         raise TypeError
     return float(value)
 
 
-def _size(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise TypeError
-    return value
+def _whole(least: int, most: int) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise TypeError
+        return value
+
+    return read
 
 
-def _count(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise TypeError
-    return value
-
-
+_STRINGS = (f"an array of strings without NUL, of at most {LONGEST} characters", _strings)
 _READERS: dict[str, tuple[str, Callable[[object], Any]]] = {
-    "select": ("an array of strings", _strings),
-    "ignore": ("an array of strings", _strings),
-    "per_file_ignores": ("a table of arrays of strings", _patterns),
-    "exclude": ("an array of strings", _strings),
+    "select": _STRINGS,
+    "ignore": _STRINGS,
+    "per_file_ignores": ("a table of arrays of such strings as `exclude` takes", _patterns),
+    "exclude": _STRINGS,
     "respect_gitignore": ("true or false", _flag),
-    "src": ("an array of strings", _strings),
-    "time_limit": ("a number of seconds above 0", _seconds),
-    "memory_limit": ("a whole number of MiB above 0", _size),
-    "max_file_size": ("a whole number of bytes above 0", _size),
-    "jobs": ("a whole number, 0 or more", _count),
+    "src": _STRINGS,
+    "time_limit": (f"a number of seconds above 0 and below {MOST_SECONDS}", _seconds),
+    "memory_limit": (f"a whole number of MiB from 1 to {MOST_MEBIBYTES}", _whole(1, MOST_MEBIBYTES)),
+    "max_file_size": (f"a whole number of bytes from 1 to {MOST_BYTES}", _whole(1, MOST_BYTES)),
+    "jobs": (f"a whole number from 0 to {MOST_JOBS}", _whole(0, MOST_JOBS)),
 }

@@ -6,43 +6,61 @@ The interpreter is imported here, when the first file that needs it comes up.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
-from distml.engine.limits import CLOCK, GRACE, Alarm, OutOfTimeError
-from distml.engine.results import Checker, FileResult, LostPlace, Place
+from distml.engine.limits import GRACE, Alarm, OutOfTimeError
+from distml.engine.results import Checker, FileResult, LostPlace, Note, Place
 from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.source.reach import may_communicate, reaches_tensor_library
 from distml.source.reading import UnreadableError
-from distml.source.suppressions import apply, ignores_file
+from distml.source.suppressions import apply, hidden_by, ignores_file
 
 FLEETING = frozenset({"SRC105", "SRC106", "SRC107", "SRC201"})  # may be otherwise next time
 Trace = Callable[[SourceFile, Project], tuple[str, ...]]
 
 
 def check_one(
-    path: str, project: Project, config: Config, checker: Checker | None = None, trace: Trace | None = None
+    path: str,
+    project: Project,
+    config: Config,
+    checker: Checker | None = None,
+    trace: Trace | None = None,
+    tell: Note | None = None,
 ) -> FileResult:
     """The result for one file; raises nothing but `KeyboardInterrupt` and `SystemExit`.
 
-    `trace` writes down what the result depends on, for the cache.
+    `trace` writes down what the result depends on, for the cache. `tell` hears of each finding as it is made, less those
+    that comments hide: what a check has found when it is stopped.
     """
-    alarm = Alarm(CLOCK * config.time_limit + GRACE)
-    late = failure("SRC105", path, out_of_time(config))
+    made: list[Diagnostic] = []
+    shown = _shown(project)
+
+    def note(finding: Diagnostic) -> None:
+        if shown(finding):
+            made.append(finding)
+            if tell is not None:
+                tell(finding)
+
+    started, alarm = time.process_time(), Alarm(config.time_limit + GRACE)
+    result, wrong = None, None
     try:
         with alarm:
-            found = _check(path, project, config, checker, trace or _no_trace)
-    except OutOfTimeError:
-        return late
-    except MemoryError:
-        found = failure("SRC106", path, out_of_memory(config))
-    except Exception as error:  # whatever goes wrong on this file must not stop the others
-        found = failure("SRC201", path, f"distml failed on this file: {describe(error)}")
-    return late if alarm.rang else found
+            result = _check(path, project, config, checker, trace or _no_trace, note)
+    except (OutOfTimeError, Exception) as error:  # whatever goes wrong on this file must not stop the others
+        wrong = error
+    if alarm.rang:
+        return stopped("SRC105", path, out_of_time(config, time.process_time() - started), made)
+    if isinstance(wrong, MemoryError):
+        return stopped("SRC106", path, out_of_memory(config), made)
+    if wrong is not None:
+        return stopped("SRC201", path, failed(wrong), made)
+    return result or FileResult()
 
 
 def preload() -> None:
@@ -51,19 +69,33 @@ def preload() -> None:
         _interpreter()
 
 
-def failure(code: str, path: str, message: str) -> FileResult:
-    """A result that says why there is none."""
-    return FileResult((Diagnostic(code, message, Span(path, 1, 1, 1, 2)),), lasting=False)
+def stopped(code: str, path: str, message: str, made: Iterable[Diagnostic]) -> FileResult:
+    """The result of a check that did not come to its end: what was found until then, and why there is no more."""
+    return FileResult((*made, _failure(code, path, message)), lasting=False)
 
 
-def out_of_time(config: Config) -> str:
-    """The message of SRC105."""
-    return f"the check was stopped after {config.time_limit:g} s (time-limit); findings may be missing"
+def _failure(code: str, path: str, message: str) -> Diagnostic:
+    return Diagnostic(code, message, Span(path, 1, 1, 1, 2))
+
+
+def out_of_time(config: Config, used: float, idle: float = 0.0) -> str:
+    """The message of SRC105: the limit that ended a check, and what was used."""
+    why = f"{used:.1f} s of processor time (time-limit: {config.time_limit:g} s)"
+    if idle:
+        why = f"{idle:.0f} s without any work (processor time used: {used:.1f} s, time-limit: {config.time_limit:g} s)"
+    return f"the check was stopped after {why}; findings after that point are missing"
 
 
 def out_of_memory(config: Config) -> str:
     """The message of SRC106."""
-    return f"the check was stopped at {config.memory_limit} MiB of memory (memory-limit)"
+    return (
+        f"the check was stopped at {config.memory_limit} MiB of memory (memory-limit); findings after that are missing"
+    )
+
+
+def failed(error: BaseException) -> str:
+    """The message of SRC201 for an exception."""
+    return f"distml failed on this file: {describe(error)}"
 
 
 def describe(error: BaseException) -> str:
@@ -80,8 +112,11 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' + text if text else ''}{place}"
 
 
-def _check(path: str, project: Project, config: Config, checker: Checker | None, trace: Trace) -> FileResult:
-    deadline = time.process_time() + config.time_limit
+def _check(
+    path: str, project: Project, config: Config, checker: Checker | None, trace: Trace, note: Note
+) -> FileResult:
+    started = time.process_time()
+    deadline = started + config.time_limit
     try:
         source = project.open(path)
         if ignores_file(source):
@@ -89,13 +124,18 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None,
         _ = source.tree  # a file that cannot be parsed is reported whether or not it holds tensors
     except UnreadableError as error:
         return FileResult((error.diagnostic,), lasting=error.diagnostic.code not in FLEETING)
-    parties = [*_choreographies(source), *_ranks(source, project, deadline)]
+    parties = [
+        *_contained(path, lambda: _choreographies(source), note),
+        *_contained(path, lambda: _ranks(source, project, deadline), note),
+    ]
     if not reaches_tensor_library(source, project) and not any(each.span.path != source.path for each in parties):
         here = apply(source, parties)
         skipped = not here.kept and "distml.choreo" not in source.text
         return FileResult((*here.kept, *here.unused), skipped=skipped, consulted=trace(source, project))
-    checked = (checker or _interpreter())(source, project, deadline)
+    checked = (checker or _interpreter())(source, project, deadline, note)
     found = [*checked.diagnostics, *parties]
+    if checked.late:
+        found.append(_failure("SRC105", path, out_of_time(config, time.process_time() - started)))
     here = apply(source, [finding for finding in found if finding.span.path == source.path])
     elsewhere, used = _elsewhere(source, found, project)
     return FileResult(
@@ -105,6 +145,32 @@ def _check(path: str, project: Project, config: Config, checker: Checker | None,
         consulted=trace(source, project),
         lasting=not any(finding.code in FLEETING for finding in found),
     )
+
+
+def _contained(path: str, run: Callable[[], Iterable[Diagnostic]], note: Note) -> list[Diagnostic]:
+    """The findings of one part of a check; its failure is a finding too, and the other parts go on."""
+    try:
+        found = list(run())
+    except MemoryError:
+        raise
+    except RecursionError:
+        found = [_failure("SRC104", path, "nested too deeply to be checked")]
+    except Exception as error:
+        found = [_failure("SRC201", path, failed(error))]
+    for finding in found:
+        note(finding)
+    return found
+
+
+def _shown(project: Project) -> Callable[[Diagnostic], bool]:
+    """Whether no comment hides a finding."""
+
+    @cache
+    def hides(path: str) -> Callable[[Diagnostic], bool]:
+        source = project.shown_as(path)
+        return hidden_by(source) if source is not None else lambda _: False
+
+    return lambda finding: not hides(finding.span.path)(finding)
 
 
 def _choreographies(source: SourceFile) -> tuple[Diagnostic, ...]:

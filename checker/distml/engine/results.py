@@ -28,15 +28,19 @@ class Lost(Protocol):
 
 
 class Checked(Protocol):
-    """The result of a checker for one file; SRC105 among its findings says that the deadline ended it early."""
+    """The result of a checker for one file; `late`: the deadline ended it early."""
 
     @property
     def diagnostics(self) -> Sequence[Diagnostic]: ...
     @property
     def lost(self) -> Sequence[Lost]: ...
+    @property
+    def late(self) -> bool: ...
 
 
-Checker = Callable[["SourceFile", "Project", float | None], Checked]
+Note = Callable[[Diagnostic], None]
+"""Told of each finding when it is made, so that it is kept if the check is stopped."""
+Checker = Callable[["SourceFile", "Project", float | None, Note], Checked]
 
 
 class LostPlace(NamedTuple):

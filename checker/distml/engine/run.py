@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
 from distml.engine.discovery import discover
-from distml.engine.results import Checker, FileResult, Report
+from distml.engine.results import Checker, FileResult, Note, Report
 from distml.engine.selection import selector
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def _check(
 
     project = files()
 
-    def check(path: str) -> FileResult:
-        return check_one(path, project, config, checker, cache.trace if cache is not None else None)
+    def check(path: str, tell: Note | None = None) -> FileResult:
+        return check_one(path, project, config, checker, cache.trace if cache is not None else None, tell)
 
     jobs = workers(config.jobs, len(paths))
     if jobs == 0 or not can_fork():

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from distml.diagnostics.model import Diagnostic, Span
+from distml.interp.giving_up import REASON, ROOM, give_up
 from distml.interp.imports import consider, make_module
 from distml.interp.machine import Lost, Machine, OutOfSteps, OutOfTime, PathEnd, ProcessEnd, Revealed, Session
 from distml.interp.state import State
@@ -18,38 +18,48 @@ from distml.values import Const
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from distml.diagnostics.model import Diagnostic
+    from distml.interp.findings import FindingKey
     from distml.source.file import SourceFile
     from distml.source.project import Project
 
-RECURSION_LIMIT = 12_000
-"""Python frames the interpreter may use; its own nesting is bounded well below."""
+
+def _nothing() -> None:
+    """Done where nobody wants to know."""
+
+
+RETRIES = 3
+"""Statements of a module that may be given up one by one."""
 
 
 class CheckResult(NamedTuple):
-    """What checking one file gave."""
+    """What checking one file gave; `late`: up to the deadline."""
 
     diagnostics: tuple[Diagnostic, ...]
     lost: tuple[Lost, ...]
     revealed: tuple[Revealed, ...]
+    late: bool
 
 
-def check_file(source: SourceFile, project: Project, deadline: float | None = None) -> CheckResult:
-    """Check one file. `deadline` is a `time.process_time()` after which it is given up.
+def check_file(
+    source: SourceFile,
+    project: Project,
+    deadline: float | None = None,
+    note: Callable[[Diagnostic], None] | None = None,
+) -> CheckResult:
+    """Check one file. `deadline` is a `time.process_time()` after which it is given up; `note` is told of each finding.
 
     Raises `UnreadableError` when the file cannot be parsed.
     """
     tree = source.tree
-    vm = Machine(project, deadline, _session(project))
+    vm, late = Machine(project, deadline, _session(project)), False
     try:
         with deep_recursion():
-            _run(vm, source, tree)
+            vm = _run(vm, source, tree, _teller(vm.findings, note))
     except OutOfTime:
-        start = Span(source.path, 1, 1, 1, 1)
-        vm.findings[("SRC105", source.path, 1, 1)] = Diagnostic(
-            "SRC105", "the time limit was reached before the whole file was checked", start
-        )
+        late = True
     except BaseException:
         _SESSIONS.pop(project, None)  # what other checks share may be half made
         raise
@@ -57,14 +67,27 @@ def check_file(source: SourceFile, project: Project, deadline: float | None = No
         if source.location not in vm.modules:
             source.forget_tree()
     found = sorted(vm.findings.values(), key=lambda d: (d.span.path, d.span.line, d.span.column, d.code))
-    return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()))
+    return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()), late)
+
+
+def _teller(findings: Mapping[FindingKey, Diagnostic], note: Callable[[Diagnostic], None] | None) -> Callable[[], None]:
+    """Tells of findings that are new, at places where nothing can take them back any more."""
+    told: set[FindingKey] = set()
+
+    def tell() -> None:
+        for key in [key for key in findings if key not in told]:
+            told.add(key)
+            if note is not None:
+                note(findings[key])
+
+    return tell
 
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
     """Room for the interpreter's own nesting, which is bounded well below."""
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
+    sys.setrecursionlimit(max(before, ROOM))
     try:
         yield
     finally:
@@ -88,13 +111,43 @@ def _session(project: Project) -> Session:
     return session
 
 
-def _run(vm: Machine, source: SourceFile, tree: ast.Module) -> None:
-    run_module(vm, source, tree)
-    analyze_rest(vm)
+class TooDeepError(RecursionError):
+    """A statement of the checked file is nested too deeply to be run."""
+
+    def __init__(self, statement: ast.stmt) -> None:
+        super().__init__()
+        self.statement = statement
 
 
-def run_module(vm: Machine, source: SourceFile, tree: ast.Module) -> None:
-    """Run the checked file itself from top to bottom."""
+def _run(vm: Machine, source: SourceFile, tree: ast.Module, settled: Callable[[], None]) -> Machine:
+    """Run a file, anew without a statement for which there is no room; the machine that came to the end."""
+    without: list[ast.stmt] = []
+    while True:
+        try:
+            run_module(vm, source, tree, without, settled)
+        except TooDeepError as error:
+            without.append(error.statement)
+            _SESSIONS.pop(vm.project, None)  # what it shares with others may be half made
+            again = Machine(vm.project, vm.deadline, _session(vm.project))
+            again.findings, again.lost, again.revealed = vm.findings, vm.lost, vm.revealed
+            vm = again
+            continue
+        analyze_rest(vm, settled)
+        settled()
+        return vm
+
+
+def run_module(
+    vm: Machine,
+    source: SourceFile,
+    tree: ast.Module,
+    without: Sequence[ast.stmt] = (),
+    settled: Callable[[], None] = _nothing,
+) -> None:
+    """Run the checked file itself from top to bottom, `without` some statements; `settled` is called after each.
+
+    Raises `TooDeepError`.
+    """
     for file in (source, *imported_files(source, vm.project)):
         consider(vm, file)
     info = make_module(vm, source, tree)
@@ -105,13 +158,22 @@ def run_module(vm: Machine, source: SourceFile, tree: ast.Module) -> None:
     vm.assign(info.frame.ident, "__name__", Const("__main__"))
     info.frame.scope.locals.add("__name__")
     for statement in tree.body:
+        settled()
         # A module whose run ends early is still read to its end: what stops it
         # (a guard, an unknown exit) may not stop another run.
         try:
-            execute(vm, statement)
+            if statement in without:
+                give_up(vm, [statement])
+            else:
+                execute(vm, statement)
         except PathEnd as end:
             vm.exits += isinstance(end, ProcessEnd)
             continue
         except OutOfSteps:
             vm.abandon("it takes too much work to run the module from here", statement)
+            break
+        except RecursionError:
+            if len(without) < RETRIES:
+                raise TooDeepError(statement) from None
+            vm.abandon(REASON, statement)
             break

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.branches import perhaps
+from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
 from distml.interp.machine import Frame
 from distml.interp.refine import refine
@@ -71,6 +72,11 @@ def _generate(
     if not generators:
         produce()
         return
+    if too_deep():
+        collector.exact = False
+        give_up(vm, [part for each in generators for part in (each.target, each.iter, *each.ifs)])
+        perhaps(vm, produce)
+        return
     first, rest = generators[0], generators[1:]
     items = vm.iterate(evaluate(vm, first.iter))
     if isinstance(items, tuple):
@@ -94,6 +100,11 @@ def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: 
     """Run where the conditions hold; what follows from one that may fail holds only inside."""
     from distml.interp.expressions import evaluate
 
+    if conditions and too_deep():
+        collector.exact = False
+        give_up(vm, conditions)
+        perhaps(vm, run)
+        return
     for index, condition in enumerate(conditions):
         known = truth(vm, evaluate(vm, condition))
         if known is False:

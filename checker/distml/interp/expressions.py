@@ -9,6 +9,7 @@ from distml.interp import comprehensions
 from distml.interp.attributes import get_attribute
 from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import Arguments, call_value
+from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
 from distml.interp.operators import binary, compare, subscript, unary
@@ -153,6 +154,8 @@ def _compare(vm: Machine, node: ast.Compare) -> Value:
 
 def _bool(vm: Machine, node: ast.BoolOp) -> Value:
     """`and` and `or`: later operands run only where earlier ones do not decide."""
+    if too_deep():
+        return give_up(vm, [node])
     stops_on = isinstance(node.op, ast.Or)
     value = evaluate(vm, node.values[0])
     for index, operand in enumerate(node.values[1:]):
@@ -204,6 +207,8 @@ def _only(vm: Machine, value: Value, wanted: bool) -> Value:
 
 
 def _conditional(vm: Machine, node: ast.IfExp) -> Value:
+    if too_deep():
+        return give_up(vm, [node])
     value = evaluate(vm, node.test)
     known, conditions = decided(vm, node, node.test, value)
     if known is not None:

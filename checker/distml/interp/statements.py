@@ -13,6 +13,7 @@ from distml.interp.classes import define_class
 from distml.interp.decorators import decorate_function
 from distml.interp.exits import ends_well
 from distml.interp.expressions import evaluate, make_function
+from distml.interp.giving_up import give_up, too_deep
 from distml.interp.hints import annotate
 from distml.interp.imports import execute_import, execute_import_from
 from distml.interp.machine import PathEnd, ProcessEnd
@@ -41,7 +42,9 @@ def execute(vm: Machine, node: ast.stmt) -> None:
     vm.visited.add(id(node))
     vm.node = node
     rule = _RULES.get(type(node))
-    if rule is not None:
+    if too_deep():
+        give_up(vm, [node])
+    elif rule is not None:
         rule(vm, node)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import ClassRecord
 from distml.interp.expressions import evaluate
+from distml.interp.giving_up import REASON
 from distml.interp.instances import instantiate
 from distml.interp.machine import MAX_ROOT_STEPS, MAX_SYMBOLIC_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
@@ -29,16 +30,18 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 
-def analyze_rest(vm: Machine) -> None:
-    """Analyze what running the module did not reach."""
+def analyze_rest(vm: Machine, settled: Callable[[], None]) -> None:
+    """Analyze what running the module did not reach; `settled` is called before each class and function."""
     vm.symbolic = True
     vm.symbolic_start = vm.steps
     vm.memo.clear()
     unsettle_module(vm)
     vm.loaded = vm.state
     for cls in list(vm.classes):
+        settled()
         _analyze_class(vm, cls)
     for function in list(vm.functions):
+        settled()
         if function.owner is None and _unvisited(vm, function.node):
             _in_fresh_state(vm, lambda f=function: _call(vm, f, ()))  # type: ignore[misc]
 
@@ -56,6 +59,8 @@ def _in_fresh_state(vm: Machine, run: Callable[[], object]) -> None:
         vm.follow(run)
     except OutOfSteps:
         vm.abandon("it takes too much work to follow from here", start)
+    except RecursionError:
+        vm.abandon(REASON, start)
 
 
 def _allowance(vm: Machine) -> int:

@@ -8,7 +8,7 @@ the file. Only comments count, not strings that look like one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from distml.diagnostics.model import Diagnostic, Fix, Span
@@ -66,6 +66,12 @@ def ignores_file(source: SourceFile) -> bool:
 def spoken_for(source: SourceFile) -> list[tuple[int, tuple[str, ...]]]:
     """The lines that comments speak for, each with the codes it names (none: all)."""
     return [(each.line, each.codes) for each in _suppressions(source)]
+
+
+def hidden_by(source: SourceFile) -> Callable[[Diagnostic], bool]:
+    """Whether the comments of a file hide a finding in it, for findings that come one by one."""
+    whole, suppressions = ignores_file(source), _suppressions(source)
+    return lambda finding: whole or any(each.covers(finding) for each in suppressions)
 
 
 def apply(source: SourceFile, findings: Iterable[Diagnostic]) -> Applied:

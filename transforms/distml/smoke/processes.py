@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
@@ -15,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from distml.engine.ends import heeding
+from distml.engine.limits import dying_with_parent
+
 TOKEN = "DISTML_SMOKE_RUN"
 KEPT_OUTPUT = 16 << 10
-PR_SET_PDEATHSIG = 1
 IDLE_SHARE = 0.25
 """Of one core, for each rank: processes that want less while nothing is written wait for something."""
 POLL = 0.1
@@ -56,12 +57,28 @@ class Signs(Protocol):
         """Have the ranks write where they are, before they are killed."""
 
 
+class Sight:
+    """What tells the time, and of processes what they do; tests see by another."""
+
+    def clock(self) -> float:
+        """Seconds since some moment."""
+        return time.monotonic()
+
+    def wanted(self, pids: Sequence[int]) -> float:
+        """`wanted_seconds`."""
+        return wanted_seconds(pids)
+
+    def working(self, pids: Sequence[int]) -> bool:
+        """`working`."""
+        return working(pids)
+
+
 class Launch:
     """A launcher and its descendants, known by a mark in their environment wherever they were moved."""
 
-    def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str], began: float) -> None:
         self.mark = uuid.uuid4().hex
-        self.began = time.monotonic()
+        self.began = began
         self.tail = b""
         self.process = subprocess.Popen(
             command,
@@ -71,7 +88,7 @@ class Launch:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 one system call, before any thread of ours could matter
+            preexec_fn=dying_with_parent(),  # noqa: PLW1509 one system call, before any thread of ours could matter
         )
         self._reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
         self._reader.start()
@@ -108,60 +125,44 @@ def run(
     timeout: float,
     stall: float,
     signs: Signs,
+    sight: Sight | None = None,
 ) -> Ended:
     """Run `command` until it ends, or `timeout` seconds passed, or for `stall` seconds nobody did anything.
 
     A signal that ends us ends them.
     """
-    launch = Launch(command, folder, environment)
+    sight = sight or Sight()
+    launch = Launch(command, folder, environment, sight.clock())
     try:
-        with interruptible():
-            stopped = _watch(launch, timeout, stall, signs)
+        with heeding():
+            stopped = _watch(launch, timeout, stall, signs, sight)
             if stopped:
                 signs.ask()
     finally:
         launch.end()
     output = launch.tail.decode("utf-8", "replace")
-    return Ended(launch.process.returncode if not stopped else None, stopped, output, time.monotonic() - launch.began)
+    return Ended(launch.process.returncode if not stopped else None, stopped, output, sight.clock() - launch.began)
 
 
-def _watch(launch: Launch, timeout: float, stall: float, signs: Signs) -> str:
+def _watch(launch: Launch, timeout: float, stall: float, signs: Signs, sight: Sight) -> str:
     """Why the launch must be stopped, or nothing when it ended."""
-    seen, since, used = signs.life(), time.monotonic(), 0.0
+    seen, since, used = signs.life(), sight.clock(), 0.0
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
             launch.process.wait(POLL)
         if launch.process.returncode is not None:
             return ""
-        now = time.monotonic()
+        now = sight.clock()
         if now - launch.began > timeout:
             return f"it was not finished after {timeout:g} seconds"
         if (sign := signs.life()) != seen:
-            seen, since, used = sign, now, wanted_seconds(launch.members())
+            seen, since, used = sign, now, sight.wanted(launch.members())
         elif now - since > stall * (1 if signs.begun() else PREPARING):
-            spent = wanted_seconds(launch.members())
-            idle = spent - used < IDLE_SHARE * signs.ranks * (now - since) and not working(launch.members())
+            spent = sight.wanted(launch.members())
+            idle = spent - used < IDLE_SHARE * signs.ranks * (now - since) and not sight.working(launch.members())
             if (idle or signs.waiting()) and launch.process.poll() is None:  # it may have ended under our eyes
                 return f"for {stall:g} seconds no process did anything"
             since, used = now, spent
-
-
-@contextlib.contextmanager
-def interruptible() -> Iterator[None]:
-    """A request to terminate ends the block as Ctrl-C does, so that its `finally` is reached."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def marked(mark: bytes) -> Iterator[int]:
@@ -205,7 +206,3 @@ def _states(pid: int) -> Iterator[bytes]:
     with contextlib.suppress(OSError):
         for task in os.scandir(f"/proc/{pid}/task"):
             yield Path(task.path, "stat").read_bytes().rpartition(b")")[2].split()[0]
-
-
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

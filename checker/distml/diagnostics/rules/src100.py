@@ -79,7 +79,8 @@ class TimeLimit(Rule):
     """A file that took longer to check than allowed.
 
     ## What it finds
-    Files whose check was stopped at `time-limit` (10 seconds unless configured).
+    Files whose check was stopped at `time-limit` (10 seconds of processor time unless configured), or because it did
+    nothing for a minute. What was found until then is reported.
 
     ## Why it matters
     Findings in the rest of the file may be missing. Raise the limit with `--time-limit`, and please report the file: a
@@ -94,10 +95,10 @@ class MemoryLimit(Rule):
     """A file that took more memory to check than allowed.
 
     ## What it finds
-    Files whose check was stopped at `memory-limit` (2048 MiB unless configured).
+    Files whose check was stopped at `memory-limit` (2048 MiB unless configured). What was found until then is reported.
 
     ## Why it matters
-    Nothing in the file was checked. Please report the file.
+    Findings in the rest of the file may be missing. Please report the file.
     """
 
     code = "SRC106"
