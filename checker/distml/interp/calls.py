@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from distml.interp.branches import pass_on, raise_first
-from distml.interp.changes import changes_outside
+from distml.interp.callbacks import callbacks_ran, run_later
 from distml.interp.findings import fail
 from distml.interp.join import generalize, join_many
 from distml.interp.machine import Handler, OutOfSteps, OutOfTime, PathEnd
@@ -434,32 +434,11 @@ def unknown_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         for option in alternatives(value):
             unsettle(vm, option)
             if isinstance(option, Function | Bound):
-                _run_later(vm, option)
+                run_later(vm, option)
+    callbacks_ran(vm)
     for owner in _owner(vm, node):
         unsettle(vm, owner, in_sight=_is_method(vm, owner, node))
     return vm.opaque(vm.snippet(node), vm.origin(node))
-
-
-def _run_later(vm: Machine, callback: Function | Bound) -> None:
-    """A function of the program that was given to something unknown may be called from there, with anything.
-
-    One that changes nothing but its own variables need not be followed. What fails in it proves nothing.
-    """
-    function = callback.function if isinstance(callback, Bound) else callback
-    if not isinstance(function, Function) or not changes_outside(function.node) or vm.running_later:
-        return
-    spec = function.node.args
-    names = [*spec.posonlyargs, *spec.args][1 if isinstance(callback, Bound) else 0 :]
-    given = Arguments([vm.opaque(a.arg) for a in names], {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}, True)
-    vm.handlers.append(Handler(catches_shapes=True, speculative=True))
-    start = vm.state
-    vm.running_later = True
-    try:
-        after = vm.follow(lambda: call_value(vm, callback, given), start.fork())
-    finally:
-        vm.running_later = False
-        vm.handlers.pop()
-    vm.state = start if after is None else join_states(vm, [start, after])
 
 
 def _owner(vm: Machine, node: ast.AST) -> tuple[Ref, ...]:

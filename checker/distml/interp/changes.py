@@ -106,14 +106,27 @@ def changes_in(tree: ast.Module) -> FileChanges:
     return known
 
 
-def changes_outside(node: ast.AST) -> bool:
-    """Whether the code of a function changes more than its own variables: an attribute, an item, a container."""
-    return any(
-        (isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load))
-        or isinstance(part, ast.Nonlocal | ast.Global)
-        or (isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in MUTATORS)
-        for part in ast.walk(node)
-    )
+def changed_outside(node: ast.AST) -> frozenset[str]:
+    """Names of attributes and variables that the code of a function changes, beside those it only binds itself."""
+    found: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Nonlocal | ast.Global):
+            found.update(part.names)
+        elif isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
+            found.update(_names_of(part))
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in MUTATORS:
+            found.update(_names_of(part.func.value))
+    return frozenset(found)
+
+
+def _names_of(node: ast.AST) -> Iterator[str]:
+    """The names that lead to what is changed: `self` and `rows` in `self.rows[0]`."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        node = node.value
+    if isinstance(node, ast.Name):
+        yield node.id
 
 
 def _read(tree: ast.Module) -> FileChanges:

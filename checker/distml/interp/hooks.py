@@ -8,8 +8,22 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.interp.callbacks import callbacks_ran, run_later
 from distml.interp.calls import Arguments, branch_values, call_op, call_value, each_alternative
-from distml.values import NONE, Const, DictRecord, InstanceRecord, Ref, Tup, Union, Value, alternatives, union
+from distml.values import (
+    NONE,
+    Bound,
+    Const,
+    DictRecord,
+    Function,
+    InstanceRecord,
+    Ref,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+    union,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +55,29 @@ def _everywhere(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return vm.opaque(vm.snippet(node))
 
 
+def _stored(op: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    """What keeps or runs functions for the gradients."""
+
+    def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        for value in arguments.values():
+            if isinstance(value, Function | Bound):
+                run_later(vm, value)
+        callbacks_ran(vm)
+        return call_op(vm, op, arguments, node, "torch")
+
+    return run
+
+
+_GRADIENTS = (
+    "torch.Tensor.backward",
+    "torch.Tensor.register_hook",
+    "torch.Tensor.register_post_accumulate_grad_hook",
+    "torch.nn.Module.register_backward_hook",
+    "torch.nn.Module.register_full_backward_hook",
+    "torch.nn.Module.register_full_backward_pre_hook",
+)
 REGISTERING = {
+    **{name: _stored(name) for name in _GRADIENTS},
     "torch.nn.Module.register_forward_pre_hook": _register("torch.nn.Module.register_forward_pre_hook", BEFORE),
     "torch.nn.Module.register_forward_hook": _register("torch.nn.Module.register_forward_hook", AFTER),
     "torch.nn.register_module_forward_hook": _everywhere,

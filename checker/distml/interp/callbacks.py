@@ -1,0 +1,81 @@
+"""Functions of the program that something unknown was given: it may call them, then and at any later time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.interp.changes import changed_outside
+from distml.interp.machine import Handler
+from distml.interp.state import join_states
+from distml.interp.unsettled import is_placeholder, unsettle
+from distml.values import Bound, Function, InstanceRecord, Ref, Value
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Machine
+
+AT_LARGE = ("callbacks", 0)
+"""The fact that names what such functions change: attributes of objects, and variables."""
+
+
+def run_later(vm: Machine, callback: Function | Bound) -> None:
+    """A function was given away: it may run at once, with anything. What fails in it proves nothing.
+
+    One that changes nothing but its own variables need not be followed.
+    """
+    from distml.interp.calls import Arguments, call_value
+
+    function = callback.function if isinstance(callback, Bound) else callback
+    if not isinstance(function, Function) or vm.running_later:
+        return
+    names = changed_outside(function.node)
+    if not names:
+        return
+    _note(vm, callback, function, names)
+    spec = function.node.args
+    free = [*spec.posonlyargs, *spec.args][1 if isinstance(callback, Bound) else 0 :]
+    given = Arguments([vm.opaque(a.arg) for a in free], {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}, True)
+    vm.handlers.append(Handler(catches_shapes=True, speculative=True))
+    start = vm.state
+    vm.running_later = True
+    try:
+        after = vm.follow(lambda: call_value(vm, callback, given), start.fork())
+    finally:
+        vm.running_later = False
+        vm.handlers.pop()
+    vm.state = start if after is None else join_states(vm, [start, after])
+
+
+def _note(vm: Machine, callback: Function | Bound, function: Function, names: frozenset[str]) -> None:
+    found = set(vm.get(AT_LARGE) or ())
+    frame = vm.frame_of(function.frame)
+    owner = callback.receiver if isinstance(callback, Bound) else None
+    while True:
+        if owner is None:
+            owner = frame.receiver
+        found.update((frame.ident, name) for name in names & frame.scope.locals)
+        if frame.parent is None:
+            break
+        frame = frame.parent
+    if isinstance(owner, Ref):
+        found.update((owner, name) for name in names)
+    vm.put(AT_LARGE, frozenset(found))
+
+
+def callbacks_ran(vm: Machine) -> None:
+    """Something ran that may have called them: what they fill is not empty for sure."""
+    for holder, name in sorted(vm.get(AT_LARGE) or (), key=repr):
+        record = vm.record(holder) if isinstance(holder, Ref) else None
+        if isinstance(record, InstanceRecord):
+            value: Value | None = record.attrs.get(name)
+        elif isinstance(holder, int):
+            value = vm.variable(holder, name)
+        else:
+            continue
+        if value is None or not is_placeholder(vm, value):
+            continue
+        if isinstance(value, Ref):
+            unsettle(vm, value)
+        elif isinstance(record, InstanceRecord):
+            vm.replace(holder, InstanceRecord(record.cls, {**record.attrs, name: vm.opaque(name)}, record.exact))
+        else:
+            vm.assign(holder, name, vm.opaque(name))
