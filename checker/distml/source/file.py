@@ -90,7 +90,13 @@ class SourceFile:
         message = error.msg
         if "too many" in message and ("nested" in message or "indentation" in message):
             return unreadable("SRC104", self.path, message, error.lineno or 1, error.offset or 1)
-        message += f" (read as Python {version_info.major}.{version_info.minor})"
+        from distml.source.newer import needed
+
+        here = f"Python {version_info.major}.{version_info.minor}"
+        newer = needed(self.text)
+        message += f" (read as {here})"
+        if newer is not None:
+            message = f"{newer.what} need Python 3.{newer.minor} or newer, and distml runs on {here}"
         return unreadable("SRC101", self.path, message, error.lineno or 1, max(error.offset or 1, 1))
 
 

@@ -7,8 +7,8 @@ class InvalidSyntax(Rule):
     """A file that is not Python.
 
     ## What it finds
-    Source that the parser of the Python running distml rejects. Syntax newer than that Python counts: run distml with
-    the newest Python your code is written for.
+    Source that the parser of the Python running distml rejects. Syntax newer than that Python counts: the finding says
+    which Python the file needs, and "Newer Python" in docs/usage.md how each channel gets it.
 
     ## Why it matters
     Nothing else in the file was checked.

@@ -1,0 +1,100 @@
+"""Which Python a file needs that the running one cannot read.
+
+LibCST's parser knows newer grammars than the running Python. What it accepts is looked through for what came with them; strings
+with expressions are given to the running Python one by one.
+"""
+
+from __future__ import annotations
+
+import ast
+import faulthandler
+import os
+from sys import version_info
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from libcst import CSTNode, Module
+
+
+class Construct(NamedTuple):
+    """What came with a version of Python 3."""
+
+    minor: int
+    what: str
+
+
+CONSTRUCTS = (
+    Construct(12, "type parameters (PEP 695)"),
+    Construct(12, "the type statement (PEP 695)"),
+    Construct(12, "f-strings with quotes, backslashes or comments inside (PEP 701)"),
+    Construct(13, "defaults of type parameters (PEP 696)"),
+    Construct(14, "template strings (PEP 750)"),
+    Construct(14, "except without parentheses (PEP 758)"),
+)
+_PARAMETERS, _ALIAS, _STRING, _DEFAULT, _TEMPLATE, _EXCEPT = range(len(CONSTRUCTS))
+
+
+def needed(text: str) -> Construct | None:
+    """The newest construct of a file that the running Python rejects; none where it is no Python at all.
+
+    LibCST ends the process on source of absurd depth, so a process of its own looks.
+    """
+    if not hasattr(os, "fork"):
+        return _row(_look(text))
+    child = os.fork()
+    if child == 0:
+        found = 0
+        try:
+            faulthandler.disable()  # nobody wants to read of its end
+            found = _look(text)
+        finally:
+            os._exit(found)
+    _, status = os.waitpid(child, 0)
+    return _row(os.WEXITSTATUS(status)) if os.WIFEXITED(status) else None
+
+
+def _row(number: int) -> Construct | None:
+    return CONSTRUCTS[number - 1] if number else None
+
+
+def _look(text: str) -> int:
+    """The number of a construct, from 1; 0 for none."""
+    from libcst import parse_module
+
+    try:
+        module = parse_module(text)
+    except Exception:  # no Python that LibCST knows
+        return 0
+    newer = [row for row in _constructs(module) if CONSTRUCTS[row].minor > version_info.minor]
+    return 1 + max(newer, key=lambda row: CONSTRUCTS[row].minor) if newer else 0
+
+
+def _constructs(module: Module) -> Iterator[int]:
+    waiting: list[CSTNode] = [module]
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(node.children)
+        kind = type(node).__name__
+        if kind == "TypeParameters":
+            yield _PARAMETERS
+        elif kind == "TypeAlias":
+            yield _ALIAS
+        elif kind == "TemplatedString":
+            yield _TEMPLATE
+        elif kind == "TypeParam" and getattr(node, "default", None) is not None:
+            yield _DEFAULT
+        elif kind in ("ExceptHandler", "ExceptStarHandler") and not getattr(getattr(node, "type", None), "lpar", True):
+            if type(getattr(node, "type", None)).__name__ == "Tuple":
+                yield _EXCEPT
+        elif kind == "FormattedString" and not _parses(module.code_for_node(node)):
+            yield _STRING
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
