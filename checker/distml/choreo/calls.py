@@ -27,7 +27,6 @@ class Calls:
         def meet(self, node: ast.expr, operands: list[ast.expr]) -> Located: ...
         def settle(self, node: ast.expr, place: frozenset[str] | None) -> None: ...
         def unchanged(self, node: ast.expr, place: frozenset[str] | None) -> None: ...
-        def is_pure(self, node: ast.Call) -> bool: ...
 
     def communicates(self, call: ast.Call) -> bool:
         """Whether a call may send something: over a channel, or by calling a choreography."""
@@ -156,14 +155,16 @@ class Calls:
     ) -> dict[str, str]:
         """Which roles stand for the formal ones, by the places of the arguments."""
         roles = dict(given)
-        for (_, argument, _), parameter in zip(self._bound(node, called, skip), called.parameters[skip:]):
-            found = self.check(argument)
+        types = {each.name: each for each in called.parameters}
+        given_ones = [(self.check(argument), types[name]) for name, argument, _ in self._bound(node, called, skip)]
+        # What says nothing for sure, a channel that may be meant either way round, comes last.
+        for found, parameter in sorted(given_ones, key=lambda each: each[0].name == "Channel"):
             mine, theirs = parameter.type.roles, found.roles
             if mine is None or theirs is None or found.loose or parameter.type.kind is not found.kind:
                 continue
             if found.kind is Kind.DATA and (len(theirs) != 1 or len(mine) != 1):
                 continue
-            if found.kind is Kind.CHANNEL and roles.get(mine[0]) == theirs[1]:
+            if found.kind is Kind.CHANNEL and (roles.get(mine[0]) == theirs[1] or roles.get(mine[1]) == theirs[0]):
                 theirs = tuple(reversed(theirs))
             for role, actual in zip(mine, theirs):
                 if found.kind is not Kind.DATA or actual not in roles.values():
@@ -208,19 +209,12 @@ class Calls:
     def _local(self, node: ast.Call) -> Located:
         function = node.func
         is_field = isinstance(function, ast.Attribute) and self.check(function.value).kind is Kind.OBJECT
+        if isinstance(function, ast.Attribute) and function.attr in ("com", "select") and not is_field:
+            message = f"nothing here says that `{ast.unparse(function.value)}` is a channel, or of which roles"
+            self.facts.say("CHO402", node, message, "annotate it in this file: `Channel[T, A, B]`")
         operands = [function.value] if isinstance(function, ast.Attribute) and not is_field else [function]
         operands += [*node.args, *(each.value for each in node.keywords)]
-        place = self.meet(node, operands)
-        if place.roles is None:
-            return Located(Kind.DATA, None, loose=not self.is_pure(node) or place.loose)
-        if len(place.roles) > 1 and not self.is_pure(node) and last(node.func) != "print":
-            self.facts.say(
-                "CHO110",
-                node,
-                f"this call may give {names(place.roles)} different results, though they hold the same arguments",
-                "compute it at one role and communicate the result",
-            )
-        return place
+        return self.meet(node, operands)
 
 
 def _is_label(node: ast.expr) -> bool:

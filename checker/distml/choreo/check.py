@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from distml.choreo.bindings import report_unseen, resolve
 from distml.choreo.facts import Facts, Problem
 from distml.choreo.mending import mended
 from distml.choreo.merge import waits_for_label
@@ -39,7 +40,7 @@ def check_source(source: SourceFile) -> tuple[Diagnostic, ...]:
     found = diagnostics(source, checked)
     if found or not (checked.module.classes or checked.module.functions):
         return found
-    return check_types(source)
+    return check_types(source, checked.module)
 
 
 def diagnostics(source: SourceFile, checked: Checked) -> tuple[Diagnostic, ...]:
@@ -49,7 +50,9 @@ def diagnostics(source: SourceFile, checked: Checked) -> tuple[Diagnostic, ...]:
 
 def check_tree(tree: ast.Module) -> Checked:
     """Check and project every choreography of a file."""
+    resolve(tree)
     module, facts = read(tree), Facts()
+    report_unseen(module, facts)
     functions = [*module.functions.values()]
     functions += [method for each in module.classes.values() for method in each.methods.values()]
     for definition in module.classes.values():

@@ -8,12 +8,15 @@ never an error. What it learns of the standard library it remembers in distml's 
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from distml.choreo.model import Module
+from distml.choreo.read import last
 from distml.diagnostics.model import Diagnostic, Span
 from distml.source.file import SourceFile
 from distml.source.folders import default_folder
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 _FOUND = re.compile(r":(\d+):(\d+):(\d+):(\d+): error: (.*?)(?:  \[([\w-]+)\])?$")
 # Not about data: names that parties declare each for itself, interfaces whose bodies are `...`, classes used with roles.
-_OTHER_MATTERS = ("no-redef", "empty-body", "type-arg", "import-not-found", "import-untyped")
+_OTHER_MATTERS = ("no-redef", "empty-body", "type-arg", "valid-type", "import-not-found", "import-untyped")
 _NAME = "__main__"  # nothing imports it, so that no module of the standard library is replaced
 
 
@@ -33,7 +36,7 @@ def installed() -> bool:
     return find_spec("mypy") is not None
 
 
-def check_types(source: SourceFile) -> tuple[Diagnostic, ...]:
+def check_types(source: SourceFile, module: Module) -> tuple[Diagnostic, ...]:
     """CHO501 for each error of mypy in the file; none where mypy is absent or cannot read the file."""
     if not installed():
         return ()
@@ -42,7 +45,8 @@ def check_types(source: SourceFile) -> tuple[Diagnostic, ...]:
 
     language = os.path.dirname(os.path.abspath(__file__))
     sources = [
-        BuildSource(source.path, _NAME, source.text),
+        BuildSource(source.path, _NAME, _without_roles(source, module)),
+        BuildSource(os.path.join(os.path.dirname(language), "__init__.py"), "distml", "", followed=True),
         BuildSource(os.path.join(language, "__init__.py"), "distml.choreo", followed=True),
         BuildSource(os.path.join(language, "language.py"), "distml.choreo.language", followed=True),
         BuildSource(os.path.join(language, "runtime", "errors.py"), "distml.choreo.runtime.errors", followed=True),
@@ -52,6 +56,26 @@ def check_types(source: SourceFile) -> tuple[Diagnostic, ...]:
     except Exception:  # what mypy cannot parse, or fails on, must not cost the other findings
         return ()
     return tuple(_diagnostics(source, errors))
+
+
+def _without_roles(source: SourceFile, module: Module) -> str:
+    """The text with the roles of generic choreographies blanked out: to mypy they would be types of their data."""
+    generic = {
+        name for name, each in module.classes.items() if any(last(base.value) == "Generic" for base in each.node.bases
+        if isinstance(base, ast.Subscript))
+    }  # fmt: skip
+    lines = source.text.split("\n")
+    uses = [
+        *(node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call)),
+        *(base for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef) for base in node.bases),
+    ]
+    for use in uses:
+        if isinstance(use, ast.Subscript) and last(use.value) in generic and use.lineno == use.end_lineno:
+            span, head = source.span(use), source.span(use.value)
+            line = lines[span.line - 1]
+            blank = " " * (span.end_column - head.end_column)
+            lines[span.line - 1] = line[: head.end_column - 1] + blank + line[span.end_column - 1 :]
+    return "\n".join(lines)
 
 
 def _files(language: str) -> FileSystemCache:

@@ -12,9 +12,10 @@ from tokenize import STRING, generate_tokens
 
 from distml.choreo.check import Checked
 from distml.choreo.merge import is_choice
-from distml.choreo.model import Definition, Function, defines
+from distml.choreo.model import Definition, Function
 from distml.choreo.projection import type_of
 from distml.choreo.read import BASES, is_static, last
+from distml.choreo.surroundings import defines
 
 RUNTIME = ("ChannelEnd", "ChoreographyError", "ReceiveEnd", "SendEnd", "unexpected")
 

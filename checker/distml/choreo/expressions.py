@@ -10,9 +10,11 @@ import ast
 from collections.abc import Iterable
 
 from distml.choreo.calls import Calls
+from distml.choreo.changes import changed_by
 from distml.choreo.facts import Facts, Invocation, Placed, Transfer, names
-from distml.choreo.local import changed_by, is_pure
+from distml.choreo.hints import Hint, element, targets
 from distml.choreo.model import EVERYWHERE, Kind, Located, Module
+from distml.choreo.purity import Purity
 from distml.choreo.read import last
 
 Place = frozenset[str] | None
@@ -44,20 +46,41 @@ class Expressions(Calls):
         """The type and place of an expression."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         found: Located = method(node) if method is not None else self.meet(node, _operands(node))
+        if found.kind is Kind.DATA and node not in self.facts.calls:
+            found = self._judged(node, found)
         self.facts.types[node] = found
         return found
+
+    def _judged(self, node: ast.expr, found: Located) -> Located:
+        """With the type of the data, and whether each of several parties may come to something else."""
+        purity = self.purity
+        several = found.roles is None or len(found.roles) > 1
+        loose = several and (found.loose or (self._is_local(node) and purity.differs(node)))
+        return found._replace(loose=loose, data=found.data if found.data is not None else purity.hints.of(node))
+
+    def _is_local(self, node: ast.expr) -> bool:
+        """Whether an operation is one of local code, not of a channel, a choreography or what it extends."""
+        base = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+        held = self.facts.types.get(base) if base is not None else None
+        return (held is None or held.kind is Kind.DATA) and not (isinstance(base, ast.Call) and last(base) == "super")
+
+    @property
+    def purity(self) -> Purity:
+        """The judge of operations on the variables as they are here."""
+        names: dict[str, Hint] = dict.fromkeys((*self.scope.unset, *self.scope.declared, *self.module.functions))
+        names |= {name: each.data if each.kind is Kind.DATA else None for name, each in self.scope.types.items()}
+        return Purity(self.module.around, names, self._known)
+
+    def _known(self, node: ast.expr) -> Hint:
+        found = self.facts.types.get(node)
+        return found.data if found is not None and found.kind is Kind.DATA else None
 
     def wanted(self, node: ast.expr, target: Located, code: str, what: str) -> Located:
         """Check `node` where `target` is asked for; report `code` where it is not there."""
         found = self.check(node)
-        if found.loose and target.roles is not None and len(set(target.roles)) > 1:
-            self.facts.say(
-                "CHO110",
-                node,
-                f"{what} is to be the same at {names(target.roles)}, but each would call it for itself",
-                "compute it at one role and communicate the result",
-            )
-        if found.roles is None or found.loose:
+        if found.loose and not target.loose:
+            self.agreed(node, target.roles or self.scope.everyone, what)
+        if found.roles is None:
             self.settle(node, target.place)
             return target
         if target.kind is Kind.OBJECT or found.kind is not Kind.DATA:
@@ -72,6 +95,12 @@ class Expressions(Calls):
         else:
             self.settle(node, target.place)
         return target
+
+    def agreed(self, node: ast.expr, roles: Iterable[str], what: str) -> None:
+        """Report what each of these roles would compute for itself, with a result of its own."""
+        if len(set(roles)) > 1:
+            message = f"{what} is to be the same at {names(roles)}, but each would compute it for itself"
+            self.facts.say("CHO110", node, message, "compute it at one role and communicate the result")
 
     def _same_object(self, node: ast.expr, found: Located, target: Located, code: str, what: str) -> None:
         if found.kind is Kind.CHANNEL and target.kind is Kind.CHANNEL:
@@ -128,26 +157,37 @@ class Expressions(Calls):
                 )
                 continue
             place, first = (here if place is None else place & here), operand
-        if loose and place is not None:
+        if loose and place is not None and len(place) == 1:
             for operand in operands:
                 self.settle(operand, place)
         for operand in operands if place is not None else ():
             self.unchanged(operand, place)
         roles = None if place is None else tuple(sorted(place))
-        return Located(Kind.DATA, roles, loose=loose and place is None)
+        return Located(Kind.DATA, roles, loose=loose and (place is None or len(place) > 1))
 
     def unchanged(self, node: ast.expr, place: Place) -> None:
         """Report a call that changes what others hold too, where its value is used at these roles alone."""
         if isinstance(node, ast.Call):
             if isinstance(self.facts.calls.get(node), Transfer | Invocation):
                 return
-            for target in changed_by(node, self.module):
+            for target in self.changed_by(node):
                 held = self.facts.types.get(target)
-                if held is not None and held.kind is Kind.DATA and (held.place or frozenset()) - (place or frozenset()):
-                    message = f"this is held by {names(held.roles)}, but changed at {names(place)} alone"
-                    self.facts.say("CHO111", node, message, "assign the result where all of them hold it, then use it")
+                if held is not None and held.kind is Kind.DATA and not held.loose:
+                    self.whole(node, target, held, place)
         for each in _operands(node):
             self.unchanged(each, place)
+
+    def changed_by(self, node: ast.Call) -> list[ast.expr]:
+        """What local code that is called here may change in place."""
+        purity = self.purity
+        return changed_by(node, purity.hints, purity.is_stranger(node))
+
+    def whole(self, node: ast.AST, target: ast.expr, held: Located, place: Place) -> None:
+        """Report a change that fewer make than hold what is changed; what is everywhere is held by all."""
+        holders = held.place or frozenset(self.scope.everyone)
+        if place is not None and holders - place:
+            message = f"this is held by {names(holders)}, but changed at {names(place)} alone"
+            self.facts.say("CHO111", node, message, "change it where all of them hold it, or change a copy")
 
     def _constant(self, node: ast.Constant) -> Located:
         return EVERYWHERE
@@ -228,7 +268,8 @@ class Expressions(Calls):
             parts.append(each.iter)
             self.local_only([*each.ifs, *([each.iter] if position else [])], "a comprehension")
             for name in (n for n in ast.walk(each.target) if isinstance(n, ast.Name)):
-                inner.scope.types[name.id] = Located(Kind.DATA, found.roles)
+                hint = targets(each.target, element(found.data)).get(name.id)
+                inner.scope.types[name.id] = Located(Kind.DATA, found.roles, data=hint, loose=found.loose)
             parts += each.ifs
         parts += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
@@ -262,10 +303,6 @@ class Expressions(Calls):
                         "CHO403", call, f"communication in {where}: not every party knows whether it happens"
                     )
         return len(self.facts.problems) > before
-
-    def is_pure(self, node: ast.Call) -> bool:
-        """Whether parties that agree on the arguments agree on the result."""
-        return is_pure(node, self.module)
 
 
 def _operands(node: ast.AST) -> list[ast.expr]:

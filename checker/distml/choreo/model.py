@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
+
+from distml.choreo.surroundings import Surroundings, defines
 
 
 class Kind(Enum):
@@ -26,7 +29,8 @@ class Located(NamedTuple):
 
     `roles` is `None` for what is everywhere, such as a literal. For a channel they are its ends, for an object the
     roles that stand for those of its class, in order. `also` are parties that know a communicated value besides the
-    receiver. `loose` is a call without placed arguments, whose place its use decides.
+    receiver. `loose` is what each party that computes it may get another result of: a clock, an order of a set. Without
+    roles, its use decides whose it is.
     """
 
     kind: Kind
@@ -109,6 +113,11 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     local: list[ast.stmt] = field(default_factory=list)
 
+    @cached_property
+    def around(self) -> Surroundings:
+        """The local code, once the file is read."""
+        return Surroundings(self.tree, self.local)
+
     def at_run_time(self, hint: ast.expr) -> bool:
         """Whether a type can be evaluated when a program runs: its names are there then, and nothing in it is quoted."""
         there = {name for node in self.local for name in defines(node)} | vars(builtins).keys()
@@ -156,13 +165,3 @@ class Module:
         return (value.name, value.roles) == (wanted.name, wanted.roles) or any(
             self.is_a(parent, wanted) for parent in self.parents(value)
         )
-
-
-def defines(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement of a module gives a meaning."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-        yield node.name
-    elif isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((each.asname or each.name).partition(".")[0] for each in node.names)
-    else:
-        yield from (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.choreo.model import Definition, Function, Kind, Located, Module, Parameter
+from distml.choreo.surroundings import unquoted
 
 CHANNELS = {"Channel": "Channel", "SymChannel": "Channel", "DiChannel": "DiChannel"}
 BASES = {"Ch", *(f"Ch{count}" for count in range(1, 11))}
@@ -18,10 +19,10 @@ def read(tree: ast.Module) -> Module:
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and any(last(base) == "Role" for base in node.bases):
             module.roles.add(node.name)
-        elif isinstance(node, ast.ClassDef) and (roles := _class_roles(node, module)):
+        elif isinstance(node, ast.ClassDef) and (roles := class_roles(node, module)):
             module.classes[node.name] = Definition(node.name, node, roles, _bases(node, roles, module))
         elif isinstance(node, ast.FunctionDef):
-            roles = _function_roles(node)
+            roles = function_roles(node)
             if roles:
                 module.functions[node.name] = Function(node, roles, [], None)
             else:
@@ -54,11 +55,11 @@ def signature(node: ast.FunctionDef, roles: tuple[str, ...], module: Module, own
 
 def located(annotation: ast.expr | None, module: Module, everyone: tuple[str, ...]) -> Located:
     """The type and place an annotation names; without `At` it is at `everyone`."""
-    annotation = _unquoted(annotation)
+    annotation = unquoted(annotation)
     if isinstance(annotation, ast.Subscript):
         head, parts = last(annotation.value), parts_of(annotation)
         if head == "At" and len(parts) > 1:
-            return _at(_unquoted(parts[0]), tuple(last(part) for part in parts[1:]), module)
+            return _at(unquoted(parts[0]), tuple(last(part) for part in parts[1:]), module)
         if head in CHANNELS and len(parts) == 3:
             return Located(Kind.CHANNEL, (last(parts[1]), last(parts[2])), CHANNELS[head], parts[0])
     if annotation is not None and last(annotation) in module.classes:
@@ -68,7 +69,7 @@ def located(annotation: ast.expr | None, module: Module, everyone: tuple[str, ..
 
 def roles_in(annotation: ast.expr | None) -> Iterator[str]:
     """The roles an annotation names, in order."""
-    annotation = _unquoted(annotation)
+    annotation = unquoted(annotation)
     if isinstance(annotation, ast.Subscript):
         head, parts = last(annotation.value), parts_of(annotation)
         if head == "At" or head in CHANNELS:
@@ -116,7 +117,8 @@ def _is_own(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _class_roles(node: ast.ClassDef, module: Module) -> tuple[str, ...]:
+def class_roles(node: ast.ClassDef, module: Module) -> tuple[str, ...]:
+    """The roles in the header of a class, or those of the choreography that it extends."""
     for base in node.bases:
         if isinstance(base, ast.Subscript) and last(base.value) in BASES:
             return tuple(last(part) for part in parts_of(base))
@@ -138,7 +140,8 @@ def _bases(node: ast.ClassDef, roles: tuple[str, ...], module: Module) -> list[t
     return found
 
 
-def _function_roles(node: ast.FunctionDef) -> tuple[str, ...]:
+def function_roles(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """The roles that a function names, in its decorator or its annotations."""
     for each in node.decorator_list:
         if isinstance(each, ast.Call) and last(each.func) == "roles":
             return tuple(last(arg) for arg in each.args)
@@ -149,15 +152,6 @@ def _function_roles(node: ast.FunctionDef) -> tuple[str, ...]:
 
 def _is_from_language(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and (node.module or "") in ("distml.choreo", "__future__")
-
-
-def _unquoted(node: ast.expr | None) -> ast.expr | None:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        try:
-            return ast.copy_location(ast.parse(node.value, mode="eval").body, node)
-        except SyntaxError:
-            return node
-    return node
 
 
 def takes_everything(case: ast.match_case) -> bool:

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 
 from distml.choreo.expressions import Expressions, Scope
 from distml.choreo.facts import Facts, Invocation, Mend, Transfer, names
-from distml.choreo.local import changed_by
+from distml.choreo.hints import element, targets
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.parties import Parties
 from distml.choreo.read import CHANNELS, last, located, roles_in, takes_everything
 
-SETS = ("set", "frozenset")
 ABRUPT = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
@@ -94,14 +93,12 @@ class _Statements:
         fact = self.facts.calls.get(node.value)
         if isinstance(fact, Transfer) and fact.is_select:
             self._tell(node, fact)
-        elif found.loose:
+        elif found.loose and found.roles is None:
             self.facts.say(
                 "CHO108", node, "this call is at no role: nothing says who runs it", "place it: `call() @ Role()`"
             )
-        elif isinstance(node.value, ast.Call) and fact is None and isinstance(node.value.func, ast.Attribute):
-            self._whole(node, node.value.func.value, found)
         elif isinstance(node.value, ast.Call) and fact is None:
-            for each in changed_by(node.value, self.module):
+            for each in self.expressions.changed_by(node.value):
                 self._whole(node, each, found)
 
     def _tell(self, node: ast.stmt, fact: Transfer) -> None:
@@ -119,10 +116,11 @@ class _Statements:
     def _whole(self, node: ast.AST, target: ast.expr, value: Located) -> None:
         """An update must happen wherever the thing is, or what parties agree on comes apart."""
         held = self.expressions.check(target)
-        if held.kind is Kind.DATA and held.place and value.place is not None and held.place - value.place:
-            self.facts.say(
-                "CHO111", node, f"this is held by {names(held.place)}, but changed at {names(value.place)} alone"
-            )
+        if held.kind is not Kind.DATA or held.loose:
+            return
+        if value.loose:
+            self.expressions.agreed(target, held.roles or self.function.roles, "what is changed here")
+        self.expressions.whole(node, target, held, value.place)
 
     def _assign(self, node: ast.Assign) -> None:
         first = node.targets[0]
@@ -131,7 +129,7 @@ class _Statements:
             found = self.expressions.wanted(node.value, declared, "CHO101", f"`{ast.unparse(first)}`")
         else:
             found = self.expressions.check(node.value)
-            if found.loose:
+            if found.loose and found.roles is None:
                 hint = "annotate the variable, or place the call: `call() @ Role()`"
                 self.facts.say("CHO108", node, "this call is at no role: nothing says who runs it", hint)
         for target in node.targets:
@@ -154,8 +152,10 @@ class _Statements:
             self.scope.declared.setdefault(target.id, value)
             self.scope.unset.pop(target.id, None)
         elif isinstance(target, ast.Tuple | ast.List):
+            loose = value.loose or (self.module.around.is_set(value.data) and len(value.roles or ()) != 1)
             for each in target.elts:
-                self._bind_part(each, value._replace(also=frozenset()))
+                hint = targets(target, value.data).get(last(each))
+                self._bind_part(each, value._replace(also=frozenset(), data=hint, loose=loose))
         elif isinstance(target, ast.Starred):
             self._bind(target.value, value)
         elif isinstance(target, ast.Attribute):
@@ -169,6 +169,8 @@ class _Statements:
     def _bind_part(self, target: ast.expr, value: Located) -> None:
         """One of several targets: it keeps its role."""
         declared = self._declared(target)
+        if declared is not None and value.loose and not declared.loose:
+            self.expressions.agreed(target, declared.roles or self.function.roles, f"`{ast.unparse(target)}`")
         if declared is not None and value.place is None:
             value = declared
         elif declared is not None and declared.place is not None and not declared.place <= (value.place or set()):
@@ -181,7 +183,7 @@ class _Statements:
         declared = located(node.annotation, self.module, self.function.roles)
         if not any(roles_in(node.annotation)) and declared.kind is Kind.DATA and node.value is not None:
             found = self.expressions.check(node.value)
-            declared = found._replace(data=node.annotation) if not found.loose else declared
+            declared = found._replace(data=node.annotation) if found.roles or not found.loose else declared
         _named_twice(node.annotation, self.facts)
         for role in roles_in(node.annotation):
             if role not in self.function.roles:
@@ -233,7 +235,9 @@ class _Statements:
 
     def _guard(self, test: ast.expr) -> Located:
         found = self.expressions.check(test)
-        if found.loose:
+        if found.loose and found.roles is not None:
+            self.expressions.agreed(test, found.roles, "what decides here")
+        elif found.loose:
             self.facts.say("CHO108", test, "this condition is at no role", "place it: `condition() @ Role()`")
         return found
 
@@ -289,8 +293,9 @@ class _Statements:
 
     def _for(self, node: ast.For) -> None:
         items = self._guard(node.iter)
-        if items.roles is not None and len(items.roles) > 1 and _is_set(node.iter, items):
-            message = f"{names(items.roles)} hold the same set, but each goes through it in an order of its own"
+        if (items.roles is None or len(items.roles) > 1) and self.module.around.is_set(items.data):
+            holders = names(items.roles or self.function.roles)
+            message = f"{holders} hold the same set, but each goes through it in an order of its own"
             self.facts.say("CHO110", node.iter, message, "go through `sorted(...)` of it")
         before = self.scope
         self.scope = before.copy()
@@ -301,7 +306,7 @@ class _Statements:
                     f"`{ast.unparse(each)}` is needed at {names(held.roles)}, this value is at {names(items.roles)}"
                 )
                 self.facts.say("CHO101", each, message, "give the variable of the loop a name of its own")
-        self._bind(node.target, items._replace(kind=Kind.DATA))
+        self._bind(node.target, items._replace(kind=Kind.DATA, data=element(items.data), loose=False))
         inner = self.scope
         self._paths(items, [node.body, node.orelse])
         for name in set(inner.types) - set(before.types):
@@ -313,7 +318,7 @@ class _Statements:
         for item in node.items:
             found = self.expressions.check(item.context_expr)
             hidden += [item] if last(item.context_expr) == "suppress" else []
-            if found.loose and not hidden:
+            if found.loose and found.roles is None and not hidden:
                 self._guard(item.context_expr)
             if item.optional_vars is not None:
                 self._bind(item.optional_vars, found)
@@ -405,12 +410,6 @@ class _Statements:
 
 def _calls(node: ast.stmt) -> list[ast.expr]:
     return [each for each in ast.walk(node) if isinstance(each, ast.Call)]
-
-
-def _is_set(node: ast.expr, value: Located) -> bool:
-    hint = value.data.value if isinstance(value.data, ast.Subscript) else value.data
-    made = isinstance(node, ast.Set | ast.SetComp) or (isinstance(node, ast.Call) and last(node.func) in SETS)
-    return made or (isinstance(node, ast.Name | ast.Attribute) and last(hint) in SETS)
 
 
 def _caught(handler: ast.ExceptHandler) -> str:

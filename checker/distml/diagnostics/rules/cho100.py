@@ -367,12 +367,14 @@ class AgreementNotKept(Rule):
     """Parties that must agree on a value would each compute it with code that may differ.
 
     ## What it finds
-    Calls of code that is not known to depend on its arguments alone, where the result is to be the same at several
-    roles, and loops over a set that several roles hold.
+    Values that several roles are to agree on, and that each would compute for itself with a result of its own: clocks,
+    random numbers, files, the environment, a user's answers, the order of a set, the text or hash of an object, calls of
+    code that is not known. Agreement comes from communication, constants, and functions of agreed values that depend on
+    nothing else: those that distml lists for Python and its library, and functions of the file whose bodies show it.
 
     ## Why it matters
-    Guards and loops rely on agreement: a random number, the time, a file or the order of a set may differ from party
-    to party, and they part ways.
+    Guards and loops rely on agreement: where it is by chance the parties part ways, and one waits for a message that
+    nobody sends.
 
     ## Example
     ```py

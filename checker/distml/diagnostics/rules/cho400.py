@@ -53,7 +53,8 @@ class NotInAChoreography(Rule):
 
     ## What it finds
     `async`, `await`, `yield`, `global`, `nonlocal` and classes inside choreographies; choreographies and their methods
-    as values.
+    as values. Coroutines, and definitions inside functions, branches or classes without roles, that name roles; channels
+    whose roles this file does not say. None of them is checked, and none has a projection.
 
     ## Why it matters
     There is no rule for what each party would do of it.

@@ -1,0 +1,125 @@
+"""The local code around choreographies: what its names stand for, looked up once a file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+
+SETS = frozenset("set frozenset Set FrozenSet AbstractSet MutableSet KeysView ItemsView".split())
+_WRAPPERS = frozenset("Annotated Final ClassVar Required NotRequired ReadOnly At".split())
+_UNIONS = frozenset(("Optional", "Union"))
+
+
+class Surroundings:
+    """What the names of a file stand for. `local` are the statements of its top level that know no roles."""
+
+    def __init__(self, tree: ast.Module, local: list[ast.stmt]) -> None:
+        self.tree, self.local = tree, local
+        self.local_class = cache(self._local_class)
+        self.local_function = cache(self._local_function)
+        self.imports = cache(self._imports)
+        self.told_to_vary: frozenset[str] | None = None
+
+    def _local_class(self, name: str) -> ast.ClassDef | None:
+        """The class of this name, where there is one and no other meaning."""
+        found = [each for each in self.local if isinstance(each, ast.ClassDef) and each.name == name]
+        return found[0] if len(found) == 1 else None
+
+    def _local_function(self, name: str) -> ast.FunctionDef | None:
+        """The function of this name, where there is one, undecorated."""
+        found = [each for each in self.local if name in defines(each)]
+        one = found[0] if len(found) == 1 else None
+        return one if isinstance(one, ast.FunctionDef) and not one.decorator_list else None
+
+    def defined(self) -> set[str]:
+        """The names that the file itself gives a meaning, imports aside."""
+        return {n for each in self.local if not isinstance(each, ast.Import | ast.ImportFrom) for n in defines(each)}
+
+    def _imports(self) -> dict[str, str]:
+        """The dotted name that each imported name stands for; the empty one where there are several."""
+        found: dict[str, str] = {}
+        for each in ast.walk(self.tree):
+            if isinstance(each, ast.Import):
+                firsts = [(a, a.name.partition(".")[0]) for a in each.names]
+                pairs = [(a.asname or first, a.name if a.asname else first) for a, first in firsts]
+            elif isinstance(each, ast.ImportFrom):
+                pairs = [(a.asname or a.name, f"{'.' * each.level}{each.module or ''}.{a.name}") for a in each.names]
+            else:
+                continue
+            for name, path in pairs:
+                found[name] = path if found.setdefault(name, path) == path else ""
+        return found
+
+    def varying(self) -> frozenset[str]:
+        """The variables of the file, and names of the standard library, that need not be the same at each party."""
+        if self.told_to_vary is None:
+            from distml.choreo.purity import varying
+
+            self.told_to_vary = frozenset()  # while it is found out
+            self.told_to_vary = varying(self)
+        return self.told_to_vary
+
+    def plain(self, hint: ast.expr | None) -> ast.expr | None:
+        """A type without what says nothing of the data: quotes, aliases, `Optional`, `At`."""
+        for _ in range(10):
+            better = self._plainer(hint)
+            if better is hint:
+                break
+            hint = better
+        return hint
+
+    def _plainer(self, hint: ast.expr | None) -> ast.expr | None:
+        if isinstance(hint, ast.Constant) and isinstance(hint.value, str):
+            return unquoted(hint)
+        if isinstance(hint, ast.BinOp) and isinstance(hint.op, ast.BitOr):
+            return self._of_union([hint.left, hint.right], hint)
+        if isinstance(hint, ast.Subscript):
+            name = hint.value.attr if isinstance(hint.value, ast.Attribute) else getattr(hint.value, "id", "")
+            inside = hint.slice.elts if isinstance(hint.slice, ast.Tuple) else [hint.slice]
+            if name in _WRAPPERS and inside:
+                return inside[0]
+            return self._of_union(inside, hint) if name in _UNIONS else hint
+        if isinstance(hint, ast.Name):
+            for each in self.local:
+                value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None
+                if (
+                    value is not None
+                    and hint.id in defines(each)
+                    and isinstance(value, ast.Subscript | ast.BinOp | ast.Name)
+                ):
+                    return value
+        return hint
+
+    def _of_union(self, parts: list[ast.expr], whole: ast.expr) -> ast.expr | None:
+        """The one type that is not None; of several a set, which has the least that parties agree on."""
+        real = [each for each in parts if not (isinstance(each, ast.Constant) and each.value is None)]
+        if len(real) == 1:
+            return real[0]
+        return next((each for each in map(self.plain, real) if self.is_set(each)), whole)
+
+    def is_set(self, hint: ast.expr | None) -> bool:
+        """Whether a type is one whose order is each party's own."""
+        hint = self.plain(hint)
+        hint = hint.value if isinstance(hint, ast.Subscript) else hint
+        return (hint.attr if isinstance(hint, ast.Attribute) else getattr(hint, "id", "")) in SETS
+
+
+def defines(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement of a module gives a meaning."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+        yield node.name
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from ((each.asname or each.name).partition(".")[0] for each in node.names)
+    else:
+        yield from (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+
+
+def unquoted(node: ast.expr | None) -> ast.expr | None:
+    """An annotation that is written as a text, as an expression."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            return ast.copy_location(ast.parse(node.value, mode="eval").body, node)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return node
+    return node
