@@ -20,7 +20,7 @@ from distml.choreo.project import project_source
 from distml.choreo.runtime import PartiesFailed, ProtocolError, Timeout, run_parties
 
 HEAD = """
-import bisect, heapq, math, operator, os, random, string, sys, time
+import bisect, heapq, math, operator, os, random, string, sys, time, uuid
 import random as rnd
 from collections import Counter, deque
 from dataclasses import dataclass
@@ -59,6 +59,11 @@ def late(n: int) -> bool:
     return n < clock()
 def clock() -> float:
     return time.monotonic()
+def until(n: int, end=time.time()) -> bool:
+    return n < end
+class Own:
+    start = time.time()
+    limit = 4
 def count(n: int) -> int:
     STATE.append(n)
     return len(STATE)
@@ -94,12 +99,23 @@ IMPURE = [
     ),
     *("sorted(words, key=lambda w: random.random())", "list(map(clock, words))", "[random.random() for w in words]"),
     *("(lambda: time.time())()", "max(words, key=hash)", "unknown(k)", "k < time.time()", "k + len(os.environ)"),
-    *("list(Counter(s))", "deque(s)[0]", "bytes(range(k)) + os.urandom(1)", "k.__hash__()", "string.Template.x(os)"),
+    *(
+        "list(Counter(s))",
+        "deque(s)[0]",
+        "bytes(range(k)) + os.urandom(1)",
+        "k.__hash__()",
+        "until(k)",
+        "Own.start",
+        "'%s' % s",
+        "uuid.uuid4()",
+        "''.join(e for e in s)",
+        "string.Template.x(os)",
+    ),
 ]
 PURE = [
     *("k + 1", "len(s)", "sorted(s)", "'a' in s", "s == {'a'}", "s | {'x'}", "set(words)", "max(s)", "min(words)"),
     *("','.join(words)", "[w.upper() for w in words]", "sorted(words, key=len)", "sorted(words, key=lambda w: w[-1])"),
-    *("len(table)", "total(board)", "total([k, 1])", "math.sqrt(k * k)", "abs(k) % 7"),
+    *("len(table)", "Own.limit < k", "'%s' % text", "total(board)", "total([k, 1])", "math.sqrt(k * k)", "abs(k) % 7"),
     *("text.strip().split(',')", "text.upper() + words[0].lower()", "{w: len(w) for w in words}", "f'{k:>3} {text}'"),
     *("sum(board)", "sum(len(e) for e in s)", "any(e > 'b' for e in s)", "all(e for e in s)", "list(range(k % 5))"),
     *("Point(k).far()", "Point(k, 2).x", "NAMES[k % 2]", "LIMIT + k", "operator.add(k, 1)", "list(zip(words, board))"),
@@ -212,7 +228,7 @@ def _act(text: str, role: str, seed: int, ends: Any) -> Any:
 
 
 expressions = st.recursive(
-    st.sampled_from([*IMPURE, *PURE, "k", "agreed", "words", "board"]).map(lambda e: f"({e})"),
+    st.one_of(*map(st.sampled_from, (PURE, PURE, ["k", "agreed", "words", "board"], IMPURE))).map(lambda e: f"({e})"),
     lambda inner: st.one_of(
         st.tuples(inner, inner, inner).map(lambda e: f"({e[0]} if {e[1]} else {e[2]})"),
         st.tuples(inner, inner).map(lambda e: f"({e[0]} and {e[1]})"),

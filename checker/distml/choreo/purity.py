@@ -137,6 +137,11 @@ class Purity:
         path = self._path(node)
         if path is not None:
             return not _in_library(path)
+        owner = node.value.id if isinstance(node.value, ast.Name) and node.value.id not in self.names else ""
+        itself = self.module.local_class(owner)
+        held = [e for e in (itself.body if itself else ()) if isinstance(e, ast.Assign | ast.AnnAssign)]
+        if any(Purity(self.module, {}).anywhere(each) for each in held if node.attr in defines(each)):
+            return True  # what the class itself holds
         made = self.module.local_class(self.hints.kind(node.value))
         read = (
             each for each in (made.body if made else ()) if isinstance(each, ast.FunctionDef) and each.decorator_list
@@ -155,6 +160,10 @@ class Purity:
             return None
         path = self.module.imports().get(node.id)
         return path if path is not None and path.partition(".")[0] in sys.stdlib_module_names else None
+
+    def _binop(self, node: ast.BinOp) -> bool:
+        written = isinstance(node.op, ast.Mod) and self.hints.kind(node.left) not in ("int", "float", "bool")
+        return written and self._no_text(node.right)
 
     def _joinedstr(self, node: ast.JoinedStr) -> bool:
         return any(isinstance(each, ast.FormattedValue) and self._no_text(each.value) for each in node.values)
@@ -291,6 +300,9 @@ class Purity:
         inner = Purity(self.module, names, seen=self.seen | {name})
         _assigned(function, inner.hints, names)
         if changed(function, self.module) - {each.arg for each in parameters}:
+            return False
+        defaults = [*function.args.defaults, *(each for each in function.args.kw_defaults if each is not None)]
+        if any(Purity(self.module, {}).anywhere(each) for each in defaults):
             return False
         return not any(inner.anywhere(each) for each in function.body)
 
