@@ -23,7 +23,6 @@ from distml.values import (
     Expr,
     InstanceRecord,
     Lib,
-    LibMethod,
     ListRecord,
     Num,
     Opaque,
@@ -235,9 +234,6 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
         if NONE in (left, right) and name in ("eq", "ne"):
             return Const(name == "ne")
         return call_op(vm, f"{tensor_prefix(array)}.__{name}__", Arguments([left, right]), node, array.lib)
-    if isinstance(left, LibMethod) or isinstance(right, LibMethod):
-        # `x.size` of an unknown x may be a method or a number.
-        return Prim("bool")
     from distml.ops.python import arithmetic
 
     known = arithmetic.compare(vm_call(vm, symbol), symbol, left, right)

@@ -22,7 +22,6 @@ from distml.values import (
     InstanceRecord,
     IteratorRecord,
     Lib,
-    LibMethod,
     ListRecord,
     Many,
     Module,
@@ -287,7 +286,10 @@ def _equal_records(call: Call, left: Ref, right: Ref, depth: int) -> bool | None
 
 
 def _family(value: Value) -> str | None:
-    """A word for the type of a value, None when it may be of several; numbers are one family."""
+    """A word for the type of a value, None when it may be of several; numbers are one family.
+
+    `x.size` of an unknown `x` is a `LibMethod`, and may as well be a number.
+    """
     if value == NONE:
         return "None"
     if is_number(value):
@@ -300,7 +302,7 @@ def _family(value: Value) -> str | None:
         return None
     if isinstance(value, Ref | Tensor):
         return "object"
-    if isinstance(value, Function | Bound | Class | Module | Range | Slice | LibMethod | Partial):
+    if isinstance(value, Function | Bound | Class | Module | Range | Slice | Partial):
         return type(value).__name__
     return None
 

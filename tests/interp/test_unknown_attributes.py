@@ -1,0 +1,60 @@
+"""An attribute of an unknown value may be anything, whatever arrays have by that name.
+
+Names of methods of arrays are plain numbers of the program's own class here, in every form that looks at a number.
+The programs run; nothing in them is a finding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from distml.interp.guess import METHODS
+
+from interp.programs import errors_of, shown
+
+NAMES = sorted(METHODS)[::4]
+FORMS = (
+    "out.shape == (x.NAME, 2)",
+    "list(out.shape) == [x.NAME, 2]",
+    "out.shape[0] == x.NAME",
+    "x.NAME in out.shape",
+    "out.shape in [(x.NAME, 2)]",
+    "{'shape': out.shape} == {'shape': (x.NAME, 2)}",
+    "x.NAME is not None",
+    "isinstance(x.NAME, int)",
+    "not callable(x.NAME)",
+    "(x.NAME, 2) <= out.shape",
+    "max(x.NAME, 2) == out.shape[0]",
+    "out.reshape(x.NAME * 2).shape == (x.NAME * 2,)",
+    "(out @ np.ones((2, x.NAME))).shape == (x.NAME, x.NAME)",
+    "np.ones(6).reshape(x.NAME, 2).shape == out.shape",
+    "len(range(x.NAME)) == len(out)",
+)
+PROGRAM = """import numpy as np
+
+
+class Thing:
+    NAME = 3
+
+
+"""
+FUNCTION = """def look_INDEX(x):
+    out = np.zeros((x.NAME, 2))
+    assert FORM
+
+
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_number_by_the_name_of_a_method(name: str) -> None:
+    functions = [FUNCTION.replace("INDEX", str(index)).replace("FORM", form) for index, form in enumerate(FORMS)]
+    program = (PROGRAM + "".join(functions)).replace("NAME", name)
+    names: dict[str, object] = {"np": np}
+    exec(program, names)
+    for index in range(len(FORMS)):
+        look = names[f"look_{index}"]
+        assert callable(look)
+        look(names["Thing"]())
+    assert [shown(finding) for finding in errors_of(program)] == []
