@@ -189,6 +189,9 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
         return found
     if getter is not None:
         return call_value(vm, getter, Arguments([ref, record.cls]))
+    if isinstance(member, Opaque):
+        # What it gives may be each object's own: an unknown decorator may make a property.
+        return _unknown_attribute(vm, ref, record, name)
     if member is not None:
         return bind_method(vm, member, ref, record.cls)
     if name == "__class__":
@@ -215,7 +218,7 @@ def _descriptor(vm: Machine, member: Value | None, name: str) -> Value | None:
 
 
 def _unknown_attribute(vm: Machine, ref: Ref, record: InstanceRecord, name: str) -> Value | None:
-    """What an unknown base may define; remembered, so that two reads agree."""
+    """What an unknown base or descriptor may define; remembered, so that two reads agree."""
     if name.startswith("__") and name.endswith("__"):
         return vm.opaque(name)
     value = vm.opaque(name if not name.startswith("_") else f"self.{name}")

@@ -7,7 +7,8 @@ the format that expects eight. What fails there fails on a path that this caller
 may never take, so it counts only if every branch fails. What follows `if
 unknown: return` or `except Error: return` is such a branch, to the end of the
 function; what follows an exit of the program is one everywhere (`interp/exits`).
-Conditions on the data of tensors and on random numbers are no such conditions.
+Conditions on random numbers are no such conditions, nor are those on the data of tensors in the function where an
+analysis starts.
 """
 
 from __future__ import annotations
@@ -123,11 +124,13 @@ def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
     """Whether the data of tensors or random numbers decide an undecided condition, so that it comes out both ways.
 
     Any other may go with what runs the program or with the arguments of the call it is in: with what is not
-    known, with sizes, with types, with whatever a function that nobody sees looks at.
+    known, with sizes, with types, with whatever a function that nobody sees looks at. In a called function the data may
+    go with the arguments too (a caller that passes one number passes a zero): only what is drawn there is free.
     """
     from distml.interp.expressions import evaluate
 
-    if isinstance(value, _UNKNOWN):
+    called = len(vm.stack) > (2 if vm.symbolic else 1)
+    if isinstance(value, _UNKNOWN) or (called and not _draws(vm, test)):
         return False
     owners: set[ast.AST] = set()
     for part in ast.walk(test):
@@ -135,12 +138,13 @@ def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
             owners.add(part.func)
             if _asks_unseen(vm, part.func):
                 return False
+        if isinstance(part, ast.Attribute):
+            owners.add(part.value)
         if isinstance(part, ast.Name):
             found = evaluate(vm, part)
         elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             owner = evaluate(vm, part.value)
             found = owner if isinstance(owner, Tensor) else evaluate(vm, part)
-            owners.add(part.value)
         else:
             continue
         if isinstance(found, _UNKNOWN) or (isinstance(found, Lib) and part not in owners):
@@ -148,6 +152,16 @@ def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
     return True
 
 
+def _draws(vm: Machine, test: ast.expr) -> bool:
+    """Whether a condition itself asks for a random number."""
+    from distml.interp.expressions import evaluate
+
+    calls = [part.func for part in ast.walk(test) if isinstance(part, ast.Call)]
+    asked = [evaluate(vm, function) for function in calls if isinstance(function, ast.Name | ast.Attribute)]
+    return any(isinstance(each, Lib) and each.name.startswith(_RANDOM) for each in asked)
+
+
+_RANDOM = ("random.", "numpy.random.", "torch.rand")
 _UNKNOWN = (Opaque, Expr, Num, Union, ShapeSeq)
 _OF_TYPES = frozenset("isinstance issubclass hasattr callable".split())
 
