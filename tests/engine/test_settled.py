@@ -1,4 +1,4 @@
-"""A comment that hides nothing is removed only where nothing outside the run may need it."""
+"""A comment is called useless only by a run that checked every file that may need it."""
 
 from __future__ import annotations
 
@@ -35,15 +35,8 @@ def test_a_file_that_nothing_imports(folder: Path) -> None:
 def test_a_file_that_another_imports(folder: Path, statement: str) -> None:
     (folder / "a.py").write_text(f"import torch\n{COMMENT}")
     (folder / "b.py").write_text(f"{statement}\n")
-    assert check("a.py") == [("a.py", False)]
+    assert check("a.py") == []
     assert check("a.py", "b.py") == [("a.py", True)]
-
-
-def test_the_hint_names_the_importer(folder: Path) -> None:
-    (folder / "a.py").write_text(f"import torch\n{COMMENT}")
-    (folder / "b.py").write_text("import a\n")
-    (finding,) = run(["a.py"], Config(jobs=0), checker=fake).diagnostics
-    assert finding.hint == "b.py imports this file and was not checked: check both before removing the comment"
 
 
 def test_imports_through_a_package(folder: Path) -> None:
@@ -52,22 +45,21 @@ def test_imports_through_a_package(folder: Path) -> None:
     (folder / "pkg" / "a.py").write_text(f"import torch\n{COMMENT}")
     assert check("pkg") == [("pkg/a.py", True)]
     (folder / "use.py").write_text("import pkg\n")
-    assert check("pkg") == [("pkg/a.py", False)]
+    assert check("pkg") == []
     assert check(".") == [("pkg/a.py", True)]
 
 
 def test_a_comment_that_another_file_needs_is_not_even_a_finding(folder: Path) -> None:
     (folder / "a.py").write_text(f"import torch\n{COMMENT}")
     (folder / "b.py").write_text("import torch\nimport a\n# reveal a\n")
-    assert check("a.py", "b.py") == []
-    assert check("a.py") == [("a.py", False)]
+    assert check("a.py", "b.py") == check("a.py") == []
 
 
 def test_a_check_that_was_cut_off_settles_nothing(folder: Path) -> None:
     (folder / "a.py").write_text(f"import torch\n{COMMENT}")
     (folder / "b.py").write_text("import torch\ngave-up\n")
     assert check("a.py") == [("a.py", True)]
-    assert check("a.py", "b.py") == [("a.py", False)]
+    assert check("a.py", "b.py") == []
 
 
 def test_remembered_results_keep_the_fix(folder: Path) -> None:
@@ -84,4 +76,13 @@ def test_remembered_results_keep_the_fix(folder: Path) -> None:
     (folder / "b.py").write_text("import a\n")
     again = run(["a.py"], Config(jobs=0), checker=fake, cache=memory)
     assert again.cached == 1
-    assert (fixable(first), fixable(again)) == ([("a.py", True)], [("a.py", False)])
+    assert (fixable(first), fixable(again)) == ([("a.py", True)], [])
+
+
+def test_a_name_that_is_no_code_needs_no_other_file(folder: Path) -> None:
+    (folder / "a.py").write_text("import torch\nquiet  # distml: ignore[SHP102, shapes]\n")
+    (folder / "b.py").write_text("import a\n")
+    (finding,) = run(["a.py"], Config(jobs=0), checker=fake).diagnostics
+    assert (finding.code, finding.message) == ("SRC302", "shapes is not a code: the comment suppresses nothing")
+    assert finding.fix is not None
+    assert [edit.replacement for edit in finding.fix.edits] == ["SHP102"]

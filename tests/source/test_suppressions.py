@@ -51,7 +51,7 @@ def test_alone_on_its_line_it_speaks_for_the_next_code() -> None:
 def test_a_comment_that_hides_nothing_is_reported() -> None:
     assert left("x  # distml: ignore\n") == [("SRC301", 1)]
     assert left("x  # distml: ignore[SHP101, SHP102]\n", ("SHP101", 1, 1)) == [("SRC301", 1)]
-    assert left("x  # distml: ignore[nonsense]\n", ("SHP101", 1, 1)) == [("SHP101", 1), ("SRC301", 1)]
+    assert left("x  # distml: ignore[nonsense]\n", ("SHP101", 1, 1)) == [("SHP101", 1), ("SRC302", 1)]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from distml.diagnostics.model import Diagnostic
 from distml.engine.config import Config
 from distml.engine.one import FLEETING
 from distml.engine.results import FileResult, Report
-from distml.engine.run import UNUSED, run
+from distml.engine.run import run
 from distml.source.file import SourceFile
 from distml.source.files import Declared
 from distml.source.project import Project
@@ -39,8 +39,7 @@ def check_declared(
 ) -> Outcome:
     """Check `paths`, which are among `contents`: declared files by relative path; imports are looked up in `roots`.
 
-    A finding in another file that the check of that file alone makes too belongs to that file and is left out. So are
-    complaints about comments that suppress nothing (SRC301): what uses them may lie in files that depend on these.
+    A finding in another file that the check of that file alone makes too belongs to that file and is left out.
     """
     declared = Declared({os.path.join(ROOT, path): data for path, data in contents.items()})
     config = config._replace(respect_gitignore=False)
@@ -52,7 +51,7 @@ def check_declared(
         return run(chosen, config, cache=traces, project=files), traces
 
     report, traces = checked(paths)
-    findings = [finding for finding in report.diagnostics if finding.code != UNUSED]
+    findings = list(report.diagnostics)
     others = sorted({finding.span.path for finding in findings} & contents.keys() - set(paths))
     if others:
         alone, more = checked(others)

@@ -71,11 +71,12 @@ def run(
                 progress(done, len(found.files))
     in_order = [results[path] for path in found.files]
     findings = [*found.problems, *_merged(found.files, in_order)]
-    if any(finding.code == UNUSED and finding.fix for finding in findings):
-        from distml.engine.settled import settled, unsettled
+    if any(finding.code == UNUSED for finding in findings):
+        from distml.engine.settled import settled
 
         whole = project is None and all(result.lasting for result in in_order)
-        findings = settled(findings, UNUSED, found.files, config) if whole else unsettled(findings, UNUSED)
+        known = findings if whole else [finding for finding in findings if finding.code != UNUSED]
+        findings = settled(known, UNUSED, found.files, config)
     position = {path: index for index, path in enumerate(found.files)}
     return Report(
         tuple(sorted(filter(wanted, findings), key=lambda finding: _order(finding, position))),

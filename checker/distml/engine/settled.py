@@ -1,7 +1,7 @@
-"""Which comments that hid nothing in a run may be removed (SRC301).
+"""Which comments certainly hid nothing (SRC301).
 
-A mistake in a function may show only where another file calls it. So a comment is removed only where every file of the
-project that may import its file took part in the run, and no check was cut off. Elsewhere it is reported without a fix.
+A mistake in a function may show only where another file calls it. So a comment is called useless only by a run that
+checked every file of the project that may import its file. A hook is given the files of one commit: there it is silent.
 """
 
 from __future__ import annotations
@@ -20,42 +20,26 @@ _WORD = re.compile(r"\w+")
 
 
 def settled(findings: Iterable[Diagnostic], code: str, run: Iterable[str], config: Config) -> list[Diagnostic]:
-    """The findings; those of `code` without a fix where a file that was not in the `run` may import theirs."""
+    """The findings, without those of `code` in files that a file outside the `run` may import."""
     seen = {os.path.realpath(path) for path in run}
     names = cache(lambda top: _names_imported(top, config))
-    importer = cache(lambda path: _importer(path, seen, names(_project(path, config))))
-
-    def judged(finding: Diagnostic) -> Diagnostic:
-        if finding.code != code or finding.fix is None:
-            return finding
-        other = importer(finding.span.path)
-        return finding if other is None else _unfixed(finding, f"{other} imports this file")
-
-    return [judged(finding) for finding in findings]
+    imported = cache(lambda path: _is_imported(path, seen, names(_project(path, config))))
+    return [finding for finding in findings if finding.code != code or not imported(finding.span.path)]
 
 
-def unsettled(findings: Iterable[Diagnostic], code: str) -> list[Diagnostic]:
-    """The findings, those of `code` without fixes."""
-    return [finding._replace(fix=None) if finding.code == code else finding for finding in findings]
-
-
-def _unfixed(finding: Diagnostic, why: str) -> Diagnostic:
-    return finding._replace(fix=None, hint=f"{why} and was not checked: check both before removing the comment")
-
-
-def _importer(path: str, seen: set[str], names: Mapping[str, frozenset[str]]) -> str | None:
-    """A file that is not among those `seen` and may import `path`, itself or through others, by the names they import."""
+def _is_imported(path: str, seen: set[str], names: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a file that is not among those `seen` may import `path`, itself or through others, by the names they import."""
     reached, waiting = {os.path.realpath(path)}, [path]
     while waiting:
         name = _module(waiting.pop())
         for other in (other for other, words in names.items() if name in words):
             real = os.path.realpath(other)
             if real not in seen:
-                return other
+                return True
             if real not in reached:
                 reached.add(real)
                 waiting.append(other)
-    return None
+    return False
 
 
 def _project(path: str, config: Config) -> str:

@@ -8,7 +8,7 @@ the file. Only comments count, not strings that look like one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from distml.diagnostics.model import Diagnostic, Fix, Span
@@ -19,6 +19,7 @@ from distml.source.uncommenting import without
 _COMMENT = re.compile(r"#\s*distml:\s*(?P<verb>ignore-file|ignore)(?![\w-])\s*(?:\[(?P<codes>[^\]]*)\])?")
 _CODE = re.compile(r"[A-Z]{3}\d{3}")
 UNUSED = "SRC301"
+NO_CODE = "SRC302"
 ELSEWHERE = ("HVD", "CHO5")
 """What `check` does not look for, or only where mypy is installed: whether a comment for it is needed is not known."""
 _LOOKED_FOR = re.compile(r"\b(?:tensorflow|keras|torch|lightning|fastai|accelerate|transformers|distml\.choreo)\b")
@@ -80,7 +81,7 @@ def apply(source: SourceFile, findings: Iterable[Diagnostic]) -> Applied:
     if not suppressions:
         return Applied(tuple(findings))
     kept = tuple(finding for finding in findings if not _suppressed(finding, suppressions))
-    unused = tuple(finding for each in suppressions for finding in _unused(each, _fix(each, source, kept)))
+    unused = tuple(finding for each in suppressions for finding in _unused(each, source, kept))
     return Applied(kept, unused, tuple(each.span.line for each in suppressions if each.used))
 
 
@@ -91,21 +92,25 @@ def _suppressed(finding: Diagnostic, suppressions: list[Suppression]) -> bool:
     return bool(covering)
 
 
-def _unused(suppression: Suppression, fix: Fix | None) -> Iterator[Diagnostic]:
-    def says(message: str) -> Diagnostic:
-        return Diagnostic(UNUSED, f"{message}: the comment suppresses nothing", suppression.span, fix=fix)
+def _unused(suppression: Suppression, source: SourceFile, kept: tuple[Diagnostic, ...]) -> Iterator[Diagnostic]:
+    def says(rule: str, message: str, idle: Sequence[str]) -> Diagnostic:
+        text = f"{message}: the comment suppresses nothing"
+        return Diagnostic(rule, text, suppression.span, fix=_fix(suppression, source, kept, idle))
 
     if not suppression.codes and not suppression.used:
-        yield says("nothing is found on this line")
+        yield says(UNUSED, "nothing is found on this line", ())
     for code in suppression.idle:
-        yield says(f"{code} is not found on this line" if _CODE.fullmatch(code) else f"{code} is not a code")
+        if _CODE.fullmatch(code):
+            yield says(UNUSED, f"{code} is not found on this line", suppression.idle)
+        else:
+            yield says(NO_CODE, f"{code} is not a code", [c for c in suppression.idle if not _CODE.fullmatch(c)])
 
 
-def _fix(suppression: Suppression, source: SourceFile, kept: tuple[Diagnostic, ...]) -> Fix | None:
-    """Without what hid nothing; none where the comment may be meant for what is found there, or by another command."""
+def _fix(suppression: Suppression, source: SourceFile, kept: tuple[Diagnostic, ...], idle: Sequence[str]) -> Fix | None:
+    """Without the `idle` codes; none where the comment may be meant for what is found there, or by another command."""
     if any(map(suppression.meets, kept)) or not (suppression.codes or not _LOOKED_FOR.search(source.text)):
         return None
-    left = [code for code in suppression.codes if code not in suppression.idle]
+    left = [code for code in suppression.codes if code not in idle]
     return without(split_lines(source.text), suppression.span, suppression.match, left)
 
 
