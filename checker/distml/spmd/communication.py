@@ -75,7 +75,8 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
         return unclear(run, place)
     if name in JOINS:
         run.join()
-        return Known(run.rank)
+        # The rank that joined last: every rank is given the same one.
+        return Unknown(f"{name}@{place.node.lineno}:{place.node.col_offset}")
     operation = operations().get(name)
     if name in DESTROYS or (operation is not None and operation.name == "init_process_group"):
         size = named.get("world_size")
