@@ -44,7 +44,7 @@ class Notes(types.ModuleType):
             averaged[0] = True
             self.calls.append("gradients")
 
-        def stepped(*args: Any) -> Any:
+        def stepped(_: Any, *args: Any) -> Any:
             if own[0]:
                 synchronize()
             assert averaged[0], "a step with gradients of one rank"
@@ -57,7 +57,8 @@ class Notes(types.ModuleType):
             yield
             own[0] = True
 
-        optimizer.synchronize, optimizer.step, optimizer.skip_synchronize = synchronize, stepped, skipped
+        optimizer.synchronize, optimizer.skip_synchronize = synchronize, skipped
+        optimizer.step = types.MethodType(stepped, optimizer)  # schedules of PyTorch look for a method
         zero = optimizer.zero_grad
         optimizer.zero_grad = lambda: zero()
         return optimizer

@@ -403,6 +403,53 @@ class GpuNotChosen(Rule):
     severity = Severity.WARNING
 
 
+class ScheduleNotScaled(Rule):
+    """A learning-rate schedule counts batches, and was not shortened.
+
+    ## What it finds
+    A schedule that is stepped for each batch of divided data and counts in a way that cannot be seen: one of the program's
+    own, one whose arguments come from elsewhere, or a rate that a loop sets for each batch.
+
+    ## Why it matters
+    A rank has a part of the batches. A schedule of as many steps as before is still near its beginning when training ends.
+
+    ## Example
+    ```py
+    import torch
+    from settings import options
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, **options)
+    for x, y in DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8):
+        optimizer.zero_grad()
+        (model(x) - y).square().mean().backward()
+        optimizer.step()
+        schedule.step()
+    ```
+
+    ## Instead
+    ```py
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=1000)
+    for x, y in DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8):
+        optimizer.zero_grad()
+        (model(x) - y).square().mean().backward()
+        optimizer.step()
+        schedule.step()
+    ```
+    """
+
+    code = "HVD311"
+    name = "schedule-not-scaled"
+    severity = Severity.WARNING
+
+
 class SameSeed(Rule):
     """Every rank draws the same random numbers.
 

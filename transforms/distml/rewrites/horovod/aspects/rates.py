@@ -46,8 +46,9 @@ _DEFAULTS = {
 
 _RATES = ("learning_rate", "lr")
 _OPTIMIZER = re.compile(
-    r"keras\.optimizers\.(\w+\.)*[A-Z]\w*\(\)|keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.optimizer|\?.*"
+    r"(keras\.optimizers|tensorflow\.(train|keras\.optimizers))\.(\w+\.)*[A-Z]\w*\(\)|keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.optimizer"
 )
+_APPLYING = frozenset({"apply_gradients", "apply", "minimize"})
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,8 @@ def relative(rate: ast.expr, program: Program) -> bool:
     for source in program.sources(rate):
         if isinstance(source, ast.Attribute) and source.attr in _RATES and _is_optimizer(source.value, program):
             return True
-        if isinstance(source, ast.Name) and source.id in ("lr", "learning_rate", "current_lr", "rate"):
-            if _is_second_parameter(source, program):
-                return True
+        if isinstance(source, ast.Name) and _is_second_parameter(source, program):
+            return True
     return False
 
 
@@ -223,7 +223,7 @@ def _schedule(plan: Plan, call: ast.Call, kind: _Schedule) -> None:
     for position, name in kind.rates:
         rate = argument(call, position, name)
         if rate is not None and not (isinstance(rate, ast.Constant) and rate.value is None):
-            _each(plan, rate, f"{{}} * {size}", name in _LISTS, _NOTE)
+            _change(plan, rate, f"{{}} * {size}", name in _LISTS, _NOTE)
     for name, default in kind.defaults:
         position = next(at for at, each in kind.rates if each == name)
         if argument(call, position, name) is None:
@@ -237,23 +237,29 @@ def _schedule(plan: Plan, call: ast.Call, kind: _Schedule) -> None:
 def _fewer(plan: Plan, count: ast.expr, several: bool) -> None:
     """Divide the steps of a schedule, unless they are counted by data that is divided already."""
     if not counts_divided(plan, count):
-        _each(plan, count, "{} // " + plan.world(count).size, several, _STEPS)
+        _change(plan, count, "{} // " + plan.world(count).size, several, _STEPS)
 
 
 def _is_zero(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and not node.value
 
 
-def _each(plan: Plan, node: ast.expr, template: str, several: bool, note: Note) -> None:
-    """Change a number, or each of a list of them."""
+def _change(plan: Plan, node: ast.expr, template: str, several: bool, note: Note) -> None:
+    """Change a number, or each of several."""
+    if several:
+        change_each(plan, node, template, note)
+    else:
+        plan.patch(node).wrap(node, template, note)
+
+
+def change_each(plan: Plan, node: ast.expr, template: str, note: Note) -> None:
+    """Change each number of a list."""
     patch = plan.patch(node)
-    if several and isinstance(node, ast.List | ast.Tuple) and not any(isinstance(e, ast.Starred) for e in node.elts):
+    if isinstance(node, ast.List | ast.Tuple) and not any(isinstance(e, ast.Starred) for e in node.elts):
         for element in node.elts:
             patch.wrap(element, template, note)
-    elif several:
-        patch.wrap(node, f"[{template.format('each')} for each in {{}}]", note)
     else:
-        patch.wrap(node, template, note)
+        patch.wrap(node, f"[{template.format('each')} for each in {{}}]", note)
 
 
 def _custom(plan: Plan, value: Instance) -> None:
@@ -280,8 +286,33 @@ def _count_as_many(plan: Plan, value: Instance, call: ast.FunctionDef, step: str
 
 
 def _is_optimizer(node: ast.expr, program: Program) -> bool:
-    spelled = isinstance(node, ast.Attribute | ast.Name) and "opt" in ast.unparse(node).rpartition(".")[2].lower()
-    return spelled or any(_OPTIMIZER.fullmatch(name) and name[0] != "?" for name in program.names(node))
+    """Whether an expression stands for an optimizer: by what reaches it, else by what the program does with it.
+
+    What nothing is known of is none: options and configurations have a `lr` too.
+    """
+    known = [value for value in program.of(node) if not (isinstance(value, Foreign) and value.name.startswith("?"))]
+    if known:
+        return any(_OPTIMIZER.fullmatch(name) for name in program.names(node))
+    return _of_callback(node, program) or _steps(node, program)
+
+
+def _of_callback(node: ast.expr, program: Program) -> bool:
+    """Whether an expression is `self.model.optimizer` in a callback: Keras sets `model`."""
+    inner = node.value if isinstance(node, ast.Attribute) and node.attr == "optimizer" else None
+    if not (isinstance(inner, ast.Attribute) and inner.attr == "model" and isinstance(inner.value, ast.Name)):
+        return False
+    owners = [each.type for each in program.of(inner.value) if isinstance(each, Instance)]
+    bases = [base.name for owner in owners for base in program.lineage(owner) if isinstance(base, Foreign)]
+    return any(name.startswith("keras.callbacks.") for name in bases)
+
+
+def _steps(node: ast.expr, program: Program) -> bool:
+    """Whether the same expression is told to apply gradients elsewhere in its file."""
+    text = ast.unparse(node)
+    return any(
+        isinstance(each, ast.Attribute) and each.attr in _APPLYING and ast.unparse(each.value) == text
+        for each in ast.walk(program.unit(node).tree)
+    )
 
 
 def _is_second_parameter(node: ast.Name, program: Program) -> bool:

@@ -37,7 +37,7 @@ def set_up(plan: Plan, unit: Unit) -> World:
     start = start_of(plan)
     patch = plan.patch(unit.tree)
     if start == "torch" and plan.options.backend == "ddp":
-        code, world = _ddp(patch, unit, _is_entry(plan, unit))
+        code, world = _ddp(patch, unit, _is_entry(plan, unit), _is_alone(plan, unit))
     else:
         code, world = _horovod(start, patch, unit, start != "torch" or _is_entry(plan, unit))
     behind_start(plan, unit, code, Note("start-up of the distributed back end", _WHY, "start-up"))
@@ -58,6 +58,12 @@ def behind_start(plan: Plan, unit: Unit, code: str, note: Note) -> None:
 def _is_entry(plan: Plan, unit: Unit) -> bool:
     """Whether no other file of the program imports a file: then it is run, and starts the back end."""
     return not any(_uses(plan, other, unit) for other in plan.program.units.values() if other is not unit)
+
+
+def _is_alone(plan: Plan, unit: Unit) -> bool:
+    """Whether a file imports no other of the program and is imported by none: only its own start-up ever runs."""
+    others = [other for other in plan.program.units.values() if other is not unit]
+    return not any(_uses(plan, unit, other) or _uses(plan, other, unit) for other in others)
 
 
 def _uses(plan: Plan, user: Unit, unit: Unit) -> bool:
@@ -105,12 +111,13 @@ def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[
     ], added
 
 
-def _ddp(patch: Patch, unit: Unit, entry: bool) -> tuple[str, World]:
-    """torch.distributed: started by the script, and ended where it ends; torchrun says which process this is."""
+def _ddp(patch: Patch, unit: Unit, entry: bool, alone: bool) -> tuple[str, World]:
+    """torch.distributed: started by whichever file runs first, ended by the script; torchrun says which process this is."""
     dist, local = patch.free("dist"), 'int(os.environ["LOCAL_RANK"])'
     world = World(dist, f"{dist}.get_rank()", f"{dist}.get_world_size()", local)
     start = [f'{dist}.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")']
-    if not entry:
+    if not alone:
+        # The process group may be started once only, and any file of the program may be imported first.
         start = [f"if not {dist}.is_initialized():", *(f"    {line}" for line in start)]
     imports = [*_imported("os", unit), *_imported("torch", unit), f"import torch.distributed as {dist}"]
     _end(patch, unit, f"{dist}.destroy_process_group()", entry)

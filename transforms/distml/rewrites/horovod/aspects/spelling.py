@@ -126,7 +126,9 @@ def _plain(call: ast.Call, program: Program) -> Iterator[str]:
         if first.attr == "v1":
             return
         first = first.value
-    if isinstance(first, ast.Name) and "tensorflow.compat.v1" not in program.names(first):
+    # What an object is asked says nothing: `optimizer.minimize` is the same, however the optimizer was reached.
+    module = any(isinstance(value, Foreign) and value.node is None for value in program.of(first))
+    if isinstance(first, ast.Name) and module and "tensorflow.compat.v1" not in program.names(first):
         yield from program.names(call.func)
 
 

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.parallel import Parallel, place_of
 from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
+from distml.rewrites.horovod.flows.pytorch.schedules import Schedules
 from distml.rewrites.horovod.flows.pytorch.seeds import Seeds
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.statistics import Statistics
@@ -65,6 +66,7 @@ def _plan(study: Study, plan: Plan) -> None:
     shard = plan.options.shard
     sharded = loaders.shard() if shard == "auto" else loaders.shorten() if shard == "steps" else set()
     makers: set[ast.Call] = set()
+    study.shortened |= {each for each in sharded if isinstance(each, LOOPS)}
     for step in study.steps:
         if shard == "none" or _divided(study, loops, tensors, step.call, sharded):
             makers |= step.makers
@@ -77,6 +79,8 @@ def _plan(study: Study, plan: Plan) -> None:
             )
     optimizers.scale(frozenset(makers))
     optimizers.resume()
+    if shard != "none":
+        Schedules(study, plan, loaders).shorten(optimizers)
     seeds = Seeds(study, plan, spelling)
     seeds.alike(loaders.together)
     simple, place = gradients.simple(), place_of(optimizers.places)

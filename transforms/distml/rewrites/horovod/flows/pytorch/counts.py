@@ -27,13 +27,16 @@ class Counts:
     def fewer(self, use: Use, sampled: set[ast.Call]) -> None:
         """Ask for the turns of the loop that draws; `sampled` loaders have only the batches of a rank, and a length to suit."""
         loop = self._loop(use)
-        for bound in self._bounds(loop) if loop is not None else ():
-            if bound not in self._asked and not self._own(bound, sampled):
+        if loop is None:
+            return
+        for bound in self._bounds(loop):
+            if bound not in self._asked and not self.counts_own(bound, sampled):
                 self._asked.add(bound)
+                self.study.shortened.add(loop)
                 self.plan.patch(bound).wrap(bound, f"{{}} // {self.plan.world(bound).size}", _TURNS)
                 self._last(loop, bound)
 
-    def _last(self, loop: Looping | None, bound: ast.expr) -> None:
+    def _last(self, loop: Looping, bound: ast.expr) -> None:
         """The turn that is known as the last by its number: `if i + 1 == turns:`."""
         for node in ast.walk(loop) if isinstance(loop, ast.For) else ():
             right = node.comparators[0] if isinstance(node, ast.Compare) and len(node.ops) == 1 else None
@@ -83,7 +86,7 @@ class Counts:
             if isinstance(leaf, ast.Call) and called(leaf) in ("range", "trange") and len(leaf.args) in (1, 2):
                 yield leaf.args[-1]
 
-    def _own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:
+    def counts_own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:
         """Whether a number is computed from the length of loaders that have the batches of one rank."""
         for source in (*ast.walk(bound), *self.program.sources(bound)):
             if isinstance(source, ast.Call) and called(source) == "len" and source.args:

@@ -13,6 +13,7 @@ from functools import partial
 
 from distml.rewrites.horovod.flows.pytorch.counts import Counts
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
+from distml.rewrites.horovod.flows.pytorch.orders import Orders
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.seeds import DRAWS, drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
@@ -59,6 +60,11 @@ class Loaders:
         self.counts = Counts(study, plan, loops)
         self.samples = Samples(study, plan, loops)
         self.shuffled: set[ast.Call] = set()
+        self.anew: set[ast.Call] = set()
+        """Loaders that are made for one epoch each, where nothing counts the epochs."""
+        self.orders = Orders(plan)
+        self.sampled: set[ast.Call] = set()
+        """Loaders whose length is that of a rank's part."""
         self.together: set[str] = set()
         """The global generators by which what loops deal out is shuffled: they must be alike on all ranks."""
 
@@ -69,12 +75,14 @@ class Loaders:
         training = [use for use in self.loops.training if not self._glances(use, evaluated)]
         uses = [(use, self._of_training(sorted(use.makers, key=_place)), self._phase(use)) for use in training]
         asked = sorted({maker for _, makers, phase in uses if phase is None for maker in makers}, key=_place)
+        self.anew |= {m for use, makers, phase in uses if phase is None for m in makers if self._made_anew(use, m)}
         shared = {maker for maker in asked if maker in evaluated and self.study.repeated(maker)}
         ways = {maker: self._way(maker) for maker in asked if maker not in shared}
         sampled = {maker for maker, way in ways.items() if way is not None}
         together = [set(makers) for _, makers, phase in uses if phase is None]
         while partly := [each & sampled for each in together if each & sampled and not each <= sampled]:
             sampled -= set[ast.Call]().union(*partly)
+        self.sampled = sampled
         for maker, way in ways.items():
             if maker in sampled and way is not None:
                 way()
@@ -182,6 +190,8 @@ class Loaders:
         world = self.plan.world(node)
         shuffled = "" if shuffle == "True" else f", shuffle={shuffle}"
         where = f"num_replicas={world.size}, rank={world.rank}"
+        if node in self.anew and shuffle != "False":
+            shuffled += f", seed={self.orders.next_in(node)}"
         return f"torch.utils.data.distributed.DistributedSampler({data}, {where}{shuffled})"
 
     def _spread(self, maker: ast.Call, data: ast.expr, spread: ast.expr) -> None:
@@ -284,11 +294,12 @@ class Loaders:
 
     def _set_epoch(self, use: Use, makers: set[ast.Call]) -> None:
         """The sampler learns which epoch it is, where the loop over it begins."""
-        named = isinstance(use.iterable, ast.Name | ast.Attribute | ast.Subscript) and self.loops.is_loader(
-            use.iterable
-        )
         wraps = self.loops.may_wrap(use.iterable)
-        if not makers & self.shuffled or not named or (wraps and use not in self.loops.passing):
+        if (
+            not (makers & self.shuffled) - self.anew
+            or not self._is_named(use)
+            or (wraps and use not in self.loops.passing)
+        ):
             return
         statement = self._begins(use)
         if statement is None or self._once(statement):
@@ -301,6 +312,20 @@ class Loaders:
         elif use.makers - self.shuffled:
             code = f'if hasattr({sampler}, "set_epoch"):\n    {code}'
         self.plan.patch(statement).before(statement, code, _EPOCH)
+
+    def _made_anew(self, use: Use, maker: ast.Call) -> bool:
+        """Whether a loader serves one epoch only, and nothing at hand says which: its sampler cannot be told.
+
+        A new sampler always begins with the order of epoch 0, so each takes another seed, the same one on all ranks.
+        """
+        statement = self._begins(use)
+        if statement is None or (self._is_named(use) and self.loops.epoch(statement) is not None):
+            return False
+        epochs = self.study.loops_of(statement, innermost=True)
+        return bool(epochs) and epochs <= self.study.loops_of(maker)
+
+    def _is_named(self, use: Use) -> bool:
+        return isinstance(use.iterable, ast.Name | ast.Attribute | ast.Subscript) and self.loops.is_loader(use.iterable)
 
     def _once(self, statement: ast.stmt) -> bool:
         """Whether the program goes through the data only once: there is no other epoch."""

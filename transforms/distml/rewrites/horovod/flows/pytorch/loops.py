@@ -169,7 +169,7 @@ class Loops:
                 return above.target.id
             if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
                 return self._parameter(above)
-            if isinstance(above, ast.Lambda):
+            if isinstance(above, ast.Lambda | ast.While):  # what a loop further out counts stays the same in this one
                 return None
         return None
 

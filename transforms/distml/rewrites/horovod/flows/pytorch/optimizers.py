@@ -70,16 +70,21 @@ class Optimizers:
         for maker in self.makers:
             if maker in makers:
                 self._scale_maker(maker)
-        for unit in self.plan.units():
-            for node in ast.walk(unit.tree):
-                if isinstance(node, ast.Assign) and any(self._sets_rate(each) for each in node.targets):
-                    if not self._relative(node.value):
-                        self._times(node.value)
+        for node in self.set_by_hand():
+            if not self._relative(node.value):
+                self._times(node.value)
         for call in self.program.calls:
             for name in self.program.names(call.func):
                 if name.startswith("torch.optim.lr_scheduler."):
                     for keyword, position in _ABSOLUTE.get(name.rpartition(".")[2], {}).items():
                         self._times(argument(call, position, keyword))
+
+    def set_by_hand(self) -> Iterator[ast.Assign]:
+        """The assignments to rates of optimizers."""
+        for unit in self.plan.units():
+            for node in ast.walk(unit.tree):
+                if isinstance(node, ast.Assign) and any(self._sets_rate(each) for each in node.targets):
+                    yield node
 
     def _scale_maker(self, maker: ast.Call) -> None:
         given = argument(maker, 0, "params")

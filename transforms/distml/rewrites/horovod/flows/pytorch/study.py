@@ -67,6 +67,8 @@ class Study:
         self.backwards = list(self._backwards())
         self.dealt: set[ast.AST] = set()
         """What loops count with, where each rank has been given numbers of its own."""
+        self.shortened: set[ast.AST] = set()
+        """Loops that run fewer iterations on a rank, since the data they go through is divided."""
 
     @cached_property
     def environment(self) -> bool:
@@ -219,6 +221,17 @@ class Study:
         if function in seen or len(calls) > 1:
             return True
         return any(self.repeated(call, seen | {function}) for call in calls)
+
+    def loops_of(self, node: ast.AST, innermost: bool = False, seen: frozenset[ast.AST] = frozenset()) -> set[Looping]:
+        """The loops that a node runs in, also those that its function is called in; of each way only the `innermost`."""
+        found = set(loops_around(node, self.program))
+        if found and innermost:
+            return {loop for loop in (self.loop(node),) if loop is not None}
+        function = self.program.function(node)
+        if function is not None and function not in seen:
+            for call in self.callers.get(function, []):
+                found |= self.loops_of(call, innermost, seen | {function})
+        return found
 
 
 def branches(program: Program, node: ast.AST, until: ast.AST | None) -> list[ast.AST]:

@@ -63,6 +63,7 @@ class Tensors:
             return self._deal(loop) or self._picks(loop)
         for statement, name, dimension in self._together(list(wanted.values())):
             self._part(statement, name, dimension)
+        self.study.shortened.add(loop)
         return True
 
     def _measured_before(self, tensor: ast.expr, parted: list[ast.stmt]) -> bool:
@@ -86,6 +87,7 @@ class Tensors:
         share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
         self.plan.patch(ranges[0]).wrap(ranges[0], share, _DEALT)
         self.study.dealt.add(ranges[0])
+        self.study.shortened.add(loop)
         given = ranges[0].args if isinstance(ranges[0], ast.Call) else []
         counts, samples = {ast.unparse(each) for each in given[:1]}, "".join(map(ast.unparse, given[1:2]))
         Samples(self.study, self.plan, self.loops).dealt(loop, set() if samples else counts, samples)

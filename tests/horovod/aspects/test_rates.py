@@ -1,0 +1,86 @@
+"""Rates are scaled by what their owner is, whatever it is called."""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import outcome
+
+OWNERS = {
+    "argparse": "import argparse\n{0} = argparse.ArgumentParser().parse_args()\n",
+    "a namespace": "from types import SimpleNamespace\n{0} = SimpleNamespace(lr=0.1, optimizer=SimpleNamespace(lr=0.1))\n",
+    "a class": "class Config:\n    lr = 0.1\n\n\n{0} = Config()\n",
+    "elsewhere": "from settings import {0}\n",
+}
+STEPS = {
+    "tensorflow": """\
+import tensorflow as tf
+
+{0}
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+stepped = tf.keras.optimizers.SGD({1})
+for x, y in tf.data.Dataset.from_tensor_slices((tf.ones([64, 4]), tf.ones([64, 1]))).batch(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    stepped.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+""",
+    "torch": """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+{0}
+model = torch.nn.Linear(4, 1)
+stepped = torch.optim.SGD(model.parameters(), lr={1})
+for x, y in DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8):
+    stepped.zero_grad()
+    (model(x) - y).square().mean().backward()
+    stepped.step()
+""",
+}
+
+
+@pytest.mark.parametrize("framework", STEPS)
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize("name", ["opts", "optimizer", "cfg", "a"])
+@pytest.mark.parametrize("path", ["{0}.lr", "{0}.optimizer.lr"])
+def test_a_rate_from_a_configuration_is_scaled(framework: str, owner: str, name: str, path: str) -> None:
+    rate = path.format(name)
+    (file,) = outcome(STEPS[framework].format(OWNERS[owner].format(name), rate)).files.values()
+    assert f"{rate} * hvd.size()" in file.source
+
+
+RELATIVE = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+{0} = tf.keras.optimizers.SGD(0.1)
+for x, y in tf.data.Dataset.from_tensor_slices((tf.ones([64, 4]), tf.ones([64, 1]))).batch(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    {0}.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    {0}.learning_rate = {0}.learning_rate * 0.9
+"""
+
+
+@pytest.mark.parametrize("name", ["optimizer", "opt", "stepped", "cfg"])
+def test_a_rate_from_the_present_one_stays(name: str) -> None:
+    (file,) = outcome(RELATIVE.format(name)).files.values()
+    assert f"{name}.learning_rate = {name}.learning_rate * 0.9\n" in file.source
+    assert "SGD(0.1 * hvd.size())" in file.source
+
+
+@pytest.mark.parametrize("name", ["lr", "rate", "current", "x"])
+def test_a_rate_that_a_schedule_is_given_stays(name: str) -> None:
+    program = f"""\
+import tensorflow as tf
+
+
+def halved(epoch, {name}):
+    return {name} * 0.5
+
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(tf.keras.optimizers.SGD(0.1), "mse")
+model.fit(tf.ones([64, 4]), tf.ones([64, 1]), epochs=3, callbacks=[tf.keras.callbacks.LearningRateScheduler(halved)])
+"""
+    (file,) = outcome(program).files.values()
+    assert f"return {name} * 0.5\n" in file.source

@@ -1,0 +1,158 @@
+"""Schedules that are stepped once for each batch: a rank has fewer batches, so they count fewer steps."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from distml.rewrites.horovod.aspects.rates import change_each
+from distml.rewrites.horovod.aspects.spelling import quotient
+from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
+from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
+from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
+from distml.training.values import Callable, Foreign, Instance
+
+_STEPS = Note(
+    "steps of the schedule divided by the number of ranks",
+    "it is stepped once for each batch, and a rank has only its part of the batches",
+    "scale-schedule",
+)
+_DIVIDED, _LISTED, _POWER, _COUNTED = "divided", "listed", "power", "counted"
+
+
+class _Count(NamedTuple):
+    """An argument that counts steps: how it changes, and what it is where it is left out."""
+
+    name: str
+    position: int
+    way: str = _DIVIDED
+    default: str = ""
+
+
+_LIBRARY = "torch.optim.lr_scheduler."
+_COUNTS: dict[str, tuple[_Count, ...]] = {
+    f"{_LIBRARY}StepLR": (_Count("step_size", 1),),
+    f"{_LIBRARY}MultiStepLR": (_Count("milestones", 1, _LISTED),),
+    f"{_LIBRARY}ConstantLR": (_Count("total_iters", 2, default="5"),),
+    f"{_LIBRARY}LinearLR": (_Count("total_iters", 3, default="5"),),
+    f"{_LIBRARY}PolynomialLR": (_Count("total_iters", 1, default="5"),),
+    f"{_LIBRARY}ExponentialLR": (_Count("gamma", 1, _POWER),),
+    f"{_LIBRARY}CosineAnnealingLR": (_Count("T_max", 1),),
+    f"{_LIBRARY}CosineAnnealingWarmRestarts": (_Count("T_0", 1),),
+    f"{_LIBRARY}CyclicLR": (_Count("step_size_up", 3, default="2000"), _Count("step_size_down", 4)),
+    f"{_LIBRARY}OneCycleLR": (_Count("total_steps", 2), _Count("steps_per_epoch", 4)),
+    f"{_LIBRARY}LambdaLR": (_Count("lr_lambda", 1, _COUNTED),),
+    f"{_LIBRARY}SequentialLR": (_Count("milestones", 2, _LISTED),),
+    f"{_LIBRARY}ChainedScheduler": (),
+    "transformers.get_constant_schedule_with_warmup": (_Count("num_warmup_steps", 1),),
+    **{
+        f"transformers.get_{kind}_schedule_with_warmup": (
+            _Count("num_warmup_steps", 1),
+            _Count("num_training_steps", 2),
+        )
+        for kind in ("linear", "cosine", "cosine_with_hard_restarts", "polynomial_decay")
+    },
+}
+"""The schedules of libraries: https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"""
+_INNER = {f"{_LIBRARY}SequentialLR": 1, f"{_LIBRARY}ChainedScheduler": 0}
+"""Where schedules take those that they step in turn."""
+_BY_METRIC = frozenset({f"{_LIBRARY}ReduceLROnPlateau"})
+
+
+class Schedules:
+    """Plans the schedules of programs whose batches are divided; `loaders` say of which loaders."""
+
+    def __init__(self, study: Study, plan: Plan, loaders: Loaders) -> None:
+        self.study, self.plan, self.loaders, self.program = study, plan, loaders, study.program
+        self._seen: set[ast.AST] = set()
+
+    def shorten(self, optimizers: Optimizers) -> None:
+        """Divide what schedules count; HVD311 warns of those that count in a way which cannot be seen."""
+        for call in self.program.calls:
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and self._by_batch(call):
+                for made in self._made(call.func.value):
+                    self._schedule(made)
+                for name in self._of_the_program(call.func.value):
+                    self._warn(call, f"`{name}` is stepped for each batch")
+        for place in optimizers.set_by_hand():
+            if self._by_batch(place):
+                self._warn(place, "a learning rate is set for each batch")
+
+    def _by_batch(self, node: ast.AST) -> bool:
+        """Whether a node runs once for each iteration of a loop that a rank goes through less often."""
+        return bool(self.study.loops_of(node, innermost=True) & self.study.shortened)
+
+    def _made(self, node: ast.expr) -> Iterator[ast.expr]:
+        """The calls that make the schedules which an expression can stand for."""
+        for value in self.program.of(node):
+            if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
+                if self._names(value.node) & (_COUNTS.keys() | _BY_METRIC) or value.name.startswith(_LIBRARY):
+                    yield value.node
+
+    def _of_the_program(self, node: ast.expr) -> Iterator[str]:
+        """The classes of the program's own schedules which an expression can stand for."""
+        for value in self.program.of(node):
+            if isinstance(value, Instance) and any(
+                isinstance(base, Foreign) and base.name.startswith(_LIBRARY)
+                for base in self.program.lineage(value.type)
+            ):
+                yield value.type.node.name
+
+    def _names(self, call: ast.Call) -> frozenset[str]:
+        return self.program.names(call.func)
+
+    def _schedule(self, call: ast.expr) -> None:
+        if call in self._seen or not isinstance(call, ast.Call):
+            return
+        self._seen.add(call)
+        name = next(iter(sorted(self._names(call) & (_COUNTS.keys() | _BY_METRIC))), None)
+        if name in _BY_METRIC:
+            return
+        hidden = any(keyword.arg is None for keyword in call.keywords)
+        if name is None or hidden or self.program.unit(call).source.location not in self.plan.editable:
+            self._warn(call, f"`{ast.unparse(call.func)}` is stepped for each batch")
+            return
+        for count in _COUNTS[name]:
+            self._count(call, count)
+        inner = argument(call, _INNER[name], "schedulers") if name in _INNER else None
+        for part in inner.elts if isinstance(inner, ast.List | ast.Tuple) else [inner] if inner is not None else []:
+            for made in self._made(part):
+                self._schedule(made)
+
+    def _count(self, call: ast.Call, count: _Count) -> None:
+        size, patch = self.plan.world(call).size, self.plan.patch(call)
+        given = argument(call, count.position, count.name)
+        if given is None:
+            if count.default:
+                patch.keyword(call, count.name, f"max(1, {count.default} // {size})", _STEPS)
+            return
+        if (isinstance(given, ast.Constant) and not given.value) or self._is_own(given):
+            return
+        if count.way == _LISTED:
+            change_each(self.plan, given, f"{{}} // {size}", _STEPS)
+        elif count.way == _POWER:
+            patch.wrap(given, f"{{}} ** {size}", _STEPS)
+        elif count.way == _DIVIDED:
+            patch.wrap(given, quotient(given, size), _STEPS)
+        elif isinstance(given, ast.List | ast.Tuple):
+            for each in given.elts:
+                patch.wrap(each, f"lambda step: ({{}})(step * {size})", _STEPS)
+        else:
+            patch.wrap(given, f"lambda step: ({{}})(step * {size})", _STEPS)
+
+    def _is_own(self, given: ast.expr) -> bool:
+        """Whether a number, or a function that is given the step, counts by the length of data that is divided already."""
+        bodies = [each.node for each in self.program.of(given) if isinstance(each, Callable)]
+        counted = [given, *(node for body in bodies for node in ast.walk(body) if isinstance(node, ast.expr))]
+        return any(self.loaders.counts.counts_own(each, self.loaders.sampled) for each in counted)
+
+    def _warn(self, node: ast.expr | ast.stmt, what: str) -> None:
+        self.plan.warn(
+            "HVD311",
+            node,
+            f"{what}, and a rank has fewer batches: the schedule is as long as before, in batches",
+            f"let it reach its end after `1 / {self.plan.world(node).size}` of the steps",
+        )
