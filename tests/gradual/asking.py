@@ -32,9 +32,11 @@ def migration(
     return found[0]
 
 
-def decisions(folder: Path, program: str, name: str | None = None, where: str | None = None) -> list[Decision]:
+def decisions(
+    folder: Path, program: str, name: str | None = None, where: str | None = None, least: int = 0
+) -> list[Decision]:
     """The branches of a program, in order."""
-    return [d for bench in benches(ask(folder, program, name, where)) for d in find_branches(bench)]
+    return [d for bench in benches(ask(folder, program, name, where, least)) for d in find_branches(bench)]
 
 
 def shown(found: Migration) -> dict[str, str]:

@@ -20,7 +20,7 @@ SUMMARY = "Find the branches that shapes always or never take, and say when othe
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments of `distml branches`."""
-    add_question(parser)
+    add_question(parser, least=0)  # an empty batch reaches a branch like any other input
     add_writing(parser, "what is left without the dead branches")
 
 
@@ -49,7 +49,7 @@ def _without_dead(source: str, path: str, found: Sequence[Decision]) -> Rewritte
 
     decided = [
         Removal(
-            d.line, d.column - 1, d.kind, d.verdict, f"the condition is {d.verdict} true for the inputs that get here"
+            d.line, d.column - 1, d.kind, d.verdict, f"the condition is {d.verdict} true, whatever input reaches it"
         )
         for d in found
         if d.path == path and d.verdict in ("always", "never")

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
     from distml.rewrites.model import Rewritten
 
 Answer = TypeVar("Answer")
+_OTHER_LEAST = {
+    1: ("--allow-empty", 0, "sizes may be 0; otherwise they are at least 1"),
+    0: ("--non-empty", 1, "sizes are at least 1; otherwise they may be 0"),
+}
+"""The option that changes the least size of a dimension, by what it is without that option."""
 
 
-def add_question(parser: ArgumentParser) -> None:
-    """The arguments that say what is asked."""
+def add_question(parser: ArgumentParser, least: int) -> None:
+    """The arguments that say what is asked. Sizes are at least `least`, unless an option says otherwise."""
     parser.add_argument(
         "subject",
         nargs="?",
@@ -28,7 +33,8 @@ def add_question(parser: ArgumentParser) -> None:
         help="a file, or in it a function, a class, or Class.method; without a name, all of them",
     )
     parser.add_argument("--where", metavar="EXPR", help='what to assume: "x.shape[0] > 5 and x.shape[2] == 224"')
-    parser.add_argument("--allow-empty", action="store_true", help="sizes may be 0; otherwise they are at least 1")
+    name, other, text = _OTHER_LEAST[least]
+    parser.add_argument(name, dest="least", action="store_const", const=other, default=least, help=text)
     parser.add_argument(
         "--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for all of it (default: 60)"
     )
@@ -55,9 +61,7 @@ def question_of(options: Namespace) -> Question:
         raise ConfigError("--where is empty")
     if (options.subject is None) is (options.trace is None):
         raise ConfigError("give either FILE[::NAME] or --trace MODULE:FACTORY")
-    return Question(
-        options.subject or options.trace, options.where, 0 if options.allow_empty else 1, options.time_limit
-    )
+    return Question(options.subject or options.trace, options.where, options.least, options.time_limit)
 
 
 def asked(options: Namespace, answer: Callable[[Bench], Answer]) -> tuple[Question, list[Answer]]:

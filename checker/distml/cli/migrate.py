@@ -22,7 +22,7 @@ STYLES = ("jaxtyping", "fx", "comment")
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments of `distml migrate`."""
-    add_question(parser)
+    add_question(parser, least=1)
     parser.add_argument("--concrete", action="store_true", help="show sizes that satisfy everything instead of names")
     parser.add_argument("--style", choices=STYLES, default="jaxtyping", help="how annotations are written")
     add_writing(parser, "the annotations")

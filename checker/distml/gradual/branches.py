@@ -2,20 +2,21 @@
 
 Every branch and assertion that depends on shapes is judged under what is certain when it is
 reached: the demands up to there, the user's constraint, and the conditions of the branches
-around it (Gradual types, section 5 and Algorithm 2). Each possible rank of the inputs is a
-case of its own.
+around it (Gradual types, section 5 and Algorithm 2). A verdict holds for every input that
+reaches the test: what fails, raises or returns behind it is an outcome of the test and says
+nothing about it. Each rank of the inputs with which a test is reached is a case of its own.
 """
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from distml.gradual.cases import Reading, by_cases
 from distml.gradual.conflicts import Conflict, shown
-from distml.gradual.ranks import possible_ranks
+from distml.gradual.ranks import reaching_ranks
 from distml.gradual.trial import Bench, Plan, Trial
 from distml.interp.watch import demands_in
 from distml.solver.decide import decide
@@ -32,6 +33,7 @@ Verdict = Literal["always", "never", "depends", "unknown"]
 Kind = Literal["if", "elif", "while", "assert", "ternary"]
 MAX_CASES = 64
 """How many combinations of ranks are looked at."""
+MIXED = "it holds in some of the calls and not in others"
 Place = tuple[str, int, int]
 
 
@@ -56,11 +58,11 @@ class _Judged(NamedTuple):
 
 def find_branches(bench: Bench) -> list[Decision]:
     """The branches and assertions about shapes that running the target reaches, in the order of the source."""
-    trials = [trial for trial in _cases(bench) if trial.failure is None or trial.visits]
+    trials = _cases(bench)
     found: dict[Place, list[tuple[Trial, list[_Judged]]]] = {}
     nodes: dict[Place, ast.AST] = {}
     for trial in trials:
-        names = Reading(trial.shapes)
+        names = Reading(trial.shapes, trial.counts)
         here: dict[Place, list[_Judged]] = {}
         for visit in trial.visits:
             judged = _judge(bench, trial, visit, names)
@@ -71,18 +73,31 @@ def find_branches(bench: Bench) -> list[Decision]:
         for place, answers in here.items():
             found.setdefault(place, []).append((trial, answers))
     about = _about_shapes(trials)
-    return [
+    decisions = [
         _decision(bench.program, place, nodes[place], found[place], trials) for place in sorted(found) if place in about
     ]
+    if all(trial.complete for trial in trials):
+        return decisions
+    # A run that was not followed to its end may come to any of them in a way that nobody has seen.
+    return [replace(decision, verdict="unknown", condition="", related=()) for decision in decisions]
 
 
 def _cases(bench: Bench) -> list[Trial]:
-    """One trial for every combination of possible ranks."""
-    ranks = possible_ranks(bench)
-    choices = [[(name, rank) for rank in found] for name, found in ranks.items()]
-    trials = [bench.run(Plan(tuple(chosen))) for chosen in islice(product(*choices), MAX_CASES)]
-    passed = [trial for trial in trials if trial.passed]
-    return passed or [bench.run(Plan())]
+    """Trials that together stand for every input that reaches a branch.
+
+    The ranks of as many inputs are fixed as there is room for, those with the fewest first; the others stay open.
+    """
+    choices: list[list[tuple[str, int]]] = []
+    room = MAX_CASES
+    for name, ranks in sorted(reaching_ranks(bench).items(), key=lambda item: len(item[1])):
+        if 0 < len(ranks) <= room:
+            choices.append([(name, rank) for rank in ranks])
+            room //= len(ranks)
+    order = [given.name for given in bench.inputs]
+    trials = [
+        bench.run(Plan(tuple(sorted(chosen, key=lambda one: order.index(one[0]))))) for chosen in product(*choices)
+    ]
+    return [trial for trial in trials if trial.reaches]
 
 
 def _about_shapes(trials: Iterable[Trial]) -> set[Place]:
@@ -99,7 +114,7 @@ def _judge(bench: Bench, trial: Trial, visit: Visit, names: Reading) -> _Judged 
     assert trial.watcher is not None
     if visit.known is not None:
         return _Judged("always" if visit.known else "never", "", visit.because)
-    constraints = trial.watcher.constraints_of(visit.guard, visit.log)
+    constraints = trial.watcher.constraints_of(visit.guard, visit.log, visit.ruled_out)
     decision = decide(constraints, visit.condition, bench.seconds, 0)
     if decision.verdict == "unreachable":
         return None
@@ -126,6 +141,8 @@ def _decision(
         return Decision(path, line, column + 1, kind, verdicts.pop(), "", related)
     if "unknown" in verdicts:
         return Decision(path, line, column + 1, kind, "unknown", "")
+    if any(judged.text == MIXED for _, judged in cases):
+        return Decision(path, line, column + 1, kind, "depends", MIXED)
     texts = [(trial, judged.text) for trial, judged in cases if judged.verdict != "never"]
     return Decision(path, line, column + 1, kind, "depends", by_cases(texts, trials))
 
@@ -133,11 +150,13 @@ def _decision(
 def _merged(judged: list[_Judged]) -> _Judged:
     """Several visits of one run: in a loop, or a function that is called several times."""
     verdicts = {j.verdict for j in judged}
-    texts = list(dict.fromkeys(j.text for j in judged if j.text))
+    text = " or ".join(dict.fromkeys(j.text for j in judged if j.text))
     because = tuple(dict.fromkeys(demand for j in judged for demand in j.because))
     if len(verdicts) == 1:
-        return _Judged(judged[0].verdict, " or ".join(texts), because)
-    return _Judged("unknown" if "unknown" in verdicts else "depends", "it holds in some of the calls and not in others")
+        return _Judged(judged[0].verdict, text, because)
+    if verdicts == {"depends", "never"}:
+        return _Judged("depends", text, because)
+    return _Judged("unknown" if "unknown" in verdicts else "depends", MIXED)
 
 
 def _kind(program: Program, node: ast.AST, path: str) -> Kind:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from distml.gradual.trial import MORE
 from distml.solver.formula import symbols
 
 if TYPE_CHECKING:
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """Says a symbol as the size of an input that it is: `x.shape[0]`."""
+    """Says a symbol as what it is of an input: `x.shape[0]`, `len(x.shape)`."""
 
-    def __init__(self, shapes: Mapping[str, Shape]) -> None:
-        self._texts: dict[Symbol, str] = {}
+    def __init__(self, shapes: Mapping[str, Shape], counts: Mapping[Symbol, str]) -> None:
+        self._texts: dict[Symbol, str] = dict(counts)
         for name, shape in shapes.items():
-            for axis, dim in enumerate(shape.dims or ()):
+            tail = shape.tail if shape.middle is not None else ()
+            for axis, dim in [*enumerate(shape.head), *enumerate(tail, -len(tail))]:
                 symbol = dim.lone
                 if symbol is not None:
                     self._texts.setdefault(symbol, f"{name}.shape[{axis}]")
@@ -69,9 +71,22 @@ def _phrase(sets: Mapping[str, list[int]], every: Mapping[str, list[int]]) -> st
     for name, found in sets.items():
         if found == every[name]:
             continue
-        wanted = f"== {found[0]}" if len(found) == 1 else f"in ({', '.join(map(str, found))})"
-        parts.append(f"len({name}.shape) {wanted}")
+        parts.append(_ranks_of(f"len({name}.shape)", found, every[name]))
     return " and ".join(parts)
+
+
+def _ranks_of(count: str, found: Sequence[int], every: Sequence[int]) -> str:
+    """Which ranks these are, of all that come by; `MORE` has no upper end."""
+    others = [rank for rank in every if rank not in found]
+    if len(found) == 1 and found[0] != MORE:
+        return f"{count} == {found[0]}"
+    if len(others) == 1 and others[0] != MORE:
+        return f"{count} != {others[0]}"
+    if found[-1] == MORE and len(found) == MORE - found[0] + 1:
+        return f"{count} >= {found[0]}"
+    if found[-1] == MORE:
+        return f"({_ranks_of(count, found[:-1], every)} or {count} >= {MORE})"
+    return f"{count} in ({', '.join(map(str, found))})"
 
 
 def _by_input(ranks: Iterable[Ranks]) -> dict[str, list[int]]:

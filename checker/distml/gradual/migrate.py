@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from distml.gradual.conflicts import Conflict, conflicts_of
 from distml.gradual.naming import Names, said
-from distml.gradual.ranks import MAX_RANK, possible_ranks
-from distml.gradual.trial import Axis, Bench, Plan, Ranks, Trial
+from distml.gradual.ranks import possible_ranks
+from distml.gradual.trial import MAX_RANK, Axis, Bench, Plan, Ranks, Trial
 from distml.shapes import Dim
 from distml.solver.decide import Constraint, Contradiction, satisfy, simplify
 from distml.solver.formula import Compare, different, substitute, symbols

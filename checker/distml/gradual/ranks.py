@@ -1,16 +1,13 @@
-"""Which numbers of axes the inputs of a target may have."""
+"""Which numbers of axes the inputs of a target may have: those that go through it, and those that reach a test in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.gradual.trial import Bench, Plan
+from distml.gradual.trial import MAX_RANK, MORE, Bench, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-MAX_RANK = 6
-"""Ranks up to this one are tried; a function that takes them all takes any."""
 
 
 def possible_ranks(bench: Bench, dynamic: bool = False) -> dict[str, list[int]]:
@@ -20,6 +17,15 @@ def possible_ranks(bench: Bench, dynamic: bool = False) -> dict[str, list[int]]:
     """
     names = [given.name for given in bench.inputs if given.is_tensor]
     return {name: _of_input(bench, name, names, dynamic) for name in names}
+
+
+def reaching_ranks(bench: Bench) -> dict[str, list[int]]:
+    """For each input the ranks with which some branch is reached, the ranks of the others being open.
+
+    A run that fails later counts as well: its input has come by. `MORE` stands for that rank and all above.
+    """
+    names = [given.name for given in bench.inputs if given.is_tensor]
+    return {name: [rank for rank in range(MORE + 1) if bench.run(Plan(((name, rank),))).reaches] for name in names}
 
 
 def _of_input(bench: Bench, name: str, names: Sequence[str], dynamic: bool) -> list[int]:

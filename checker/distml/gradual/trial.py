@@ -8,7 +8,7 @@ symbol that nothing is learned of (Dyn: consistent with every size, each time an
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from distml.gradual.elements import element_type
@@ -18,9 +18,11 @@ from distml.interp.check import deep_recursion
 from distml.interp.machine import OutOfSteps, OutOfTime
 from distml.interp.trace import RunOver
 from distml.interp.watch import Visit, Watcher, demands_in
+from distml.ops import Call
+from distml.ops.rules.ranks import rank_of
 from distml.shapes import Dim, Middle, Shape, Symbol
 from distml.solver.decide import Constraint, Contradiction, Satisfied, satisfy
-from distml.solver.formula import TRUE
+from distml.solver.formula import FALSE, TRUE
 from distml.values import Tensor
 
 if TYPE_CHECKING:
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from distml.solver.formula import Formula
 
 MIN_SECONDS = 0.05
+MAX_RANK = 6
+"""Ranks up to this one are tried; a function that takes them all takes any."""
+MORE = MAX_RANK + 1
+"""As a rank: this many axes or more."""
 Ranks = tuple[tuple[str, int], ...]
 """Inputs and their numbers of axes."""
 Axis = tuple[str, int]
@@ -41,7 +47,7 @@ Axis = tuple[str, int]
 class Plan(NamedTuple):
     """What to assume of the inputs.
 
-    `ranks` holds the ranks that are fixed; others are unknown, or dynamic for `dynamic_ranks`.
+    `ranks` holds the ranks that are fixed (`MORE` is open upwards); others are unknown, or dynamic for `dynamic_ranks`.
     `dynamic` are dimensions that stay Dyn. `excused` are demands that are left out.
     """
 
@@ -58,7 +64,7 @@ class Trial:
     `failure` is the demand that cannot be met; where several contradict each other, `core` holds
     them all. `shapes` are what was learned of the inputs. `complete` is False where the limits on
     work ended the run. `refused` says that it cannot succeed: a demand cannot be met, or the user's
-    assumption leaves no input.
+    assumption leaves no input. `counts` has the symbols for how many axes the inputs of open rank have.
     """
 
     plan: Plan
@@ -73,11 +79,18 @@ class Trial:
     complete: bool = True
     reason: str = ""
     refused: bool = False
+    counts: Mapping[Symbol, str] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
         """Whether some input goes through, as far as can be told."""
         return not self.refused
+
+    @property
+    def reaches(self) -> bool:
+        """Whether some input may come to a branch: the user's assumption leaves one, and the run met one or was cut off."""
+        possible = self.watcher is None or self.watcher.assumed != FALSE
+        return possible and (bool(self.visits) or not self.complete)
 
 
 class Bench:
@@ -113,13 +126,21 @@ class Bench:
             self._done[plan] = self._run(plan)
         return self._done[plan]
 
+    def assumed(self, shapes: Mapping[str, Shape]) -> Formula:
+        """The user's constraint on inputs of these shapes; what it says of `MORE` axes goes by the fewest of them."""
+        if self.where is None:
+            return TRUE
+        fewest = {name: Shape(shape.head) if shape.head else shape for name, shape in shapes.items()}
+        impossible = isinstance(satisfy([Constraint(self.where(fewest))], self.seconds, 0), Contradiction)
+        return FALSE if impossible else self.where(shapes)
+
     def _run(self, plan: Plan) -> Trial:
         program, vm = self.program, self.program.vm
         program.begin(self.target.state)
         symbols = {given.name: self._shape(given, plan) for given in self.inputs if given.is_tensor}
-        assumed = TRUE if self.where is None else self.where(symbols)
-        watcher = vm.watcher = Watcher(vm, assumed, plan.excused, min(1.0, self.seconds))
+        watcher = vm.watcher = Watcher(vm, self.assumed(symbols), plan.excused, min(1.0, self.seconds))
         watcher.assume()
+        counts = self._counts(symbols)
         failure, complete, reason = None, True, ""
         try:
             with deep_recursion():
@@ -136,7 +157,7 @@ class Bench:
             complete, reason = False, "it nests too deeply"
         finally:
             vm.watcher = None
-        return self._judged(plan, watcher, failure, symbols, complete, reason)
+        return replace(self._judged(plan, watcher, failure, symbols, complete, reason), counts=counts)
 
     def _judged(
         self,
@@ -185,12 +206,18 @@ class Bench:
         if rank is None:
             return Shape((), Middle(given.name, vm.serial(), dynamic=given.name in plan.dynamic_ranks))
         names = usual_names(rank)
-        return Shape(
-            tuple(
-                Dim.symbol(Symbol(names[axis], vm.serial(), self.least, (given.name, axis) in plan.dynamic))
-                for axis in range(rank)
-            )
+        dims = tuple(
+            Dim.symbol(Symbol(names[axis], vm.serial(), self.least, (given.name, axis) in plan.dynamic))
+            for axis in range(rank)
         )
+        return Shape(dims, Middle(given.name, vm.serial())) if rank == MORE else Shape(dims)
+
+    def _counts(self, shapes: Mapping[str, Shape]) -> dict[Symbol, str]:
+        """The number of axes of each input whose rank is open: the symbol that conditions say it with, and its text."""
+        call = Call(self.program.vm, "len", "array")
+        open_ = {name: shape for name, shape in shapes.items() if shape.rank is None}
+        found = {name: rank_of(call, shape).lone for name, shape in open_.items()}
+        return {symbol: f"len({name}.shape)" for name, symbol in found.items() if symbol is not None}
 
     def _arguments(self, symbols: Mapping[str, Shape]) -> Arguments:
         positional, keywords = [], {}

@@ -21,7 +21,7 @@ from distml.interp.machine import Handler, PathEnd
 from distml.interp.state import State, join_states
 from distml.interp.truth import truth
 from distml.ops.registry import find_op
-from distml.solver.formula import negate
+from distml.solver.formula import Flag, negate
 from distml.values import Expr, Lib, Num, Opaque, ShapeSeq, Tensor, Union, Value
 
 if TYPE_CHECKING:
@@ -79,10 +79,17 @@ def decided(vm: Machine, node: ast.AST, test: ast.expr, value: Value) -> tuple[b
     return known, (condition, negate(condition))
 
 
+def unsure(vm: Machine, path: State, what: str) -> State:
+    """Say of a path that it may not be taken: what fails on it is then no failure of the whole run that is watched."""
+    if vm.watcher is not None:
+        path.guard = (*path.guard, Flag(what, vm.serial()))
+    return path
+
+
 def perhaps(vm: Machine, run: Callable[[], object]) -> None:
     """Run what may as well not be run: neither its facts nor its end are certain afterwards."""
     start = vm.state
-    after = vm.follow(run, start.fork())
+    after = vm.follow(run, unsure(vm, start.fork(), "it is run"))
     vm.state = start if after is None else join_states(vm, [start, after])
 
 

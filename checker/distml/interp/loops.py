@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from distml.interp.branches import decided
+from distml.interp.branches import decided, unsure
 from distml.interp.iteration import fresh_item
 from distml.interp.join import widen_records, widen_values
 from distml.interp.likeness import is_steady
@@ -23,7 +23,6 @@ from distml.interp.scope import assigned_names
 from distml.interp.state import State, join_entry, join_states, written_apart
 from distml.interp.truth import truth
 from distml.shapes import Middle, Symbol
-from distml.solver.formula import Flag
 from distml.values import Many, Record, Value
 
 if TYPE_CHECKING:
@@ -155,7 +154,7 @@ def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
     after = _fixpoint(vm, loop, run, lambda: not always)
     if after is None or always:
         return None
-    vm.state = after
+    vm.state = unsure(vm, after, "the test fails") if loop.breaks else after
     known = truth(vm, evaluate(vm, node.test))
     if known is True:
         return None
@@ -173,10 +172,7 @@ def _fixpoint(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callabl
     wild: set[object] = set()
     first = len(loop.breaks)
     for attempt in range(MAX_ROUNDS):
-        vm.state = head.fork()
-        if vm.watcher is not None:
-            # It may have no turn at all.
-            vm.state.guard = (*head.guard, Flag("the loop goes on", vm.serial()))
+        vm.state = unsure(vm, head.fork(), "the loop goes on")
         breaks = len(loop.breaks)
         after = _turn(vm, loop, run)
         if after is None:

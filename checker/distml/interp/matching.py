@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.interp.branches import unsure
 from distml.interp.names import assign_name
 from distml.interp.truth import truth
 from distml.interp.typetests import is_instance
@@ -46,6 +47,8 @@ def execute_match(vm: Machine, node: ast.Match) -> None:
         if known is False:
             vm.state = before
             continue
+        if known is None:
+            unsure(vm, vm.state, "the case matches")
         after = vm.follow(lambda body=case.body: execute_block(vm, body))  # type: ignore[misc]
         if after is not None:
             ends.append(after)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.interp.branches import unsure
 from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
 from distml.interp.names import assign_name
@@ -56,7 +57,8 @@ def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
     arrival = join_states(vm, [entry, *handler.states])
     returned = len(vm.frame.returns)
     for clause in node.handlers:
-        state = vm.follow(lambda c=clause: _handle(vm, c), arrival.fork())  # type: ignore[misc]
+        entered = unsure(vm, arrival.fork(), "an exception is caught")
+        state = vm.follow(lambda c=clause: _handle(vm, c), entered)  # type: ignore[misc]
         if state is not None:
             ends.append(state)
     if len(vm.stack) > 1 and len(vm.frame.returns) > returned:

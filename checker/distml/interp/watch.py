@@ -59,6 +59,7 @@ class Visit(NamedTuple):
     `known` is what the interpreter was certain of, under `guard` and after the demands of
     `log`; otherwise `condition` is the formula it depends on. `about_shapes` tells whether
     shapes are in the condition at all, `because` which demands decide it where the solver did.
+    `ruled_out` counts the failures that were met before: what fails later still reaches this test.
     """
 
     node: ast.AST
@@ -69,6 +70,7 @@ class Visit(NamedTuple):
     log: Log | None
     about_shapes: bool
     because: tuple[Demand, ...] = ()
+    ruled_out: int = 0
 
 
 class Watcher:
@@ -201,7 +203,10 @@ class Watcher:
         if known is None and not isinstance(condition, Flag) and not self.lenient:
             known, because = self._decide(condition)
         path = vm.frame.module.source.path
-        self.visits.append(Visit(node, path, known, condition, vm.state.guard, vm.state.log, about, because))
+        state = vm.state
+        self.visits.append(
+            Visit(node, path, known, condition, state.guard, state.log, about, because, len(self.ruled_out))
+        )
         return known, condition
 
     def condition(self, value: Value, text: str = "condition") -> Formula:
@@ -235,10 +240,13 @@ class Watcher:
         """What is certain where the path stands: what is assumed, its guard, and the demands."""
         return self.constraints_of(self.vm.state.guard, self.vm.state.log)
 
-    def constraints_of(self, guard: Guard, log: Log | None) -> list[Constraint]:
-        """The constraints of a path, each labelled with its demand (None for what is assumed)."""
+    def constraints_of(self, guard: Guard, log: Log | None, ruled_out: int | None = None) -> list[Constraint]:
+        """The constraints of a path, each labelled with its demand (None for what is assumed).
+
+        Of the failures only the first `ruled_out` count, where that is given.
+        """
         found = [Constraint(self.assumed), *(Constraint(part) for part in guard)]
-        said = [*demands(log), *self.ruled_out]
+        said = [*demands(log), *self.ruled_out[:ruled_out]]
         return found + [Constraint(implies(both(*d.guard), d.formula), d) for d in said]
 
 

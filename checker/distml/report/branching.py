@@ -37,8 +37,8 @@ def as_text(decisions: Sequence[Decision]) -> list[str]:
 
 def _verdict(decision: Decision) -> str:
     texts = {
-        "always": "always true for the inputs that get here",
-        "never": "never true for the inputs that get here",
+        "always": "always true, whatever input reaches it",
+        "never": "never true, whatever input reaches it",
         "unknown": "not decided: it depends on something that is not known",
     }
     return texts.get(decision.verdict) or f"depends: true if {decision.condition}"

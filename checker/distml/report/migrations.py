@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from distml.gradual.ranks import MAX_RANK
+from distml.gradual.trial import MAX_RANK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,7 +27,7 @@ from distml.interp.check import deep_recursion
 from distml.interp.machine import Machine, Session
 from distml.interp.state import State
 from distml.shapes import Shape
-from distml.solver.formula import FALSE, TRUE
+from distml.solver.formula import FALSE
 from distml.source.project import Project
 from distml.values import Function, Tensor
 
@@ -93,7 +93,7 @@ class TracedBench(Bench):
         fixed = plan._replace(ranks=(*plan.ranks, *open_), dynamic_ranks=plan.dynamic_ranks - set(ranks))
         symbols = {given.name: self._shape(given, fixed) for given in self.inputs if given.is_tensor}
         possible = all(ranks.get(name, rank) == rank for name, rank in plan.ranks)
-        assumed = (TRUE if self.where is None else self.where(symbols)) if possible else FALSE
+        assumed = self.assumed(symbols) if possible else FALSE
         watcher = PathWatcher(vm, assumed, plan.excused, min(1.0, self.seconds))
         vm.watcher = self.tracer.watcher = watcher
         watcher.assume()

@@ -44,6 +44,7 @@ class _Activation:
     path: str
     guard: Guard
     log: Log | None
+    ruled_out: int
     parts: dict[Span, Formula] = field(default_factory=dict)
     about_shapes: bool = False
     because: tuple[Demand, ...] = ()
@@ -151,7 +152,8 @@ class PathWatcher(Watcher):
         again = order[span] == last and chained
         if known is None or known.branch is not leaf.branch or (order[span] <= last and not again):
             key, again = (self._tested, self.given), False
-            made = _Activation(leaf.branch, tested.path, self.vm.state.guard, self.vm.state.log)
+            state = self.vm.state
+            made = _Activation(leaf.branch, tested.path, state.guard, state.log, len(self.ruled_out))
             known = self._activations.setdefault(key, made)
         self._current[tested.scope] = (key, order[span])
         before = known.parts.setdefault(span, judged.formula)
@@ -166,7 +168,17 @@ class PathWatcher(Watcher):
             known = {TRUE: True, FALSE: False}.get(formula)
             because = () if known is None else found.because
             self.visits.append(
-                Visit(found.branch, found.path, known, formula, found.guard, found.log, found.about_shapes, because)
+                Visit(
+                    found.branch,
+                    found.path,
+                    known,
+                    formula,
+                    found.guard,
+                    found.log,
+                    found.about_shapes,
+                    because,
+                    found.ruled_out,
+                )
             )
 
 

@@ -15,6 +15,7 @@ from distml.ops.numpy.shaping import shape_value
 from distml.ops.registry import attribute, op
 from distml.ops.rules.axes import swap_axes
 from distml.ops.rules.kinds import real
+from distml.ops.rules.ranks import rank_of
 from distml.shapes import Shape
 from distml.values import Const, ListRecord, Prim
 
@@ -41,8 +42,7 @@ def shape_of(call: Call, a: Value) -> Value:
 @op("numpy.ndim")
 def ndim(call: Call, a: Value) -> Value:
     """numpy.ndim(a): https://numpy.org/doc/stable/reference/generated/numpy.ndim.html"""
-    rank = shape_of_nested(call, a).rank
-    return Prim("int") if rank is None else Const(rank)
+    return call.number(rank_of(call, shape_of_nested(call, a)))
 
 
 @attribute("numpy.ndarray.size")

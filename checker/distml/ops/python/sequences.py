@@ -24,6 +24,7 @@ from distml.ops.python.iterating import (
 from distml.ops.python.likeness import either, remembered
 from distml.ops.python.lists import in_order
 from distml.ops.registry import op
+from distml.ops.rules.ranks import rank_of
 from distml.shapes import Dim
 from distml.solver.formula import both
 from distml.solver.formula import either as one_of
@@ -72,7 +73,7 @@ def length_of_value(call: Call, value: Value) -> Dim | None:
     if isinstance(value, Const) and isinstance(value.value, str | bytes):
         return Dim.of(len(value.value))
     if isinstance(value, ShapeSeq):
-        return _rank(call, value)
+        return rank_of(call, value.shape)
     items = call.items(value)
     if items is not None:
         return Dim.of(len(items))
@@ -88,13 +89,6 @@ def length_of_value(call: Call, value: Value) -> Dim | None:
     if isinstance(record, InstanceRecord) and "__items__" in record.attrs:
         return length_of_value(call, record.attrs["__items__"])
     return None
-
-
-def _rank(call: Call, value: ShapeSeq) -> Dim:
-    shape = call.facts.shape(value.shape)
-    if shape.rank is not None:
-        return Dim.of(shape.rank)
-    return remembered(call, ("rank", shape.middle), shape.least, "rank").dim
 
 
 @op("builtins.range")

@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 Dims = tuple[Dim, ...]
 
 
+def rank_of(call: Call, shape: Shape) -> Dim:
+    """The number of axes: for an unknown rank one symbol, the same whenever and however it is asked for."""
+    known = call.facts.shape(shape)
+    if known.rank is not None:
+        return Dim.of(known.rank)
+    key = ("rank", known.middle)
+    found: Dim | None = call.world.get(key)
+    if found is None:
+        found = call.symbol("rank", known.least)
+        call.world.put(key, found)
+    return found
+
+
 def each_rank(
     call: Call,
     shape: Shape,

@@ -11,6 +11,7 @@ from distml.ops.call import FALSE, NONE, UNKNOWN, Call
 from distml.ops.registry import attribute, op
 from distml.ops.rules.axes import axis_in
 from distml.ops.rules.kinds import kind_of, real
+from distml.ops.rules.ranks import rank_of
 from distml.ops.torch.dtypes import asked_kind, cast_names, is_dtype, kept, like, number_of
 from distml.shapes import Shape
 from distml.values import Const, Lib, Prim, ShapeSeq, Tensor, Tup, Value
@@ -51,8 +52,7 @@ def size(call: Call, self: Value, dim: Value = NONE) -> Value:
 @op("torch.Tensor.dim", "torch.Tensor.ndimension")
 def rank(call: Call, self: Value) -> Value:
     """torch.Tensor.dim()"""
-    known = call.shape(self).rank
-    return Prim("int") if known is None else Const(known)
+    return call.number(rank_of(call, call.shape(self)))
 
 
 @attribute("torch.Tensor.ndim")
