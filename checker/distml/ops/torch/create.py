@@ -79,7 +79,7 @@ def new_zeros(call: Call, self: Value, *size: Value, dtype: Value = NONE, **name
 @op("torch.Tensor.new")
 def new(call: Call, self: Value, *size: Value, **named: Value) -> Value:
     """torch.Tensor.new(*size), the old form of new_empty and new_tensor"""
-    return _legacy(call, size, kind_of(self))
+    return _legacy(call, size, named, kind_of(self))
 
 
 @op("torch.Tensor.new_full")
@@ -136,10 +136,13 @@ def _is_size(call: Call, value: Value) -> bool:
 def typed(call: Call, *data: Value, **options: Value) -> Value:
     """torch.Tensor(2, 3), torch.FloatTensor([1.0, 2.0]): sizes as integers, or data"""
     kind = tensor_type(call.name) if call.name != "torch.Tensor" else "float"
-    return _legacy(call, data, kind)
+    return _legacy(call, data, options, kind)
 
 
-def _legacy(call: Call, data: tuple[Value, ...], kind: str | None) -> Value:
+def _legacy(call: Call, data: tuple[Value, ...], named: dict[str, Value], kind: str | None) -> Value:
+    if "size" in named:
+        return call.tensor(shape_from(call, named["size"]), kind)
+    data += tuple(value for name, value in named.items() if name in ("data", "other"))
     if not data:
         return call.tensor(Shape.of(0), kind)
     if len(data) > 1:
