@@ -2,7 +2,8 @@
 #   make demo   makes .venv, installs distml, checks examples/ and shows the findings
 #   make test   installs what the tests need, then lint, types, floors and all tests
 #
-# DISTML_VENV puts the environment elsewhere, for instance in a cache that outlives the checkout.
+# DISTML_VENV puts the environment elsewhere, for instance in a cache that outlives the checkout. DISTML_LOCKED=1 installs
+# what the tests need from .ci/requirements/test.txt, by hash.
 
 DISTML_VENV ?= .venv
 VENV := $(DISTML_VENV)
@@ -29,7 +30,8 @@ $(VENV)/.installed: pyproject.toml $(BIN)/python
 	@pwd > $@
 
 $(VENV)/.tested: pyproject.toml $(BIN)/python
-	$(PIP) install --editable '.[test]'
+	@test -z "$(DISTML_LOCKED)" || $(PIP) install --require-hashes --requirement .ci/requirements/test.txt
+	$(PIP) install $(if $(DISTML_LOCKED),--no-index --no-build-isolation) --editable '.[test]'
 	@pwd > $@ && cp $@ $(VENV)/.installed
 
 .PHONY: same-checkout

@@ -78,7 +78,9 @@ def _evaluated(text: str, known: dict[str, str]) -> str:
 
     def value(found: re.Match[str]) -> str:
         name = found[1].strip()
-        assert re.fullmatch(r"inputs\.[\w-]+|github\.token|steps\.[\w-]+\.outputs\.[\w-]+", name), name
+        assert re.fullmatch(
+            r"inputs\.[\w-]+|github\.(?:token|action_repository)|steps\.[\w-]+\.outputs\.[\w-]+", name
+        ), name
         return known.get(name, "")
 
     return re.sub(r"\$\{\{(.*?)\}\}", value, str(text))

@@ -47,7 +47,7 @@ def installed(folder: Path) -> None:
 def described(folder: Path, action: dict[str, Any]) -> None:
     """What would be checked out, with another action.yml."""
     folder.mkdir()
-    for name in ("checker", "transforms", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
+    for name in (".ci", "checker", "transforms", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "action.yml").write_text(yaml.safe_dump(action))
 
@@ -178,7 +178,7 @@ def test_a_shallow_checkout_without_access_checks_everything(action: Path, check
 def test_a_version_is_a_version(checkout: Path, wrong: str) -> None:
     ran = run(ROOT, checkout, {"version": wrong})
     assert ran.code == 2
-    assert ran.commands[0].message == "version must be a version number such as 0.1.0"
+    assert ran.commands[0].message == "version must be a full commit or a tag such as v0.1.0"
     assert not list(checkout.rglob("pwned"))
 
 

@@ -87,12 +87,18 @@ def test_who_computes_may_not_write_and_who_writes_runs_no_checkout() -> None:
     assert writes(compute) == set()
     assert "token" not in str(compute["steps"]).lower()
     assert writes(publish) == {"contents", "pull-requests"}
-    (script,) = [step["run"] for step in publish["steps"] if "run" in step]
-    assert 'install --disable-pip-version-check --quiet "distml==$VERSION"' in script
+    for job in (compute, publish):
+        first, ours, theirs = job["steps"][:3]
+        assert set(first["env"].values()) == {"${{ job.workflow_repository }}", "${{ job.workflow_sha }}"}
+        assert (ours["with"]["repository"], ours["with"]["ref"]) == tuple(first["env"].values())
+        assert "repository" not in theirs["with"]
+        assert job["steps"][-1 if job is publish else -2]["working-directory"] == theirs["with"]["path"] == "checkout"
     for workflow, jobs in (("release.yml", ("build", "publish")),):
         build, upload = (read(ROOT / ".github" / "workflows" / workflow)["jobs"][name] for name in jobs)
         assert writes(build) == set()
-        assert not any(step.get("uses", "").startswith("actions/checkout") for step in upload["steps"])
+        (listed,) = [step for step in upload["steps"] if step.get("uses", "").startswith("actions/checkout")]
+        assert listed["with"]["sparse-checkout"] == ".ci/requirements/release.txt"
+        assert listed["with"]["sparse-checkout-cone-mode"] is False
 
 
 def test_gpus_are_for_the_default_branch_alone() -> None:
@@ -124,10 +130,26 @@ PEOPLE = {
 }
 
 
-def script(name: str) -> str:
+def script(name: str, part: str = "do") -> str:
     (job,) = read(ROOT / ".github" / "workflows" / name)["jobs"].values()
-    (found,) = [step["run"] for step in job["steps"] if "run" in step]
-    return str(found)
+    first, found = [step["run"] for step in job["steps"] if "run" in step]
+    return str({"which": first, "do": found}[part])
+
+
+@pytest.mark.requires("bash")
+@pytest.mark.parametrize("name", ["autofix-compute.yml", "autofix-publish.yml"])
+@pytest.mark.parametrize(
+    ("repository", "commit", "code"),
+    [("o/distml", "a" * 40, 0), ("", "a" * 40, 2), ("o/distml", "", 2), ("o/distml", "main", 2), ("o", "a" * 40, 2)],
+)
+def test_without_a_commit_of_its_own_a_workflow_runs_nothing(
+    name: str, repository: str, commit: str, code: int
+) -> None:
+    environment = {"PATH": os.environ["PATH"], "REPOSITORY": repository, "COMMIT": commit}
+    done = subprocess.run(
+        ["bash", "-e", "-c", script(name, "which")], env=environment, capture_output=True, check=False
+    )
+    assert done.returncode == code
 
 
 @pytest.mark.requires("bash", "git")
@@ -135,6 +157,7 @@ def test_the_fixing_workflows_do_it(tmp_path: Path) -> None:
     shop = Workshop(tmp_path)
     shop.commit(BASE, {"a file.py": TRAINING, "a.py": "x = 1\n"})
     git(shop.clone, "pull", "-q")
+    (tmp_path / "distml").symlink_to(ROOT)
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "python3").write_text(FAKE_PYTHON)
@@ -151,7 +174,7 @@ def test_the_fixing_workflows_do_it(tmp_path: Path) -> None:
             "RUNNER_TEMP": str(temporary),
             "GITHUB_REPOSITORY": "o/r",
             "REAL_PYTHON": sys.executable,
-            "VERSION": "0.1.0",
+            "DISTML_VERSION": "",
             "BASE": BASE,
             **dict.fromkeys(PEOPLE, ""),
             **environment,
@@ -159,7 +182,7 @@ def test_the_fixing_workflows_do_it(tmp_path: Path) -> None:
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script(name)]
         done = subprocess.run(command, cwd=shop.clone, env=surroundings, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert (temporary / "installed").read_text().rstrip().endswith("distml==0.1.0")
+        assert (temporary / "installed").read_text().rstrip().endswith(f"--no-build-isolation {tmp_path / 'distml'}")
         return done.stdout
 
     assert run("autofix-compute.yml", HOROVOD="\na file.py\n$(touch pwned)\n").startswith("1 files to change")
