@@ -180,6 +180,8 @@ def _bind_member(vm: Machine, member: str, receiver: Value) -> Value:
 
 
 def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord, name: str) -> Value | None:
+    if isinstance(lookup(vm, cls.mro, "__getattribute__")[0], Function) and not name.startswith("__"):
+        return vm.opaque(name)
     member, hidden = lookup(vm, cls.mro, name)
     if isinstance(member, Property):
         return call_value(vm, member.getter, Arguments([ref]))
@@ -361,6 +363,10 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
         return
     if isinstance(record.cls, Class):
         cls: ClassRecord = vm.at(record.cls.address)
+        if isinstance(lookup(vm, cls.mro, "__setattr__")[0], Function):
+            # What is kept, and under which name, is for the class to say.
+            item, record = vm.opaque(name), replace(record, exact=False)
+            vm.replace(ref, record)
         member, _ = lookup(vm, cls.mro, name)
         if isinstance(member, Property):
             if member.setter is not None:

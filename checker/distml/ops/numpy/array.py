@@ -11,6 +11,7 @@ from distml.ops.numpy.results import array as new_array
 from distml.ops.registry import op
 from distml.shapes import Dim, Shape
 from distml.values import (
+    Class,
     Const,
     DictRecord,
     Expr,
@@ -74,8 +75,10 @@ def astype(call: Call, a: Value, dtype: Value, *_: Value, **options: Value) -> V
 def view(call: Call, a: Value, dtype: Value = NONE, type: Value = NONE) -> Value:
     """ndarray.view(dtype): https://numpy.org/doc/stable/reference/generated/numpy.ndarray.view.html
 
-    A dtype of another width changes the last axis.
+    A dtype of another width changes the last axis. A class makes an array of that class, with operators of its own.
     """
+    if any(isinstance(given, Class | Opaque) for given in (dtype, type)):
+        return call.unknown()
     shape = call.shape(a)
     if call.is_none(dtype):
         return new_array(call, shape, call.dtype(a))

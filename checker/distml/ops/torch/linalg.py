@@ -83,8 +83,10 @@ def _tolerance(call: Call, value: Value) -> Shape:
 
 @op("torch.linalg.pinv", "torch.pinverse", "torch.Tensor.pinverse")
 def pinv(call: Call, A: Value, rcond: Value = NONE, hermitian: Value = FALSE, **options: Value) -> Value:
-    """torch.linalg.pinv(A): rows and columns exchanged"""
+    """torch.linalg.pinv(A): rows and columns exchanged; tolerances that are tensors broadcast with the batch"""
     shape = call.shape(A)
+    if any(call.shape(given).rank != 0 for given in (rcond, *options.values()) if isinstance(given, Tensor)):
+        return call.unranked(call.dtype(A))
     found = rules.square(call, shape) if call.flag(hermitian) else rules.matrix(call, shape)
     return like(call, A, rules.ending(call, found.shape, found.columns, found.rows))
 

@@ -50,7 +50,12 @@ def embedding_bag(
     include_last_offset: Value = FALSE,
     padding_idx: Value = NONE,
 ) -> Value:
-    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html"""
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
+
+    The order of old, the weight first, still works: indices are integers, weights are not.
+    """
+    if call.dtype(input) == "float":
+        input, weight = weight, input
     table = call.of_rank(call.shape(weight), 2, what="a weight")
     bags = rules.bags(call, call.shape(input), offsets, per_sample_weights, include_last_offset)
     return call.tensor([bags, call.facts.axis(table, 1)], call.dtype(weight))
