@@ -14,7 +14,9 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[2]
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-BUILD = f"buildah bud --quiet --pull-never --network=host --volume {CERTIFICATES}:{CERTIFICATES}:ro"
+BASE = "docker.io/library/python:3.13-slim-trixie"
+"""What stands in for the base image, which no registry gives here."""
+BUILD = f"buildah bud --quiet --pull-never --network=host --volume {CERTIFICATES}:{CERTIFICATES}:ro --build-arg PYTHON={BASE}"
 DOCKER = f"""#!/bin/sh
 what=$1
 shift

@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from container.conftest import BUILD, CHECKOUT, Shell
+from container.conftest import BASE, BUILD, CHECKOUT, Shell
+
+from distml.diagnostics.version import VERSION
 
 PAGE = (CHECKOUT / "docs" / "container.md").read_text()
 BARE = "podman run --rm --network=none --read-only --cap-drop=ALL --security-opt=no-new-privileges"
@@ -40,6 +42,79 @@ def test_findings_are_the_exit_code(shell: Shell, image: str, project: Path) -> 
     assert done.returncode == 1
     assert done.stdout.startswith("model.py:11:16: error[SHP401]")
     assert shell(f"{BARE} {image} check /gone", project).returncode == 2
+
+
+@tools
+@pytest.mark.parametrize("mount", ["", '-v "$PWD/docs:/src:ro"', '-v "$PWD/closed:/src/closed:ro"'])
+def test_nothing_checked_is_an_error(shell: Shell, image: str, project: Path, mount: str) -> None:
+    """No mount, one without Python, one that cannot be read."""
+    (project / "docs").mkdir(mode=0o755)
+    (project / "docs" / "index.md").touch()
+    (project / "closed").mkdir(mode=0o700)
+    (project / "closed" / "model.py").write_text("import torch\n")
+    done = shell(f"{BARE} {mount} {image} check", project)
+    assert done.returncode == 2
+    assert "distml: error: nothing was checked in ." in done.stderr
+    assert ("Permission denied" in done.stdout) == ("closed" in mount)
+
+
+@tools
+def test_a_file_that_begins_with_a_dash(shell: Shell, image: str, project: Path) -> None:
+    (project / "-dash.py").write_text("def f(:\n")
+    (project / "-dash.py").chmod(0o644)
+    done = shell(f'{BARE} -v "$PWD:/src:ro" {image} check --format concise -- -dash.py', project)
+    assert (done.returncode, done.stdout.partition(":")[0]) == (1, "-dash.py")
+
+
+@tools
+def test_labels_and_layers(shell: Shell, image: str, project: Path) -> None:
+    """What a new version of distml changes is the last layer, and small."""
+    (described,) = json.loads(shell(f"podman image inspect {image}", project).stdout)
+    labels = {name.removeprefix("org.opencontainers.image."): value for name, value in described["Labels"].items()}
+    assert {"title": "distml", "version": VERSION, "licenses": "Apache-2.0"}.items() <= labels.items()
+    assert {"source", "revision"} <= labels.keys()
+    listed = shell(f"podman image history --format json {image}", project)
+    sizes = [layer["size"] for layer in json.loads(listed.stdout) if layer["size"] > 1 << 16]
+    assert len(sizes) == 3 and sizes[0] < 8 * 1024 * 1024
+
+
+@tools
+def test_scanners_see_what_is_in_it(shell: Shell, image: str, project: Path) -> None:
+    """The release, Debian's packages and Python's, with their versions."""
+    listed = shell(
+        f"container=$(podman create {image}); podman export $container > image.tar; podman rm -f $container;"
+        "tar -xOf image.tar usr/lib/os-release var/lib/dpkg/status.d/libc6; tar -tf image.tar",
+        project,
+    ).stdout
+    assert re.search("^ID=debian$", listed, re.MULTILINE)
+    assert re.search("^Package: libc6\n(?:.*\n)*?Version: [0-9]", listed, re.MULTILINE)
+    for package in ("libcst", "z3_solver", "distml"):
+        assert re.search(rf"^opt/distml/{package}-[0-9.]+\.dist-info/METADATA$", listed, re.MULTILINE)
+
+
+@tools
+def test_the_image_with_a_shell(shell: Shell, image: str, project: Path, context: Path) -> None:
+    """As GitLab calls it: a script in a shell, in a folder that its runner brings."""
+    (command,) = blocks("sh shell")
+    named = command.strip().replace("docker build", f"{BUILD} --timestamp 0").replace("distml-shell", f"shell-{image}")
+    assert shell(named, context).returncode == 0
+    (pipeline,) = blocks("yaml gitlab")
+    (script,) = re.findall(r"^    - (distml .*)$", pipeline, re.MULTILINE)
+    run = f"podman run --rm --network=none --user 0 -v $PWD:/builds:ro -w /builds --entrypoint '' shell-{image} sh -euc"
+    done = shell(f"{run} '{script}'; podman rmi shell-{image}", project)
+    assert done.returncode == 0, done.stderr
+    assert "1 file checked" in done.stdout
+
+
+def test_the_base_is_pinned_and_kept_current() -> None:
+    text = (CHECKOUT / "Dockerfile").read_text()
+    base = BASE.partition(":")[2]
+    assert re.search(
+        rf"^FROM docker\.io/library/python:{re.escape(base)}@sha256:[0-9a-f]{{64}} AS python$", text, re.MULTILINE
+    )
+    assert "package-ecosystem: docker" in (CHECKOUT / ".github" / "dependabot.yml").read_text()
+    assert BASE in (CHECKOUT / ".ci" / "base-image").read_text()
+    assert f"ARG VERSION={VERSION}\n" in text
 
 
 @tools
