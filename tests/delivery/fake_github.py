@@ -41,6 +41,8 @@ class Forge:
         self._pulls: list[Pull] = []
         self.comments: list[dict[str, Any]] = []
         self.requests: list[tuple[str, str]] = []
+        self.viewer = "a-job[bot]"
+        """Whom the token belongs to."""
         self.signs = True
         """Whether the token is one of a job or an app, whose commits GitHub signs."""
 
@@ -70,6 +72,12 @@ class Forge:
         owner, _, made = unquote(url.path).removeprefix("/repos/").partition("/r/git/")
         if method == "POST" and made in (calls := {"blobs": self._blob, "trees": self._tree, "commits": self._commit}):
             return calls[made](self.forks.get(owner, self.bare), body)
+        if (method, url.path) == ("POST", "/graphql"):
+            assert "viewerDidAuthor" in body["query"]
+            by = {f"IC_{each['id']}": each.get("by") for each in self.comments}
+            return 200, {
+                "data": {"nodes": [{"viewerDidAuthor": by[n] == self.viewer} for n in body["variables"]["ids"]]}
+            }
         for pattern, verb, call in self._calls():
             found = re.fullmatch(HOME + pattern, unquote(url.path))
             if found and verb == method:
@@ -202,7 +210,7 @@ class Forge:
         return 200, _page([self._shown_comment(each, "issue-comment-items") for each in fitting], query)
 
     def _comment(self, number: int, body: dict[str, Any]) -> tuple[int, Any]:
-        self.comments.append({"id": len(self.comments) + 1, "number": number, "body": body["body"]})
+        self.comments.append({"id": len(self.comments) + 1, "number": number, "body": body["body"], "by": self.viewer})
         return 201, self._shown_comment(self.comments[-1], "issue-comment")
 
     def _edit_comment(self, comment: int, body: dict[str, Any]) -> tuple[int, Any]:
@@ -230,7 +238,7 @@ class Forge:
         return shown
 
     def _shown_comment(self, comment: Mapping[str, Any], example: str) -> Any:
-        return self._over(example, {"id": comment["id"], "body": comment["body"]})
+        return self._over(example, {"id": comment["id"], "node_id": f"IC_{comment['id']}", "body": comment["body"]})
 
     def _labels(self, pull: Pull) -> list[Any]:
         (example,) = self._examples("label-items")[:1] or [{}]

@@ -65,7 +65,7 @@ def test_what_fails(checkout: Path, fail_on: str, errors: int, warnings: int, mo
         ("PATHS", "nowhere", "no such file or folder: nowhere"),
         ("FAMILIES", "SHP; touch pwned", "families holds 'SHP;'"),
         ("FAMILIES", "XYZ", "no rule has the code"),
-        ("SARIF_FILE", "../../outside.sarif", "neither in the workspace"),
+        ("SARIF_FILE", "../../outside.sarif", "outside of"),
         ("SARIF_FILE", "a\nb", "sarif-file must be one path"),
     ],
 )

@@ -50,42 +50,50 @@ def repository() -> Repository | None:
     return Repository(api, owner, name)
 
 
-def changed_files(change: Change, host: Repository | None) -> list[str] | None:
-    """The files that a pull request changes, relative to the working folder; None where nobody can say.
+class UnknownError(Exception):
+    """Nobody can say which files a pull request changes; the message says why."""
+
+
+def changed_files(change: Change, host: Repository | None, top: str | None) -> list[str]:
+    """The files that a pull request changes in the checkout at `top`, relative to the working folder.
 
     git knows where the base was fetched (`fetch-depth: 2` is enough for the merge that GitHub checks out), else GitHub does.
+    Raises `UnknownError`.
     """
+    if top is None:
+        raise UnknownError("nothing shows which folder is the checkout of this repository")
     try:
-        return _by_git(Git(os.curdir), change.base)
+        changed = _by_git(Git(top), change.base)
     except GitError:
-        pass
-    try:
-        return None if host is None else host.files(change.number)
-    except ApiError:
-        return None
+        if host is None:
+            raise UnknownError("no history, no access") from None
+        try:
+            changed = host.files(change.number)
+        except ApiError as error:
+            raise UnknownError(f"no history; {error}") from None
+    return [os.path.normpath(os.path.join(top, name)) for name in changed]
 
 
 def to_check(changed: Sequence[str], paths: Sequence[str]) -> list[str]:
     """The Python files among `changed` that are still there and lie below `paths`."""
-    folders = [os.path.normpath(path) for path in paths]
-    return [
-        name
-        for name in changed
-        if name.endswith(SOURCE)
-        and os.path.isfile(name)
-        and any(each in (".", name) or name.startswith(each + os.sep) for each in folders)
-    ]
+    folders = [os.path.abspath(path) for path in paths]
+    return [name for name in changed if name.endswith(SOURCE) and os.path.isfile(name) and _below(name, folders)]
+
+
+def _below(name: str, folders: Sequence[str]) -> bool:
+    place = os.path.abspath(name)
+    return any(place == each or place.startswith(os.path.join(each, "")) for each in folders)
 
 
 def _by_git(git: Git, base: str) -> list[str]:
     """From the common ancestor where the history is there, else from the base itself, which can only be more files."""
     git.run("cat-file", "-e", f"{base}^{{commit}}")
-    head, here = git.ask("rev-parse", "HEAD"), git.ask("rev-parse", "--show-prefix")
+    head = git.ask("rev-parse", "HEAD")
     try:
         start = git.text("merge-base", base, head)
     except GitError:
         start = base
-    wanted = ("--name-only", "-z", f"--relative={here}", "--no-renames", "--diff-filter=d")
+    wanted = ("--name-only", "-z", "--no-renames", "--diff-filter=d")
     listed = git.run("diff-tree", "-r", *wanted, start, head)
     return [os.fsdecode(name) for name in listed.split(b"\0") if name]
 

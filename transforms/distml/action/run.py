@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Sequence
 
 from distml.action import event, toolkit
+from distml.action.checkout import checkout, named_from
 from distml.action.comment import keep
 from distml.action.settings import Settings, read
 from distml.autofix.compute import compute
@@ -22,6 +24,7 @@ from distml.github.rest import ApiError
 from distml.report.context import Context
 from distml.report.forms import form
 from distml.report.markup import fenced
+from distml.report.merging import merged
 from distml.writing.files import File, WriteError, write_files
 
 PATCH = "distml.patch"
@@ -38,23 +41,48 @@ def main() -> int:
 
 
 def _run(settings: Settings) -> int:
-    paths = _paths(settings)
+    workspace = os.path.realpath(os.curdir)
+    _enter(settings.working_directory, workspace)
+    top = checkout()
+    paths = _paths(settings, top)
     report = run_checks(paths, _config(settings)) if paths else Report()
+    unasked = _nothing_checked(report, paths)
+    mended = _patch(paths) if settings.fix and paths and not unasked else b""
+    if top is not None:
+        report = named_from(top, report)
+        os.chdir(top)
     page = _page(report)
     with toolkit.group("distml"):
         toolkit.echo(form("text")(report, Context(overlay=report.overlay)))
     _annotate(report)
-    mended = _patch(paths) if settings.fix and paths else b""
     toolkit.summary(page + _patch_section(mended))
     toolkit.output("findings", str(len(report.diagnostics)))
-    toolkit.output("sarif-file", _keep_sarif(settings.sarif_file, report))
-    toolkit.output("patch", _keep_patch(mended))
+    toolkit.output("sarif-file", _keep_sarif(settings, report, workspace))
+    toolkit.output("patch", _keep_patch(mended, workspace))
     if settings.comment:
         _comment(page, len(report.diagnostics))
-    return _exit_code(report, settings)
+    return 2 if unasked else _exit_code(report, settings)
 
 
-def _paths(settings: Settings) -> list[str]:
+def _enter(folder: str, workspace: str) -> None:
+    """Work in a folder of the workspace. Raises `InputError`."""
+    place = os.path.realpath(folder)
+    if not os.path.isdir(place) or os.path.commonpath([place, workspace]) != workspace:
+        raise toolkit.InputError(f"working-directory is no folder of the workspace: {folder}")
+    os.chdir(place)
+
+
+def _nothing_checked(report: Report, paths: Sequence[str]) -> bool:
+    """Say so where no file was checked; whether files were asked for, which makes it an error."""
+    if report.files or not paths:
+        return False
+    asked = any(os.path.isfile(path) for path in paths)
+    said = f"nothing was checked: there is no Python file in {', '.join(paths)}"
+    toolkit.annotate("error" if asked else "warning", said, "distml")
+    return asked
+
+
+def _paths(settings: Settings, top: str | None) -> list[str]:
     """What to check."""
     for path in settings.paths:
         if not os.path.lexists(path):
@@ -62,12 +90,17 @@ def _paths(settings: Settings) -> list[str]:
     change = event.pull_request() if settings.changed_only else None
     if change is None:
         return list(settings.paths)
-    changed = event.changed_files(change, event.repository())
-    if changed is None:
-        said = "the files that this pull request changes are not known (no history, no access): all paths are checked"
+    try:
+        changed = event.changed_files(change, event.repository(), top)
+    except event.UnknownError as error:
+        said = f"the files that this pull request changes are not known ({error}): all paths are checked"
         toolkit.annotate("warning", said, "distml")
         return list(settings.paths)
-    return event.to_check(changed, settings.paths)
+    chosen = event.to_check(changed, settings.paths)
+    if not chosen:
+        said = f"nothing was checked: this pull request changes no Python file in {', '.join(settings.paths)}"
+        toolkit.annotate("notice", said, "distml")
+    return chosen
 
 
 def _config(settings: Settings) -> Config:
@@ -105,24 +138,29 @@ def _patch_section(mended: bytes) -> str:
     return f"\n<details><summary>Safe fixes</summary>\n\n{fenced(mended.decode('utf-8', 'replace'), 'diff')}\n\n</details>\n"
 
 
-def _keep_patch(mended: bytes) -> str:
+def _keep_patch(mended: bytes, workspace: str) -> str:
     """Write the patch where no checkout is, and no patch of another step; its path, empty without one."""
     if not mended:
         return ""
     path = os.path.join(tempfile.mkdtemp(prefix="distml-", dir=_temporary()), PATCH)
-    _write(path, mended)
+    _write(path, mended, workspace)
     return path
 
 
-def _keep_sarif(path: str, report: Report) -> str:
+def _keep_sarif(settings: Settings, report: Report, workspace: str) -> str:
+    """Write SARIF, in which each folder that is checked by itself has a category; its path in the workspace."""
+    path, folder = settings.sarif_file, os.path.normpath(settings.working_directory)
     if path:
-        _write(path, "".join(form("sarif")(report, Context())).encode())
+        log = json.loads("".join(form("sarif")(report, Context())))
+        whole = merged([log], "distml" if folder == os.curdir else f"distml/{folder}")
+        os.chdir(workspace)  # what is written is named from there
+        _write(path, json.dumps(whole).encode(), workspace)
     return path
 
 
-def _write(path: str, data: bytes) -> None:
+def _write(path: str, data: bytes, workspace: str) -> None:
     """Write a file into the workspace or the runner's folder for temporary files. Raises `WriteError`."""
-    write_files([File(path, data)], [os.path.realpath(root) for root in (os.curdir, _temporary())])
+    write_files([File(path, data)], [workspace, os.path.realpath(_temporary())])
 
 
 def _temporary() -> str:

@@ -21,6 +21,7 @@ class Settings(NamedTuple):
     sarif_file: str
     fix: bool
     comment: bool
+    working_directory: str
 
 
 def read() -> Settings:
@@ -40,4 +41,5 @@ def read() -> Settings:
         sarif,
         toolkit.flag("fix"),
         toolkit.flag("comment"),
+        toolkit.given("working-directory", "."),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from distml.github.rest import Api
+from distml.github.rest import PAGE, PAGES, Api, ApiError
 
 
 class PullRequest(NamedTuple):
@@ -24,6 +24,10 @@ class Comment(NamedTuple):
 
     id: int
     body: str
+    node: str
+
+
+_OWN = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on IssueComment { viewerDidAuthor } } }"
 
 
 class Repository:
@@ -74,7 +78,15 @@ class Repository:
     def comments(self, number: int) -> Iterator[Comment]:
         """The comments on it, oldest first."""
         for each in self._api.pages(*self._home, "issues", number, "comments"):
-            yield Comment(int(each["id"]), each.get("body") or "")
+            yield Comment(int(each["id"]), each.get("body") or "", str(each.get("node_id") or ""))
+
+    def own(self, comments: Sequence[Comment]) -> list[Comment]:
+        """Those of at most a hundred comments that whom the token belongs to wrote: a person, an app, or the job."""
+        asked = list(comments)[:PAGE]
+        if not asked:
+            return []
+        nodes = self._api.graphql(_OWN, ids=[each.node for each in asked])["nodes"]
+        return [each for each, node in zip(asked, nodes, strict=True) if node and node.get("viewerDidAuthor") is True]
 
     def comment(self, number: int, body: str) -> None:
         """Add a comment."""
@@ -85,8 +97,10 @@ class Repository:
         self._api.patch(*self._home, "issues", "comments", comment, body={"body": body})
 
     def files(self, number: int) -> list[str]:
-        """The files that it changes and does not remove."""
-        found = self._api.pages(*self._home, "pulls", number, "files")
+        """The files that it changes and does not remove. Raises `ApiError` where GitHub does not list all of them."""
+        found = list(self._api.pages(*self._home, "pulls", number, "files"))
+        if len(found) >= PAGE * PAGES:
+            raise ApiError(200, f"GitHub lists the first {PAGE * PAGES:,} files of a pull request and no more")
         return [each["filename"] for each in found if each.get("status") != "removed"]
 
 

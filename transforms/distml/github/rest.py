@@ -113,6 +113,14 @@ class Api:
         """Change something."""
         return self._request("PATCH", path, body)
 
+    def graphql(self, query: str, **variables: Any) -> Any:
+        """The data that a query without effects gives. https://docs.github.com/graphql"""
+        said = self._request("POST", ("graphql",), {"query": query, "variables": variables}, repeat=True)
+        if not isinstance(said, dict) or said.get("errors") or not isinstance(said.get("data"), dict):
+            errors = said.get("errors") if isinstance(said, dict) else None
+            raise ApiError(200, self._hidden(f"graphql: {'; '.join(map(_detail, errors or ())) or 'no data'}"))
+        return said["data"]
+
     def _request(
         self,
         method: str,
@@ -149,7 +157,9 @@ class Api:
         if body is not None:
             data = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
-        request = urllib.request.Request(self._base + address, data, headers, method=method)
+        # Enterprise Server has GraphQL beside the version of REST, not below it.
+        base = self._base.removesuffix("/v3") if address == "/graphql" else self._base
+        request = urllib.request.Request(base + address, data, headers, method=method)
         try:
             with self._opener.open(request, timeout=TIMEOUT) as got:
                 return Answer(got.status, _headers(got.headers), got.read(LARGEST))

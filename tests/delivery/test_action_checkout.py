@@ -1,0 +1,193 @@
+"""The Action in a workspace where `actions/checkout` put the repository anywhere, and a comment that others imitate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from delivery.fake_github import serve
+from delivery.repositories import git
+from delivery.runner import Command, commands
+from delivery.workshop import Workshop
+
+pytestmark = pytest.mark.requires("git", "github_action_toolkit")
+BROKEN = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)\n"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"):
+        (tmp_path / name).touch()
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    return folder
+
+
+def repository(folder: Path, origin: str, number: int = 2) -> str:
+    """A checkout of `origin` whose last commit adds new.py, new1.py ...; the commit before."""
+    folder.mkdir(parents=True, exist_ok=True)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "remote", "add", "origin", f"https://github.com/{origin}")
+    for message in ("old", "new"):
+        (folder / "src").mkdir(exist_ok=True)
+        (folder / "src" / f"{message}.py").write_text(BROKEN)
+        git(folder, "add", "--all")
+        git(folder, "commit", "-qm", message)
+    return git(folder, "rev-parse", "HEAD^")
+
+
+def on_a_pull_request(workspace: Path, monkeypatch: pytest.MonkeyPatch, base: str, **more: str) -> None:
+    path = workspace.parent / "event.json"
+    path.write_text(json.dumps({"pull_request": {"number": 1, "base": {"sha": base}}}))
+    given = {"GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": str(path), "GITHUB_REPOSITORY": "o/r"}
+    for name, value in (given | more).items():
+        monkeypatch.setenv(name, value)
+
+
+def action(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], **inputs: str
+) -> tuple[int, list[Command]]:
+    from distml.action import run
+
+    monkeypatch.chdir(workspace)
+    for name, value in inputs.items():
+        monkeypatch.setenv(f"INPUT_{name}", value)
+    code = run.main()
+    return code, [each for each in commands(capsys.readouterr().out)[0] if each.name in ("error", "warning", "notice")]
+
+
+@pytest.mark.parametrize("where", [".", "sub", "a/b c", "sub/../sub"])
+@pytest.mark.parametrize("inside", [".", "here", "src"])
+@pytest.mark.parametrize("changed", ["true", "false"])
+def test_findings_are_named_from_the_top_of_the_repository(
+    workspace: Path,
+    where: str,
+    inside: str,
+    changed: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Wherever the checkout is and whatever folder is worked in: the same findings by the same names."""
+    place = (workspace / where).resolve()
+    base = repository(place, "o/r")
+    on_a_pull_request(workspace, monkeypatch, base)
+    folder = {".": ".", "here": where, "src": f"{where}/src"}[inside]
+    code, said = action(
+        workspace, monkeypatch, capsys, CHANGED_ONLY=changed, WORKING_DIRECTORY=folder, SARIF_FILE="x.sarif"
+    )
+    names = ["src/new.py"] if changed == "true" else ["src/new.py", "src/old.py"]
+    assert (code, [each.properties.get("file") for each in said]) == (1, names)
+    (run,) = json.loads((workspace / "x.sarif").read_text())["runs"]
+    places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in run["results"]]
+    assert places == names
+    assert run["automationDetails"]["id"].startswith("distml/")
+
+
+@pytest.mark.parametrize("around", [True, False])
+def test_the_changes_are_those_of_the_repository_among_others(
+    workspace: Path, around: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = repository(workspace / "ours", "O/R.git")
+    repository(workspace / "another", "o/another")
+    if around:
+        repository(workspace, "o/around")
+    on_a_pull_request(workspace, monkeypatch, base)
+    code, said = action(workspace, monkeypatch, capsys, CHANGED_ONLY="true")
+    assert (code, [each.properties.get("file") for each in said]) == (1, ["src/new.py"])
+
+
+def test_where_nothing_shows_the_checkout_everything_is_checked(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = repository(workspace / "one", "x/one")
+    repository(workspace / "two", "x/two")
+    on_a_pull_request(workspace, monkeypatch, base)
+    code, said = action(workspace, monkeypatch, capsys, CHANGED_ONLY="true")
+    assert (code, [each.name for each in said]) == (1, ["warning", *["error"] * 4])
+    assert "nothing shows which folder" in said[0].message
+
+
+@pytest.mark.parametrize(
+    ("paths", "changed", "level", "code"),
+    [
+        (".", "false", "warning", 0),
+        ("left.py", "false", "error", 2),
+        ("empty", "false", "warning", 0),
+        (".", "true", "notice", 0),
+    ],
+)
+def test_that_nothing_was_checked_is_said(
+    workspace: Path,
+    paths: str,
+    changed: str,
+    level: str,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    git(workspace, "init", "-q", "-b", "main")
+    (workspace / "empty").mkdir()
+    (workspace / "left.py").write_text(BROKEN)
+    (workspace / "pyproject.toml").write_text('[tool.distml]\nexclude = ["left.py"]\n')
+    for name in ("notes.txt", "more.txt"):
+        (workspace / name).write_text("x")
+        git(workspace, "add", "--all")
+        git(workspace, "commit", "-qm", "x")
+    on_a_pull_request(workspace, monkeypatch, git(workspace, "rev-parse", "HEAD^"))
+    got, said = action(workspace, monkeypatch, capsys, PATHS=paths, CHANGED_ONLY=changed)
+    assert (got, [each.name for each in said]) == (code, [level]), said
+    assert said[0].message.startswith("nothing was checked")
+
+
+@pytest.mark.parametrize("wrong", ["..", "/", "nowhere", "file"])
+def test_a_working_directory_is_in_the_workspace(
+    workspace: Path, wrong: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace / "file").touch()
+    code, said = action(workspace, monkeypatch, capsys, WORKING_DIRECTORY=wrong)
+    assert (code, len(said)) == (2, 1)
+    assert "working-directory is no folder of the workspace" in said[0].message
+
+
+@pytest.mark.parametrize(("number", "known"), [(2999, True), (3000, False)])
+def test_a_list_that_may_be_cut_is_none(number: int, known: bool) -> None:
+    from distml.github.pulls import Repository
+    from distml.github.rest import Api, ApiError
+
+    class Many(Api):
+        def get(self, *path: str | int, **query: str | int) -> Any:
+            start = (int(query["page"]) - 1) * 100
+            return [{"filename": f"{n}.py", "status": "added"} for n in range(start, min(start + 100, number))]
+
+    host = Repository(Many(), "o", "r")
+    if known:
+        assert len(host.files(1)) == number
+    else:
+        with pytest.raises(ApiError, match="3,000"):
+            host.files(1)
+
+
+def test_a_comment_of_another_is_left_alone_and_nothing_is_edited_without_news(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from distml.action.comment import MARK
+
+    shop = Workshop(workspace.parent)
+    shop.run()
+    theirs = {"id": 1, "number": 1, "body": f"{MARK}\nmine, said a stranger", "by": "stranger"}
+    shop.forge.comments.append(dict(theirs))
+    git(workspace, "init", "-q")
+    (workspace / "a.py").write_text(BROKEN)
+    with serve(lambda method, path, body, _headers: shop.forge.handle(method, path, body)) as address:
+        on_a_pull_request(workspace, monkeypatch, "1" * 40, GITHUB_API_URL=address, GITHUB_TOKEN="ghs_x")
+        for _ in range(3):
+            assert action(workspace, monkeypatch, capsys, COMMENT="true")[0] == 1
+    assert shop.forge.comments[0] == theirs
+    assert len(shop.forge.comments) == 2
+    assert [each for each in shop.forge.requests if each[0] == "PATCH" and "comments" in each[1]] == []
