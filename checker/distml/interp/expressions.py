@@ -14,7 +14,6 @@ from distml.interp.join import join_many
 from distml.interp.names import lookup_name
 from distml.interp.operators import binary, compare, subscript, unary
 from distml.interp.refine import refine
-from distml.interp.state import join_states
 from distml.interp.truth import is_bool, truth
 from distml.ops.python.keys import canonical
 from distml.shapes import Origin
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distml.interp.machine import Machine
+    from distml.solver.formula import Formula
 
 
 def evaluate(vm: Machine, node: ast.expr) -> Value:
@@ -169,28 +169,24 @@ def _bool(vm: Machine, node: ast.BoolOp) -> Value:
 
 
 def _undecided(vm: Machine, node: ast.BoolOp, index: int, value: Value, stops_on: bool) -> Value:
-    before = vm.state.fork()
+    operand = node.values[index]
     stopped = _only(vm, value, stops_on)
+    conditions: tuple[Formula, ...] = ()
     if vm.watcher is not None:
-        condition = vm.watcher.condition(value)
-        taken = (condition, negate(condition))
-        before.guard = (*before.guard, taken[not stops_on])
-        vm.state.guard = (*vm.state.guard, taken[stops_on])
-
-    def go_on() -> Value:
-        refine(vm, node.values[index], not stops_on)
-        rest = node.values[index + 1 :]
-        if len(rest) == 1:
-            return evaluate(vm, rest[0])
-        return _bool(vm, ast.copy_location(ast.BoolOp(node.op, rest), node))
-
+        holds = vm.watcher.condition(value)
+        conditions = (negate(holds), holds) if stops_on else (holds, negate(holds))
     found: list[Value] = []
-    after = vm.follow(lambda: found.append(go_on()))
-    if after is None:
-        vm.state = before
-        refine(vm, node.values[index], stops_on)
+
+    def go_on() -> None:
+        refine(vm, operand, not stops_on)
+        rest = node.values[index + 1 :]
+        alone = len(rest) == 1
+        found.append(evaluate(vm, rest[0] if alone else ast.copy_location(ast.BoolOp(node.op, rest), node)))
+
+    either(vm, [go_on, lambda: None], by_data(vm, operand, value), conditions)
+    if not found:
+        refine(vm, operand, stops_on)
         return stopped
-    vm.state = join_states(vm, [before, after])
     if vm.watcher is not None and is_bool(value) and is_bool(found[0]):
         return vm.watcher.joined([value, *found], conjunction=not stops_on)
     return join_many(vm, [stopped, *found])
