@@ -58,7 +58,7 @@ def check_declared(
         traces.read |= more.read
         theirs = {(finding.code, finding.span) for finding in alone.diagnostics}
         findings = [each for each in findings if each.span.path in paths or (each.code, each.span) not in theirs]
-    read = frozenset(contents) if traces.all else frozenset(traces.read)
+    read = frozenset(contents) if traces.all else frozenset(traces.read & contents.keys())  # folders are packages too
     fleeting = tuple(finding for finding in findings if finding.code in FLEETING)
     return Outcome(report._replace(diagnostics=tuple(findings), seconds=0.0), read, _places(findings), fleeting)
 
