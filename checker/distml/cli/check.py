@@ -40,6 +40,26 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 although there are findings")
     parser.add_argument("--stdin-filename", metavar="PATH", help="check standard input as if it were this file")
     parser.add_argument("--verbose", action="store_true", help="say where tracking of shapes was lost, and why")
+    parser.add_argument("--baseline", metavar="FILE", help="do not report the findings that are in this file")
+    updates = parser.add_mutually_exclusive_group()
+    updates.add_argument(
+        "--write-baseline",
+        dest="update",
+        action="store_const",
+        const="write",
+        default="",
+        help="write all findings into the baseline",
+    )
+    updates.add_argument(
+        "--update-baseline",
+        dest="update",
+        action="store_const",
+        const="shrink",
+        help="remove from the baseline what is no longer found; nothing is added",
+    )
+    parser.add_argument(
+        "--since", metavar="REV", help="report only findings that touch lines changed since this commit"
+    )
     again = parser.add_mutually_exclusive_group()
     again.add_argument("--watch", action="store_true", help="check again whenever a file changes")
     again.add_argument("--fix", action="store_true", help="write the fixes that findings carry; report what remains")
@@ -50,6 +70,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Check; 0, 1 or 2."""
     config = configuration(options)
+    _refuse_updates(options)
     if options.stdin_filename is not None:
         if options.paths not in ([], ["-"]) or options.watch or options.fix or options.diff:
             raise ConfigError("--stdin-filename takes no PATH, no --watch, --fix or --diff")
@@ -57,7 +78,7 @@ def run(options: Namespace) -> int:
             raise ConfigError("standard input is closed")
         path = os.path.normpath(options.stdin_filename)
         overlay = {os.path.realpath(path): sys.stdin.buffer.read()}
-        return show(run_checks([path], config, overlay=overlay), options)
+        return show(_adopted(run_checks([path], config, overlay=overlay), config, options), options)
     paths = options.paths or [os.curdir]
     for path in paths:
         if not os.path.lexists(path):
@@ -94,10 +115,35 @@ def look(paths: list[str], config: Config, options: Namespace) -> Report:
     """One run over `paths`."""
     progress = _progress()
     try:
-        return run_checks(paths, config, cache=_cache(config, options), progress=progress)
+        report = run_checks(paths, config, cache=_cache(config, options), progress=progress)
     finally:
         if progress is not None:
             progress.clear()
+    return _adopted(report, config, options)
+
+
+def _refuse_updates(options: Namespace) -> None:
+    """A baseline is written by a run that sees everything as it is."""
+    if not options.update:
+        return
+    other = {
+        "--since": options.since is not None,
+        "--diff": options.diff,
+        "--watch": options.watch,
+        "--stdin-filename": options.stdin_filename is not None,
+    }
+    for name, given in other.items():
+        if given:
+            raise ConfigError(f"a baseline cannot be written together with {name}")
+
+
+def _adopted(report: Report, config: Config, options: Namespace) -> Report:
+    """The report without what the baseline holds and what touches no changed line."""
+    if not (options.baseline is not None or options.update or config.baseline or options.since is not None):
+        return report
+    from distml.engine.adoption import adopt, wishes
+
+    return adopt(report, config, wishes(config, options.baseline, options.update, options.since))
 
 
 def show(report: Report, options: Namespace) -> int:
@@ -112,7 +158,11 @@ def show(report: Report, options: Namespace) -> int:
 
 
 def code(report: Report, options: Namespace) -> int:
-    """The exit code for a report; where nothing was checked, standard error says so."""
+    """The exit code for a report; where nothing was checked, standard error says so. A baseline is written here."""
+    if report.baseline is not None:
+        from distml.cli.baseline import conclude
+
+        conclude(report.baseline, options.update)
     wrong = not report.files and _nothing_is_an_error(report, options)
     if report.failed or wrong:
         return 2

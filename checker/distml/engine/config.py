@@ -41,7 +41,7 @@ class Config(NamedTuple):
 
     `select` and `ignore` hold codes, prefixes of codes or names; an empty `select` means all. Limits are for each file:
     seconds, MiB of memory, bytes of source. `jobs` is the number of worker processes: `None` lets distml choose, 0 checks
-    in this process.
+    in this process. `baseline` is the path of a file with findings that are not reported.
     """
 
     folder: str = "."
@@ -55,6 +55,7 @@ class Config(NamedTuple):
     memory_limit: int = 2048
     max_file_size: int = 2 * 1024 * 1024
     jobs: int | None = None
+    baseline: str = ""
 
 
 def load(given: str | None, folder: str) -> Config:
@@ -150,6 +151,12 @@ def _patterns(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((pattern, _strings(codes)) for pattern, codes in value.items())
 
 
+def _path(value: object) -> str:
+    if not isinstance(value, str) or not _is_usable(value):
+        raise TypeError
+    return value
+
+
 def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError
@@ -183,4 +190,5 @@ _READERS: dict[str, tuple[str, Callable[[object], Any]]] = {
     "memory_limit": (f"a whole number of MiB from 1 to {MOST_MEBIBYTES}", _whole(1, MOST_MEBIBYTES)),
     "max_file_size": (f"a whole number of bytes from 1 to {MOST_BYTES}", _whole(1, MOST_BYTES)),
     "jobs": (f"a whole number from 0 to {MOST_JOBS}", _whole(0, MOST_JOBS)),
+    "baseline": (f"a path without NUL, of at most {LONGEST} characters", _path),
 }

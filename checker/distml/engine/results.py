@@ -66,8 +66,25 @@ class FileResult(NamedTuple):
     lasting: bool = True
 
 
+class Baselined(NamedTuple):
+    """What a baseline did to a report: how many findings it hid, and how many of its own it no longer needs.
+
+    `data` is what its file is to hold, `before` what it held; both `None` where it stays as it is.
+    """
+
+    path: str
+    hidden: int
+    obsolete: int
+    data: bytes | None = None
+    before: bytes | None = None
+
+
 class Report(NamedTuple):
-    """The result of a run: what to report in order of place, and the figures of the summary line."""
+    """The result of a run: what to report in order of place, and the figures of the summary line.
+
+    `checked`: the files whose check came to its end, as shown. `whole`: no check was cut off.
+    `unchanged`: how many findings were left out since they touch no changed line.
+    """
 
     diagnostics: tuple[Diagnostic, ...] = ()
     lost: tuple[LostPlace, ...] = ()
@@ -76,6 +93,10 @@ class Report(NamedTuple):
     cached: int = 0
     seconds: float = 0.0
     overlay: Mapping[str, bytes] = {}
+    checked: tuple[str, ...] = ()
+    whole: bool = True
+    baseline: Baselined | None = None
+    unchanged: int = 0
 
     @property
     def failed(self) -> bool:

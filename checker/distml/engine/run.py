@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 UNUSED = "SRC301"
+UNFINISHED = ("SRC1", "SRC2")  # the rules for files whose check did not come to its end
 FILES_A_WORKER = 4  # fewer are not worth another process
 
 
@@ -71,12 +72,14 @@ def run(
                 progress(done, len(found.files))
     in_order = [results[path] for path in found.files]
     findings = [*found.problems, *_merged(found.files, in_order)]
+    lasting = all(result.lasting for result in in_order)
     if any(finding.code == UNUSED for finding in findings):
         from distml.engine.settled import settled
 
-        whole = project is None and all(result.lasting for result in in_order)
-        known = findings if whole else [finding for finding in findings if finding.code != UNUSED]
+        sure = project is None and lasting
+        known = findings if sure else [finding for finding in findings if finding.code != UNUSED]
         findings = settled(known, UNUSED, found.files, config)
+    broken = {finding.span.path for finding in findings if finding.code.startswith(UNFINISHED)}
     position = {path: index for index, path in enumerate(found.files)}
     return Report(
         tuple(sorted(filter(wanted, findings), key=lambda finding: _order(finding, position))),
@@ -86,6 +89,8 @@ def run(
         cached=cached,
         seconds=time.monotonic() - started,
         overlay=overlay or {},
+        checked=tuple(path for path in found.files if path not in broken),
+        whole=lasting,
     )
 
 

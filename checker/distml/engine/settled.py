@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from distml.diagnostics.model import Diagnostic
@@ -21,10 +21,15 @@ _WORD = re.compile(r"\w+")
 
 def settled(findings: Iterable[Diagnostic], code: str, run: Iterable[str], config: Config) -> list[Diagnostic]:
     """The findings, without those of `code` in files that a file outside the `run` may import."""
+    imported = importable(run, config)
+    return [finding for finding in findings if finding.code != code or not imported(finding.span.path)]
+
+
+def importable(run: Iterable[str], config: Config) -> Callable[[str], bool]:
+    """Says for a file whether one that was not in the `run` may import it."""
     seen = {os.path.realpath(path) for path in run}
     names = cache(lambda top: _names_imported(top, config))
-    imported = cache(lambda path: _is_imported(path, seen, names(_project(path, config))))
-    return [finding for finding in findings if finding.code != code or not imported(finding.span.path)]
+    return cache(lambda path: _is_imported(path, seen, names(_project(path, config))))
 
 
 def _is_imported(path: str, seen: set[str], names: Mapping[str, frozenset[str]]) -> bool:

@@ -36,6 +36,8 @@ def render(report: Report, _context: Context) -> Iterator[str]:
         "columnKind": "unicodeCodePoints",
         "results": [_result(finding, index[finding.code], rules) for finding in report.diagnostics],
     }
+    if report.baseline is not None:  # one that is there already is no result of this run
+        run["results"] = [{**result, "baselineState": "new"} for result in run["results"]]
     if not report.files:
         said = {"level": "warning", "message": {"text": "Nothing was checked."}}
         run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [said]}]

@@ -19,14 +19,20 @@ def summary(report: Report, style: Style) -> str:
     done = f"{count(report.files, 'file')} checked"
     notes = [
         f"{number} {what}"
-        for number, what in ((report.skipped, "without tensors"), (report.cached, "cached"))
+        for number, what in (
+            (report.skipped, "without tensors"),
+            (report.cached, "cached"),
+            (report.baseline.hidden if report.baseline else 0, "in the baseline"),
+            (report.unchanged, "on lines that did not change"),
+        )
         if number
     ]
     timing = ", ".join([*notes, f"{report.seconds:.2f} s"])
     if not report.files and not parts:
         return f"{style.yellow('Nothing was checked')} ({timing})"
     if not parts:
-        return f"{style.green('No problems found')}; {done} ({timing})"
+        good = "No new problems found" if report.baseline or report.unchanged else "No problems found"
+        return f"{style.green(good)}; {done} ({timing})"
     paint = style.red if errors else style.yellow
     fixes = sum(finding.fix is not None for finding in report.diagnostics)
     mended = f", {fixes} with a fix" if fixes else ""
