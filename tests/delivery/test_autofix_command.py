@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,18 @@ import pytest
 
 from distml.autofix import command, describe
 from distml.autofix.fixes import write_fixes
-from distml.autofix.proposal import Change, Left, Proposal, ProposalError, Reason, Smoked, decode, encode
+from distml.autofix.proposal import (
+    LARGEST,
+    OBJECTS,
+    Change,
+    Left,
+    Proposal,
+    ProposalError,
+    Reason,
+    Smoked,
+    decode,
+    encode,
+)
 from distml.cli.main import main
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Span
 from distml.git.clone import Git, GitError, leads_to
@@ -259,6 +271,29 @@ def test_git_sends_one_header_to_the_server_alone(shop: Workshop, monkeypatch: p
                 Git(str(shop.clone), SECRET, ours).run("ls-remote", f"{address}/o/r.git")
     basic = base64.b64encode(f"x-access-token:{SECRET}".encode()).decode()
     assert seen == [[f"basic {basic}"], None]
+
+
+@pytest.mark.parametrize("piece", ["{}", "[]", "1", '"ab"', '{"a":1}', "[[]]", "null", "0.5"])
+def test_a_proposal_takes_no_multiple_of_its_length(piece: str) -> None:
+    """2 MiB of `{}` took 24 times as much."""
+    text = '{"version":1,"base":"' + "0" * 40 + '","changes":[' + ",".join([piece] * (2**21 // (len(piece) + 1))) + "]}"
+    tracemalloc.start()
+    try:
+        with pytest.raises(ProposalError):
+            decode(text)
+        assert tracemalloc.get_traced_memory()[1] < OBJECTS + len(text)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("data", [b"\xff{}", b"{", b"x" * (LARGEST + 1)], ids=["not UTF-8", "cut", "large"])
+def test_a_file_that_is_no_proposal_is_one_line(
+    data: bytes, shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "fixes.json").write_bytes(data)
+    monkeypatch.setenv("GITHUB_TOKEN", SECRET)
+    assert main(["autofix", "--repo", "o/r", "--apply", str(tmp_path / "fixes.json")]) == 2
+    assert capsys.readouterr().err.startswith("distml: error: not a proposal: ")
 
 
 HOSTILE = "a`b|c\n### heading\n<!-- distml-autofix end -->\n@owner ${{ secrets.X }} <img src=x> [l](http://e.org)"

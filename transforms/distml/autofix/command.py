@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -90,9 +89,7 @@ def _run(options: Namespace) -> int:
     if options.apply is None:
         proposal = _computed(git, options)
     else:
-        from distml.autofix.proposal import decode
-
-        proposal = decode(Path(options.apply).read_text("utf-8"))
+        proposal = _handed_over(options.apply)
     if options.dry_run:
         _show(git, proposal, options.branch)
     elif options.compute is not None:
@@ -105,6 +102,18 @@ def _run(options: Namespace) -> int:
         outcome = _published(git, proposal, options)
         say(f"{outcome.result}: {outcome.said}")
     return 0
+
+
+def _handed_over(path: str) -> Proposal:
+    """What --compute wrote. Raises `ProposalError` for anything else, `OSError` where it cannot be read."""
+    from distml.autofix.proposal import LARGEST, ProposalError, decode
+
+    with open(path, "rb") as file:
+        data = file.read(LARGEST + 1)
+    try:
+        return decode(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ProposalError(f"not a proposal: {error}") from None
 
 
 def _clone(options: Namespace) -> Git:

@@ -21,6 +21,10 @@ FILE_BYTES = 2 * 1024 * 1024
 ALL_BYTES = 32 * 1024 * 1024
 TEXT = 4000
 NOTES = 10_000
+LARGEST = 2 * ALL_BYTES
+"""Bytes of a proposal as it is handed over, most of them base64."""
+OBJECTS = 32 * 1024 * 1024
+"""Bytes that its lists, objects and values may take beside the text: JSON can grow to 24 times its length, `{}` by `{}`."""
 _OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -100,7 +104,9 @@ def encode(proposal: Proposal) -> str:
 
 
 def decode(text: str) -> Proposal:
-    """The proposal that was encoded. Raises `ProposalError` for anything that is none."""
+    """The proposal that was encoded. Raises `ProposalError` for anything that is none, before much is made of it."""
+    if len(text) > LARGEST or 88 * (text.count("{") + text.count("[")) + 64 * text.count(",") > OBJECTS:
+        raise ProposalError("not a proposal: too large")
     try:
         plain = json.loads(text)
         if plain["version"] != VERSION:
