@@ -95,7 +95,7 @@ def test_the_files_of_a_build(logs: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--build-events", "failed"], "failed: the build did not succeed"),
         (["--build-events", "remote"], "x.distml.sarif was not downloaded"),
         (["--build-events", "empty"], "no SARIF files to merge"),
-        (["one.sarif", "--output", "gone/out.sarif"], "gone/out.sarif: cannot be written"),
+        (["one.sarif", "--output", "one.sarif/out.sarif"], "one.sarif/out.sarif: cannot be written"),
     ],
 )
 def test_what_is_wrong_is_said(

@@ -30,6 +30,7 @@ def run(options: Namespace) -> int:
     """Merge; 0, or an error where there is nothing to merge."""
     from distml.report.merging import MergeError, merged
     from distml.report.printing import hand_over
+    from distml.writing.files import File, WriteError, roots_of, write_files
 
     given = list(options.files)
     if options.build_events is not None:
@@ -47,10 +48,9 @@ def run(options: Namespace) -> int:
         hand_over(text)
         return 0
     try:
-        with open(options.output, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise ConfigError(f"{options.output}: cannot be written: {error.strerror}") from None
+        write_files([File(options.output, text.encode())], roots_of([options.output]))
+    except WriteError as error:
+        raise ConfigError(str(error)) from None
     return 0
 
 
