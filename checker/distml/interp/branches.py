@@ -14,7 +14,7 @@ analysis starts.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
@@ -32,13 +32,25 @@ if TYPE_CHECKING:
     from distml.solver.formula import Formula
 
 
-def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditions: Sequence[Formula] = ()) -> None:
+class Undecided(NamedTuple):
+    """What is known of a condition that is not decided.
+
+    `free`: data decide it, so that each arm is taken. `doubtful`: an arm may be one that is never taken.
+    """
+
+    free: bool
+    doubtful: bool
+
+
+def either(
+    vm: Machine, arms: Sequence[Callable[[], None]], condition: Undecided, conditions: Sequence[Formula] = ()
+) -> None:
     """Follow every arm from here and join what comes out; ends the path if nothing does.
 
-    `free` says that data decide which arm is taken, so that each is; `conditions`, of a watched run, when each is.
+    `conditions`, of a watched run, say when each arm is taken.
     """
     start = vm.state
-    doubtful = not free and not conditions and len(vm.stack) > 1
+    doubtful = condition.doubtful and not conditions
     exits = Exits(vm)
     ends: list[State] = []
     attempts: list[Handler] = []
@@ -55,7 +67,7 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditio
         finally:
             if doubtful:
                 vm.handlers.pop()
-        exits.after_arm(vm, free)
+        exits.after_arm(vm, condition.free)
         attempts.append(attempt)
         if after is not None:
             ends.append(after)
@@ -127,24 +139,31 @@ class Exits:
         self.others = vm.findings.keys() - self.found
 
 
-def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
-    """Whether the data of tensors or random numbers decide an undecided condition, so that it comes out both ways.
+def undecided(vm: Machine, test: ast.expr, value: Value) -> Undecided:
+    """What is known of a condition that came out as `value`, which is neither true nor false.
 
-    Any other may go with what runs the program or with the arguments of the call it is in: with what is not
-    known, with sizes, with types, with whatever a function that nobody sees looks at. In a called function the data may
-    go with the arguments too (a caller that passes one number passes a zero): only what is drawn there is free.
+    Data of tensors and random numbers come out both ways. Anything else may go with what runs the program or with
+    the arguments of the call it is in: what is not known, sizes, types, whatever a function that nobody sees
+    looks at. In a called function the data may go with the arguments too (a caller that passes one number passes a
+    zero): only what is drawn there is free. In a module the first of these is what a run may choose, and each arm
+    one that some run takes; a test of types is none that a run may choose.
     """
+    if any(isinstance(part, ast.Call) and _asks_unseen(vm, part.func) for part in ast.walk(test)):
+        return Undecided(free=False, doubtful=True)
+    free = not isinstance(value, _UNKNOWN) and _by_data(vm, test)
+    return Undecided(free, not free and len(vm.stack) > 1)
+
+
+def _by_data(vm: Machine, test: ast.expr) -> bool:
     from distml.interp.expressions import evaluate
 
     called = len(vm.stack) > (2 if vm.symbolic else 1)
-    if isinstance(value, _UNKNOWN) or (called and not _draws(vm, test)):
+    if called and not _draws(vm, test):
         return False
     owners: set[ast.AST] = set()
     for part in ast.walk(test):
         if isinstance(part, ast.Call):
             owners.add(part.func)
-            if _asks_unseen(vm, part.func):
-                return False
         if isinstance(part, ast.Attribute):
             owners.add(part.value)
         if isinstance(part, ast.Name):

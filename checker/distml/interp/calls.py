@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from distml.interp.state import State
 
 MAX_COMBINATIONS = 8
+CONTAINERS = frozenset(
+    "collections.deque collections.defaultdict collections.OrderedDict collections.Counter builtins.frozenset".split()
+)
+"""What is kept as a list, dict or set and is of another class: `("class", ref)` names it."""
 
 
 class Arguments:
@@ -199,6 +203,8 @@ def call_op(
         result = _guarded(vm, name, node, function, given, lib, text)
         if isinstance(result, Tensor) and not _is_in_place(name):
             return perhaps_given(result, values)
+        if name in CONTAINERS and isinstance(result, Ref):
+            vm.put(("class", result), name)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
 
     result = stamp(vm, each_alternative(vm, arguments.values(), run), node)

@@ -3,6 +3,7 @@
 An annotation is taken as what its author promises: a parameter annotated
 `Float[Tensor, "b 3"]` has two axes, the last of size 3, whoever calls. What is known
 to break the promise is a finding (SHP601), as are sizes that cannot be sizes (SHP603).
+It is no proof of a type: an unknown value becomes a `Claimed` one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from distml.source.annotations import (
     TypeHint,
     parse_annotation,
 )
-from distml.values import Const, Function, Lib, Opaque, Prim, Tensor, Tup, Value
+from distml.values import Const, Function, Lib, Opaque, Prim, Tensor, Tup, Value, claimed
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -80,13 +81,16 @@ def _refined(vm: Machine, hint: Hint, value: Value, name: str, annotation: ast.e
     if isinstance(hint, OptionalHint):
         is_none = value == Const(None) or isinstance(value, Opaque)
         return value if is_none else _refined(vm, hint.inner, value, name, annotation, node)
+    made = value
     if isinstance(hint, ShapeHint):
-        return _shaped(vm, hint, value, name, annotation, node)
-    if isinstance(hint, TypeHint) and isinstance(value, Opaque):
-        return _typed(vm, hint, value)
-    if isinstance(hint, TupleHint) and not hint.variadic and hint.items:
-        return _tuple(vm, hint, value, name, annotation, node)
-    return value
+        made = _shaped(vm, hint, value, name, annotation, node)
+    elif isinstance(hint, TypeHint) and isinstance(value, Opaque):
+        made = _typed(vm, hint, value)
+    elif isinstance(hint, TupleHint) and not hint.variadic and len(hint.items) > 1:
+        # `tuple[int]` is often meant for any number of them.
+        made = _tuple(vm, hint, value, name, annotation, node)
+    # Where a run is watched the annotations are what is asked about.
+    return claimed(made) if isinstance(value, Opaque) and vm.watcher is None else made
 
 
 def _tuple(vm: Machine, hint: TupleHint, value: Value, name: str, annotation: ast.expr, node: ast.AST) -> Value:

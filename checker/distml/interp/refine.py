@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from distml.interp.machine import PathEnd
 from distml.interp.names import assign_name
 from distml.interp.truth import truth
-from distml.interp.typetests import is_instance
+from distml.interp.typetests import has_attribute, is_instance
 from distml.ops import Call
 from distml.shapes import Dim, Shape, Symbol
 from distml.values import (
     NONE,
+    Claimed,
     Const,
     Expr,
     Lib,
@@ -24,6 +25,7 @@ from distml.values import (
     Tup,
     Union,
     Value,
+    believed,
     union,
 )
 
@@ -109,7 +111,7 @@ def _refine_none(vm: Machine, node: ast.expr, is_none: bool) -> None:
     value = _peek(vm, node)
     if isinstance(value, Union):
         _keep(vm, node, value, [o for o in value.options if _may_be_none(o) is not (not is_none)])
-    elif isinstance(value, Opaque | Expr):
+    elif isinstance(value, Opaque | Expr | Claimed):
         if is_none:
             _rebind(vm, node, NONE)
         else:
@@ -117,7 +119,7 @@ def _refine_none(vm: Machine, node: ast.expr, is_none: bool) -> None:
 
 
 def _may_be_none(value: Value) -> bool | None:
-    if isinstance(value, Opaque | Expr):
+    if isinstance(value, Opaque | Expr | Claimed):
         return None
     return value == NONE
 
@@ -253,8 +255,12 @@ def _refine_order(vm: Machine, operator: ast.cmpop, left: ast.expr, right: ast.e
 
 
 def _refine_call(vm: Machine, test: ast.Call, holds: bool) -> None:
-    """`isinstance(x, T)`, `torch.is_tensor(x)`."""
-    if isinstance(test.func, ast.Name) and test.func.id == "isinstance" and len(test.args) == 2:
+    """`isinstance(x, T)`, `torch.is_tensor(x)`, `hasattr(x, name)`."""
+    if isinstance(test.func, ast.Name) and test.func.id == "hasattr" and len(test.args) == 2:
+        value, name = _peek(vm, test.args[0]), test.args[1]
+        if isinstance(value, Claimed) and isinstance(name, ast.Constant) and isinstance(name.value, str):
+            _settle(vm, test.args[0], value, has_attribute(vm, believed(value), name.value) or False, holds)
+    elif isinstance(test.func, ast.Name) and test.func.id == "isinstance" and len(test.args) == 2:
         value = _peek(vm, test.args[0])
         classes = _peek(vm, test.args[1]) if not isinstance(test.args[1], ast.Tuple) else None
         if isinstance(test.args[1], ast.Tuple):
@@ -274,9 +280,20 @@ def _refine_instance(vm: Machine, node: ast.expr, value: Value, classes: Value, 
         _keep(vm, node, value, kept)
         value_now = _peek(vm, node)
         value = value if value_now is None else value_now
+    if isinstance(value, Claimed):
+        _settle(vm, node, value, is_instance(vm, believed(value), classes), holds)
     if isinstance(value, Opaque) and holds:
         vm.put(("notnone", value), True)
         if classes in (Lib("torch.Tensor"), Lib("numpy.ndarray")):
             lib = "torch" if classes == Lib("torch.Tensor") else "numpy"
             shape = Call(vm, "refine", lib).shape(value)
             _rebind(vm, node, Tensor(lib, shape))
+
+
+def _settle(vm: Machine, node: ast.expr, value: Value, expected: bool | None, holds: bool) -> None:
+    """A test of what an annotation claims: where it comes out as the claim says, the claim is true, else it is void."""
+    if expected is holds:
+        if holds:
+            _rebind(vm, node, believed(value))
+    elif expected is not None:
+        _rebind(vm, node, vm.opaque(vm.snippet(node)))

@@ -14,7 +14,8 @@ from distml.interp.instances import call_layer, changed_copy, fill_fields, initi
 from distml.interp.machine import Revealed
 from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
-from distml.interp.typetests import is_instance
+from distml.interp.typetests import has_attribute, is_instance
+from distml.ops.registry import find_layer, find_op
 from distml.shapes import Shape
 from distml.values import (
     NONE,
@@ -148,10 +149,16 @@ def _getattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     name = args[1].value
     if len(args) == 2:
         return get_attribute(vm, args[0], name, node)
-    found = find_attribute_of(vm, args[0], name, node)
-    if found is None:
+    known = has_attribute(vm, args[0], name)
+    if known is False:
         return args[2]
-    return vm.opaque(vm.snippet(node)) if isinstance(args[0], Opaque) else found
+    found = find_attribute_of(vm, args[0], name, node)
+    certain = known or (isinstance(args[0], Lib) and isinstance(found, Lib) and _is_known(found.name))
+    return found if certain and found is not None else vm.opaque(vm.snippet(node))
+
+
+def _is_known(name: str) -> bool:
+    return name in SPECIAL or find_op(name) is not None or find_layer(name) is not None
 
 
 def _setattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -183,17 +190,11 @@ def set_by_name(vm: Machine, args: list[Value], node: ast.AST) -> None:
 
 
 def _hasattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    from distml.interp.attributes import find_attribute_of
-
     args = arguments.args
     if len(args) != 2 or not isinstance(args[1], Const) or not isinstance(args[1].value, str):
         return Prim("bool")
-    if not isinstance(args[0], Ref | Tensor):
-        return Prim("bool")
-    found = find_attribute_of(vm, args[0], args[1].value, node)
-    if found is None:
-        return Const(False)
-    return Prim("bool") if isinstance(found, Opaque) else Const(True)
+    known = has_attribute(vm, args[0], args[1].value)
+    return Prim("bool") if known is None else Const(known)
 
 
 def _type(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -303,13 +304,11 @@ def _len(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     args = arguments.args
-    if len(args) == 2 and isinstance(args[0], Class):
-        record: ClassRecord = vm.at(args[0].address)
-        if args[1] in record.mro:
-            return Const(True)
-        if not record.open and isinstance(args[1], Class | Lib):
-            return Const(False)
-    return Prim("bool")
+    if len(args) != 2 or not isinstance(args[0], Class):
+        return Prim("bool")
+    # A class has what its objects are; one of these is made to ask.
+    known = is_instance(vm, vm.allocate(InstanceRecord(args[0])), args[1])
+    return Prim("bool") if known is None else Const(known)
 
 
 SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distml.interp.typetests import has_foreign_base
 from distml.solver.formula import FALSE, TRUE
 from distml.values import (
     Bound,
+    Claimed,
     Class,
     Condition,
     Const,
@@ -41,6 +43,8 @@ def truth(vm: Machine, value: Value) -> bool | None:
     """Whether a value counts as true; None when unknown."""
     if isinstance(value, Const):
         return bool(value.value)
+    if isinstance(value, Claimed):
+        return None
     if isinstance(value, Tup):
         return bool(value.items)
     if isinstance(value, Function | Class | Bound):
@@ -81,5 +85,5 @@ def _of_record(vm: Machine, ref: Ref) -> bool | None:
             if method is not None:
                 result = vm.apply(method, [])
                 return None if isinstance(result, Opaque) else truth(vm, result)
-        return True if record.exact else None
+        return True if record.exact and not has_foreign_base(vm, record) else None
     return None

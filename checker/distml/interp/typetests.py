@@ -1,11 +1,21 @@
-"""`isinstance` on abstract values."""
+"""`isinstance` and `hasattr` on abstract values: decided as Python decides them for every value that is meant, or open.
+
+Python's own types are asked themselves: their classes, and the abstract ones of the standard library, are real here.
+What a class of a library may derive from or register with is known only where there are rules for it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import collections
+import collections.abc
+import numbers
+import typing
+from typing import TYPE_CHECKING, Any
 
 from distml.interp.library import library_bases
+from distml.ops.registry import find_layer
 from distml.values import (
+    Claimed,
     Class,
     Const,
     DictRecord,
@@ -13,6 +23,7 @@ from distml.values import (
     Lib,
     ListRecord,
     Num,
+    Opaque,
     Prim,
     Ref,
     SetRecord,
@@ -27,32 +38,16 @@ from distml.values import (
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
-_PYTHON = {
-    "int": {"int", "object", "numbers.Number", "numbers.Integral", "numbers.Real"},
-    "bool": {"bool", "int", "object", "numbers.Number", "numbers.Integral"},
-    "float": {"float", "object", "numbers.Number", "numbers.Real"},
-    "complex": {"complex", "object", "numbers.Number"},
-    "str": {"str", "object", "collections.abc.Sequence", "collections.abc.Iterable"},
-    "bytes": {"bytes", "object"},
-    "NoneType": {"NoneType", "object"},
-    "tuple": {"tuple", "object", "collections.abc.Sequence", "collections.abc.Iterable"},
-    "list": {"list", "object", "collections.abc.Sequence", "collections.abc.Iterable"},
-    "dict": {"dict", "object", "collections.abc.Mapping", "collections.abc.Iterable"},
-    "slice": {"slice", "object"},
-    "set": {"set", "object", "collections.abc.Iterable"},
+_BUILT_IN: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (int, bool, float, complex, str, bytes, type(None), type(...), tuple, list, dict, slice, set, frozenset)
 }
-_TENSORS = {
-    "torch": {"torch.Tensor", "torch.FloatTensor"},
-    "numpy": {"numpy.ndarray"},
-}
-_PLAIN = {f"builtins.{name}" for name in _PYTHON} | {
-    "torch.Tensor",
-    "numpy.ndarray",
-    "collections.abc.Sequence",
-    "collections.abc.Mapping",
-    "typing.Sequence",
-    "typing.Mapping",
-}
+_MODULES = {"builtins": None, "collections": collections, "collections.abc": collections.abc, "numbers": numbers}
+_ARRAYS = {"numpy": "numpy.ndarray", "torch": "torch.Tensor"}
+_CONTAINERS = (list, tuple, dict, set, frozenset)
+_RECORDS: dict[type, str] = {ListRecord: "builtins.list", DictRecord: "builtins.dict", SetRecord: "builtins.set"}
+_BARE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
+"""Bases from which a class has nothing."""
 
 
 def is_instance(vm: Machine, value: Value, classes: Value) -> bool | None:
@@ -60,6 +55,8 @@ def is_instance(vm: Machine, value: Value, classes: Value) -> bool | None:
     if isinstance(value, Union):
         answers = {is_instance(vm, option, classes) for option in value.options}
         return answers.pop() if len(answers) == 1 else None
+    if isinstance(value, Claimed):
+        return None
     wanted = classes.items if isinstance(classes, Tup) else (classes,)
     found = [_is_one(vm, value, cls) for cls in wanted]
     if any(found):
@@ -67,61 +64,139 @@ def is_instance(vm: Machine, value: Value, classes: Value) -> bool | None:
     return None if any(answer is None for answer in found) else False
 
 
-def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
-    if isinstance(value, Ref):
-        record = vm.record(value)
-        if isinstance(record, InstanceRecord):
-            return _object(vm, record, cls)
-    if not isinstance(cls, Lib):
-        return False if isinstance(cls, Class) and _kind(vm, value) is not None else None
-    name = cls.name
-    if isinstance(value, Tensor):
-        if name == "torch.nn.Parameter":
-            return True if value.parameter else None
-        if value.lib == "array":
-            return False if name.startswith("builtins.") and name[9:] in _PYTHON else None
-        if name in _TENSORS.get(value.lib, ()):
-            return None if name == "torch.FloatTensor" else True
-        return False if name in _PLAIN else None
+def has_attribute(vm: Machine, value: Value, name: str) -> bool | None:
+    """Whether `hasattr(value, name)`; None when unknown."""
+    from distml.interp.attributes import find_attribute_of
+
+    if isinstance(value, Claimed):
+        return None
+    if isinstance(value, Const):
+        return hasattr(value.value, name)
     kind = _kind(vm, value)
-    if kind is None:
+    if kind is not None:
+        defined = any(name in base.__dict__ for base in kind.__mro__)
+        return defined or (False if kind in _BUILT_IN.values() and _is_plain(value) else None)
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, InstanceRecord):
+        return _object_has(vm, value, record, name)
+    if not isinstance(value, Tensor) or value.lib not in _ARRAYS or name.startswith("__"):
         return None
-    short = name.removeprefix("builtins.").replace("typing.", "collections.abc.")
-    if short in _PYTHON[kind]:
+    # Arrays have more than there are rules for.
+    found = find_attribute_of(vm, value, name, vm.node)
+    return None if found is None or isinstance(found, Opaque) else True
+
+
+def _object_has(vm: Machine, value: Value, record: InstanceRecord, name: str) -> bool | None:
+    from distml.interp.attributes import find_attribute_of
+
+    if isinstance(record.cls, Lib):
+        return True if name in record.attrs and not name.startswith("__") else None
+    found = find_attribute_of(vm, value, name, vm.node)
+    if isinstance(found, Opaque):
+        return None
+    open_ended = name.startswith("__") or has_foreign_base(vm, record)
+    return True if found is not None else None if open_ended else False
+
+
+def real_class(name: str) -> type | None:
+    """The class of that name if it is one of Python's own types or of the standard library's abstract ones."""
+    module, _, short = name.rpartition(".")
+    if module == "builtins":
+        return object if short == "object" else _BUILT_IN.get(short)
+    found: Any = getattr(_MODULES.get(module), short, None) if module != "typing" else getattr(typing, short, None)
+    found = getattr(found, "__origin__", found)
+    return found if isinstance(found, type) else None
+
+
+def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
+    if cls == Lib("builtins.object"):
         return True
-    if isinstance(value, Tup) and value.cls is not None:
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, InstanceRecord):
+        return _object(vm, record, cls)
+    if isinstance(value, Tensor):
+        return _array(vm, value, cls)
+    kind = _kind(vm, value)
+    if isinstance(value, Tup) and value.cls is not None and cls == value.cls:
+        return True
+    if kind is None or not isinstance(cls, Lib):
+        return False if kind is not None and isinstance(cls, Class) and _is_plain(value) else None
+    wanted = real_class(cls.name)
+    if wanted is not None:
+        # What is certain of the class is certain of its subclasses; the rest only of a value of the very class.
+        if issubclass(kind, wanted):
+            return True
+        return False if _is_plain(value) or wanted in _BUILT_IN.values() else None
+    return False if cls.name in _ARRAYS.values() or cls.name.startswith("torch.nn.") else None
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value is of the class itself, no named tuple and no `torch.Size`."""
+    return not isinstance(value, Tup) or value.kind == "tuple"
+
+
+def _array(vm: Machine, value: Tensor, cls: Value) -> bool | None:
+    if not isinstance(cls, Lib):
         return None
-    return False if name in _PLAIN or name.startswith("torch.nn.") else None
+    wanted = real_class(cls.name)
+    if wanted in _CONTAINERS:
+        return False
+    if cls.name == "torch.nn.Parameter":
+        return True if value.parameter else None
+    own = _ARRAYS.get(value.lib)
+    if own is None:
+        return False if wanted in _BUILT_IN.values() else None
+    if value.lib == "numpy" and not vm.facts.shape(value.shape).least:
+        # Of rank 0 it may be a scalar, which is no array and may be a float.
+        return False if cls.name == "torch.Tensor" else None
+    if cls.name == own:
+        return True
+    other = cls.name in _ARRAYS.values() or wanted in _BUILT_IN.values()
+    return False if other or wanted in (collections.abc.Sequence, collections.abc.Mapping) else None
 
 
 def _object(vm: Machine, record: InstanceRecord, cls: Value) -> bool | None:
     if isinstance(record.cls, Class):
-        owner = vm.at(record.cls.address)
-        if cls in owner.mro:
-            return True
-        if isinstance(cls, Lib):
-            for base in owner.mro:
-                if isinstance(base, Lib) and cls.name in library_bases(base.name):
-                    return True
-        return None if owner.open else (False if isinstance(cls, Class | Lib) else None)
-    if isinstance(record.cls, Lib) and isinstance(cls, Lib):
-        if cls.name in library_bases(record.cls.name):
-            return True
-        return False if cls.name in _PLAIN or cls.name.startswith("torch.nn.") else None
-    return False if isinstance(cls, Class) and isinstance(record.cls, Lib) else None
+        bases = vm.at(record.cls.address).mro
+    else:
+        bases = (record.cls,)
+    if cls in bases:
+        return True
+    names = [base.name for base in bases if isinstance(base, Lib)]
+    if isinstance(cls, Lib) and any(cls.name in library_bases(name) for name in names):
+        return True
+    if has_foreign_base(vm, record):
+        return None
+    if isinstance(cls, Class):
+        return False
+    if not isinstance(cls, Lib):
+        return None
+    wanted = real_class(cls.name)
+    concrete = wanted in _BUILT_IN.values() or cls.name in _ARRAYS.values()
+    return False if concrete or cls.name.startswith("torch.nn.") else None
 
 
-def _kind(vm: Machine, value: Value) -> str | None:
+def has_foreign_base(vm: Machine, record: object) -> bool:
+    """Whether an object has, or may have, a base of which there are no rules."""
+    assert isinstance(record, InstanceRecord)
+    bases = vm.at(record.cls.address).mro if isinstance(record.cls, Class) else (record.cls,)
+    return not all(
+        isinstance(base, Class) or (isinstance(base, Lib) and (base.name in _BARE or find_layer(base.name) is not None))
+        for base in bases
+    )
+
+
+def _kind(vm: Machine, value: Value) -> type | None:
+    """The built-in type of a value, None when it has none or it is open."""
     if isinstance(value, Const):
-        name = type(value.value).__name__
-        return name if name in _PYTHON else None
+        return _BUILT_IN.get(type(value.value).__name__)
     if isinstance(value, Num):
-        return "int"
+        return int
     if isinstance(value, Prim):
-        return value.kind if value.kind in _PYTHON else None
+        return _BUILT_IN.get(value.kind)
     if isinstance(value, Tup | ShapeSeq):
-        return "tuple"
+        return None if isinstance(value, Tup) and value.kind == "view" else tuple
     if isinstance(value, Ref):
-        kinds: dict[type, str] = {ListRecord: "list", DictRecord: "dict", SetRecord: "set"}
-        return kinds.get(type(vm.record(value)))
-    return "slice" if isinstance(value, Slice) else None
+        made_by = vm.get(("class", value)) or _RECORDS.get(type(vm.record(value)), "")
+        return real_class(made_by)
+    return slice if isinstance(value, Slice) else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distml.shapes import Dim, Shape
 from distml.values import (
     Const,
+    DictRecord,
     Expr,
     InstanceRecord,
     ListRecord,
@@ -16,8 +17,10 @@ from distml.values import (
     Prim,
     Range,
     Ref,
+    SetRecord,
     ShapeSeq,
     Tensor,
+    Tup,
     Union,
     Value,
 )
@@ -106,6 +109,10 @@ def _expression(call: Call, value: Expr, depth: int) -> Shape:
 
 
 def _sequence(call: Call, value: Value, depth: int) -> Shape:
+    record = call.world.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, DictRecord | SetRecord) or (isinstance(value, Tup) and value.kind == "view"):
+        # NumPy makes one object of it, which nobody means.
+        return call.facts.unknown_shape()
     items = call.items(value)
     if items is not None:
         return _stacked(call, items, depth)
@@ -114,14 +121,12 @@ def _sequence(call: Call, value: Value, depth: int) -> Shape:
     if isinstance(value, Many):
         length = value.length if value.length is not None else call.symbol("length")
         return _under(call, length, shape_of(call, value.item, depth + 1))
-    if isinstance(value, Ref):
-        record = call.world.record(value)
-        if isinstance(record, ListRecord):
-            length = record.length if record.length is not None else call.symbol("length")
-            if record.item is None:
-                return call.facts.unknown_shape()
-            return _under(call, length, shape_of(call, record.item, depth + 1))
-        call.foreign = call.foreign or isinstance(record, InstanceRecord)
+    if isinstance(record, ListRecord):
+        length = record.length if record.length is not None else call.symbol("length")
+        if record.item is None:
+            return call.facts.unknown_shape()
+        return _under(call, length, shape_of(call, record.item, depth + 1))
+    call.foreign = call.foreign or isinstance(record, InstanceRecord)
     return call.facts.unknown_shape()
 
 

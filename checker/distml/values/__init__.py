@@ -6,6 +6,15 @@ a value of which nothing is known but its identity: facts can be learned of it.
 May import `shapes` only.
 """
 
+from distml.values.claims import (
+    Claimed,
+    ClaimedNum,
+    ClaimedPrim,
+    ClaimedTensor,
+    ClaimedTup,
+    believed,
+    claimed,
+)
 from distml.values.heap import (
     DictRecord,
     InstanceRecord,
@@ -49,6 +58,11 @@ from distml.values.model import (
 __all__ = [
     "NONE",
     "Bound",
+    "Claimed",
+    "ClaimedNum",
+    "ClaimedPrim",
+    "ClaimedTensor",
+    "ClaimedTup",
     "Class",
     "Condition",
     "Const",
@@ -79,7 +93,9 @@ __all__ = [
     "Union",
     "Value",
     "alternatives",
+    "believed",
     "blended",
+    "claimed",
     "object_mark",
     "union",
 ]

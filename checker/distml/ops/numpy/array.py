@@ -124,7 +124,9 @@ def shape_of_nested(call: Call, value: Value, *, ragged: bool = False, depth: in
     if ragged and isinstance(value, Tup):
         # One element of a structured array.
         return call.facts.unknown_shape()
-    sequence = (isinstance(value, Tup) and not value.fields) or (isinstance(record, ListRecord) and record.items)
+    sequence = (isinstance(value, Tup) and not value.fields and value.kind != "view") or (
+        isinstance(record, ListRecord) and record.items
+    )
     items = call.items(value) if sequence and depth < MAX_NESTING else None
     if not items:
         return call.shape(value)

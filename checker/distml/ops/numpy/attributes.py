@@ -17,7 +17,7 @@ from distml.ops.rules.axes import swap_axes
 from distml.ops.rules.kinds import real
 from distml.ops.rules.ranks import rank_of
 from distml.shapes import Shape
-from distml.values import Const, ListRecord, Prim
+from distml.values import Const, ListRecord, Prim, Tensor
 
 if TYPE_CHECKING:
     from distml.values import Value
@@ -55,6 +55,9 @@ def size(call: Call, self: Value) -> Value:
 @op("numpy.size")
 def size_of(call: Call, a: Value, axis: Value = NONE) -> Value:
     """numpy.size(a, axis): https://numpy.org/doc/stable/reference/generated/numpy.size.html"""
+    if isinstance(a, Tensor) and a.lib != "numpy":
+        # It asks for the attribute `size`, which is a method elsewhere.
+        return call.unknown()
     if call.is_none(axis):
         return size(call, a)
     place = call.const(axis, int)

@@ -14,6 +14,7 @@ from distml.shapes import Dim, Shape
 from distml.values import (
     NONE,
     Bound,
+    Claimed,
     Class,
     Const,
     DictRecord,
@@ -22,6 +23,7 @@ from distml.values import (
     InstanceRecord,
     IteratorRecord,
     Lib,
+    LibMethod,
     ListRecord,
     Many,
     Module,
@@ -114,7 +116,7 @@ def _each(call: Call, op: str, left: Value, right: Value, depth: int) -> bool | 
 
 def _identical(left: Value, right: Value) -> bool | None:
     """`left is right`; certain for None, True, False, classes and objects."""
-    if isinstance(left, Opaque | Expr) or isinstance(right, Opaque | Expr):
+    if any(isinstance(side, Opaque | Expr | Claimed) or _is_guess(side) for side in (left, right)):
         return True if left is right else None
     singletons = [side for side in (left, right) if _is_singleton(side)]
     if singletons:
@@ -129,6 +131,11 @@ def _identical(left: Value, right: Value) -> bool | None:
     if isinstance(left, Lib) and isinstance(right, Lib):
         return True if left.name == right.name else None
     return False if _family(left) != _family(right) and None not in (_family(left), _family(right)) else None
+
+
+def _is_guess(value: Value) -> bool:
+    """Whether a method is only guessed at: `block.norm` may be any attribute of what is not known."""
+    return isinstance(value, LibMethod) and value.name.startswith("?.")
 
 
 def _is_singleton(value: Value) -> bool:
@@ -219,7 +226,7 @@ def _sequence(call: Call, value: Value) -> tuple[Value, ...] | None:
 
 
 def _equal(call: Call, left: Value, right: Value, depth: int) -> bool | None:
-    if depth > MAX_DEPTH:
+    if depth > MAX_DEPTH or any(isinstance(side, Claimed) for side in (left, right)):
         return None
     if isinstance(left, Tup | ShapeSeq | Many) and isinstance(right, Tup | ShapeSeq | Many):
         return _equal_tuples(call, left, right, depth)
@@ -267,6 +274,8 @@ def _equal_shape(call: Call, shape: Shape, items: Sequence[Value], depth: int) -
 
 def _equal_records(call: Call, left: Ref, right: Ref, depth: int) -> bool | None:
     a, b = call.world.record(left), call.world.record(right)
+    if call.world.get(("class", left)) != call.world.get(("class", right)):
+        return None
     if isinstance(a, ListRecord) and isinstance(b, ListRecord):
         if a.items is not None and b.items is not None:
             return _equal_items(call, a.items, b.items, depth)

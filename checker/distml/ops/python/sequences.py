@@ -29,6 +29,7 @@ from distml.shapes import Dim
 from distml.solver.formula import both
 from distml.solver.formula import either as one_of
 from distml.values import (
+    ClaimedTup,
     Condition,
     Const,
     DictRecord,
@@ -60,8 +61,8 @@ def length(call: Call, obj: Value, /) -> Value:
     """len(obj): https://docs.python.org/3/library/functions.html#len"""
     if isinstance(obj, Union):
         return either(call, [length(call, option) for option in obj.options], "length")
-    if isinstance(obj, Opaque):
-        return remembered(call, ("len", obj), 0, f"len({obj.name})")
+    if isinstance(obj, Opaque | ClaimedTup):
+        return remembered(call, ("len", obj), 0, f"len({obj.name})" if isinstance(obj, Opaque) else "length")
     known = length_of_value(call, obj)
     return Num(call.symbol("length")) if known is None else call.number(known)
 
