@@ -22,7 +22,7 @@ from distml.interp.state import State, join_states
 from distml.interp.truth import truth
 from distml.ops.registry import find_op
 from distml.solver.formula import Flag, negate
-from distml.values import Expr, Lib, Num, Opaque, ShapeSeq, Tensor, Union, Value
+from distml.values import Claimed, Expr, Lib, Num, Opaque, ShapeSeq, Tensor, Union, Value, believed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -155,10 +155,12 @@ def undecided(vm: Machine, test: ast.expr, value: Value) -> Undecided:
 
 
 def _by_data(vm: Machine, test: ast.expr) -> bool:
+    """Whether an array or a random number is asked, and nothing that is not known."""
     from distml.interp.expressions import evaluate
 
     called = len(vm.stack) > (2 if vm.symbolic else 1)
-    if called and not _draws(vm, test):
+    drawn = _draws(vm, test)
+    if called and not drawn:
         return False
     owners: set[ast.AST] = set()
     for part in ast.walk(test):
@@ -173,9 +175,13 @@ def _by_data(vm: Machine, test: ast.expr) -> bool:
             found = owner if isinstance(owner, Tensor) else evaluate(vm, part)
         else:
             continue
+        if part in owners or isinstance(part, ast.Attribute):
+            # What is asked of an array takes it for one, as its annotation does.
+            found = believed(found)
         if isinstance(found, _UNKNOWN) or (isinstance(found, Lib) and part not in owners):
             return False
-    return True
+        drawn = drawn or isinstance(found, Tensor)
+    return drawn
 
 
 def _draws(vm: Machine, test: ast.expr) -> bool:
@@ -188,7 +194,7 @@ def _draws(vm: Machine, test: ast.expr) -> bool:
 
 
 _RANDOM = ("random.", "numpy.random.", "torch.rand")
-_UNKNOWN = (Opaque, Expr, Num, Union, ShapeSeq)
+_UNKNOWN = (Opaque, Expr, Num, Union, ShapeSeq, Claimed)
 _OF_TYPES = frozenset("isinstance issubclass hasattr callable".split())
 
 
@@ -197,9 +203,10 @@ def _asks_unseen(vm: Machine, callee: ast.expr) -> bool:
     from distml.interp.expressions import evaluate
     from distml.interp.special import SPECIAL
 
-    if not isinstance(callee, ast.Name) and not (
-        isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name)
-    ):
+    root = callee
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
         return False
     function = evaluate(vm, callee)
     if not isinstance(function, Lib):

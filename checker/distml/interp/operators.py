@@ -312,27 +312,11 @@ def _by_identity(vm: Machine, left: Value, right: Value) -> bool:
 
 
 def _identical(vm: Machine, left: Value, right: Value) -> bool | None:
-    if isinstance(left, Union) or isinstance(right, Union):
-        pairs = [
-            _identical(vm, a, b)
-            for a in (left.options if isinstance(left, Union) else (left,))
-            for b in (right.options if isinstance(right, Union) else (right,))
-        ]
-        return pairs[0] if all(p is pairs[0] for p in pairs) else None
-    if isinstance(left, Opaque | Expr) or isinstance(right, Opaque | Expr):
-        if NONE in (left, right):
-            other = left if right == NONE else right
-            return False if vm.get(("notnone", other)) else None
-        return True if left is right else None
-    if isinstance(left, Prim) or isinstance(right, Prim):
-        return False if NONE in (left, right) else None
-    if isinstance(left, Const) and isinstance(right, Const):
-        return left == right
-    if isinstance(left, Const) or isinstance(right, Const):
+    if NONE in (left, right) and vm.get(("notnone", left if right == NONE else right)):
         return False
-    if isinstance(left, Ref | Class | Lib) and isinstance(right, Ref | Class | Lib):
-        return left == right
-    return None
+    from distml.ops.python.comparing import compare as decide
+
+    return decide(vm_call(vm, "is"), "is", left, right)
 
 
 def _contains(vm: Machine, container: Value, item: Value) -> bool | None:

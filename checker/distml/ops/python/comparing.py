@@ -274,9 +274,9 @@ def _equal_shape(call: Call, shape: Shape, items: Sequence[Value], depth: int) -
 
 def _equal_records(call: Call, left: Ref, right: Ref, depth: int) -> bool | None:
     a, b = call.world.record(left), call.world.record(right)
-    if call.world.get(("class", left)) != call.world.get(("class", right)):
-        return None
     if isinstance(a, ListRecord) and isinstance(b, ListRecord):
+        if call.world.get(("class", left)) != call.world.get(("class", right)):
+            return None
         if a.items is not None and b.items is not None:
             return _equal_items(call, a.items, b.items, depth)
         return None
