@@ -171,6 +171,8 @@ class Guards:
         forms = [
             f"def {name}():\n    if {condition}:\n        return None\n    {mistake}\n\n\n{name}()",
             f"def {name}(flag):\n    if flag:\n        return 1\n    return {mistake}\n\n\n{name}({condition})",
+            f"if not ({condition}):\n    {mistake}",
+            f"{name} = None if {condition} else {mistake}",
             f"def {name}():\n    return None if {condition} else {mistake}\n\n\n{name}()",
         ]
         return self.random.choice(forms)

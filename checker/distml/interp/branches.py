@@ -1,20 +1,18 @@
 """Branches whose condition is not decided.
 
-At the level of a module, each branch is followed as one that may run. Inside
-functions, arguments are what one caller passes, and a condition that is not
-decided may well go with them: a caller that passes eight columns also passes
-the format that expects eight. What fails there fails on a path that this caller
-may never take, so it counts only if every branch fails. What follows `if
-unknown: return` or `except Error: return` is such a branch, to the end of the
-function; what follows an exit of the program is one everywhere (`interp/exits`).
-Conditions on random numbers are no such conditions, nor are those on the data of tensors in the function where an
-analysis starts.
+Such a condition may go with what is not known: with the arguments of the call it
+is in, since a caller that passes eight columns also passes the format that expects
+eight, or with what runs the program. What fails there fails on a path that may
+never be taken, so it counts only if every branch fails. What follows `if unknown:
+return` or `except Error: return` is such a branch, to the end of the function; what
+follows an exit of the program is one to the end of the program (`interp/exits`).
+Conditions on data and on random numbers come out both ways: each branch is taken.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
@@ -27,31 +25,18 @@ from distml.values import Claimed, Expr, Lib, Num, Opaque, ShapeSeq, Tensor, Uni
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from distml.interp.findings import FindingKey
     from distml.interp.machine import Machine
     from distml.solver.formula import Formula
 
 
-class Undecided(NamedTuple):
-    """What is known of a condition that is not decided.
-
-    `free`: data decide it, so that each arm is taken. `doubtful`: an arm may be one that is never taken.
-    """
-
-    free: bool
-    doubtful: bool
-
-
-def either(
-    vm: Machine, arms: Sequence[Callable[[], None]], condition: Undecided, conditions: Sequence[Formula] = ()
-) -> None:
+def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditions: Sequence[Formula] = ()) -> None:
     """Follow every arm from here and join what comes out; ends the path if nothing does.
 
-    `conditions`, of a watched run, say when each arm is taken.
+    `free` says that data decide which arm is taken, so that each is; `conditions`, of a watched run, when each is.
     """
     start = vm.state
-    doubtful = condition.doubtful and not conditions
-    exits = Exits(vm)
+    doubtful = not free and not conditions
+    exits = vm.exits
     ends: list[State] = []
     attempts: list[Handler] = []
     returned = len(vm.frame.returns)
@@ -67,13 +52,15 @@ def either(
         finally:
             if doubtful:
                 vm.handlers.pop()
-        exits.after_arm(vm, condition.free)
         attempts.append(attempt)
         if after is not None:
             ends.append(after)
     if doubtful:
         pass_on(vm, attempts)
         vm.frame.doubtful = vm.frame.doubtful or len(vm.frame.returns) > returned
+    if free:
+        # Other data go past an exit that is taken here.
+        vm.exits = exits
     if not ends:
         vm.state = start
         if doubtful and all(attempt.errors for attempt in attempts):
@@ -122,50 +109,25 @@ def raise_first(vm: Machine, attempts: Sequence[Handler]) -> None:
         vm.frame = saved
 
 
-class Exits:
-    """Which arms of a branch end the program: what the others report is behind that exit, whichever came first."""
+def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
+    """Whether the data of arrays or random numbers decide a condition that came out as `value`, neither true nor false.
 
-    def __init__(self, vm: Machine) -> None:
-        self.count, self.found = vm.exits, set(vm.findings)
-        self.others: set[FindingKey] = set()
-
-    def after_arm(self, vm: Machine, free: bool) -> None:
-        """Note what an arm reported; with data deciding, its exit hides nothing."""
-        if free:
-            vm.exits = self.count
-        elif vm.exits > self.count:
-            for key in self.others:
-                vm.findings.pop(key, None)
-        self.others = vm.findings.keys() - self.found
-
-
-def undecided(vm: Machine, test: ast.expr, value: Value) -> Undecided:
-    """What is known of a condition that came out as `value`, which is neither true nor false.
-
-    Data of tensors and random numbers come out both ways. Anything else may go with what runs the program or with
-    the arguments of the call it is in: what is not known, sizes, types, whatever a function that nobody sees
-    looks at. In a called function the data may go with the arguments too (a caller that passes one number passes a
-    zero): only what is drawn there is free. In a module the first of these is what a run may choose, and each arm
-    one that some run takes; a test of types is none that a run may choose.
+    Any other may go with what is not known: sizes, types, the machine, whatever a function that nobody sees looks
+    at. In a called function the data may go with the arguments too (a caller that passes one number passes a
+    zero): only what is drawn there is free.
     """
-    if any(isinstance(part, ast.Call) and _asks_unseen(vm, part.func) for part in ast.walk(test)):
-        return Undecided(free=False, doubtful=True)
-    free = not isinstance(value, _UNKNOWN) and _by_data(vm, test)
-    return Undecided(free, not free and len(vm.stack) > 1)
-
-
-def _by_data(vm: Machine, test: ast.expr) -> bool:
-    """Whether an array or a random number is asked, and nothing that is not known."""
     from distml.interp.expressions import evaluate
 
     called = len(vm.stack) > (2 if vm.symbolic else 1)
-    drawn = _draws(vm, test)
-    if called and not drawn:
+    asked = _draws(vm, test)
+    if isinstance(value, _UNKNOWN) or (called and not asked):
         return False
     owners: set[ast.AST] = set()
     for part in ast.walk(test):
         if isinstance(part, ast.Call):
             owners.add(part.func)
+            if _asks_unseen(vm, part.func):
+                return False
         if isinstance(part, ast.Attribute):
             owners.add(part.value)
         if isinstance(part, ast.Name):
@@ -180,8 +142,8 @@ def _by_data(vm: Machine, test: ast.expr) -> bool:
             found = believed(found)
         if isinstance(found, _UNKNOWN) or (isinstance(found, Lib) and part not in owners):
             return False
-        drawn = drawn or isinstance(found, Tensor)
-    return drawn
+        asked = asked or isinstance(found, Tensor)
+    return asked
 
 
 def _draws(vm: Machine, test: ast.expr) -> bool:

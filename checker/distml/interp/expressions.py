@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp import comprehensions
 from distml.interp.attributes import get_attribute
-from distml.interp.branches import decided, either, undecided
+from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import Arguments, call_value
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
@@ -220,7 +220,7 @@ def _conditional(vm: Machine, node: ast.IfExp) -> Value:
     found: list[Value] = []
     arms = [arm(node.body, True), arm(node.orelse, False)]
     runs: list[Callable[[], None]] = [lambda a=a: found.append(a()) for a in arms]  # type: ignore[misc]
-    either(vm, runs, undecided(vm, node.test, value), conditions)
+    either(vm, runs, by_data(vm, node.test, value), conditions)
     return join_many(vm, found)
 
 

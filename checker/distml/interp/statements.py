@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from distml.interp import loops, trying
 from distml.interp.assertions import execute_assert
 from distml.interp.attributes import delete_attribute
-from distml.interp.branches import decided, either, undecided
+from distml.interp.branches import by_data, decided, either
 from distml.interp.classes import define_class
 from distml.interp.decorators import decorate_function
 from distml.interp.exits import ends_well
@@ -101,7 +101,7 @@ def _if(vm: Machine, node: ast.If) -> None:
 
         return run
 
-    either(vm, [arm(node.body, True), arm(node.orelse, False)], undecided(vm, node.test, value), conditions)
+    either(vm, [arm(node.body, True), arm(node.orelse, False)], by_data(vm, node.test, value), conditions)
 
 
 def _function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
