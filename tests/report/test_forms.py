@@ -170,7 +170,7 @@ def test_github() -> None:
 
 def test_github_commands_cannot_be_injected() -> None:
     path, message = "a,b:c%\n::error::x.py", "100%\r\n::set-output name=x::y"
-    report = Report((Diagnostic("SHP101", message, Span(path, 1, 1, 1, 2)),))
+    report = Report((Diagnostic("SHP101", message, Span(path, 1, 1, 1, 2)),), files=1)
     (line,) = rendered("github", report).splitlines()
     assert "file=a%2Cb%3Ac%25%0A%3A%3Aerror%3A%3Ax.py,line=1" in line
     assert line.endswith("::100%25%0D%0A::set-output name=x::y")

@@ -13,7 +13,7 @@ from sys import version_info
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from libcst import CSTNode, Module
 
@@ -39,16 +39,18 @@ _PARAMETERS, _ALIAS, _STRING, _DEFAULT, _TEMPLATE, _EXCEPT = range(len(CONSTRUCT
 def needed(text: str) -> Construct | None:
     """The newest construct of a file that the running Python rejects; none where it is no Python at all.
 
-    LibCST ends the process on source of absurd depth, so a process of its own looks.
+    LibCST ends the process on source of absurd depth, so a process of its own looks; what it needs is imported once before.
     """
+    from libcst import parse_module
+
     if not hasattr(os, "fork"):
-        return _row(_look(text))
+        return _row(_look(text, parse_module))
     child = os.fork()
     if child == 0:
         found = 0
         try:
             faulthandler.disable()  # nobody wants to read of its end
-            found = _look(text)
+            found = _look(text, parse_module)
         finally:
             os._exit(found)
     _, status = os.waitpid(child, 0)
@@ -59,10 +61,8 @@ def _row(number: int) -> Construct | None:
     return CONSTRUCTS[number - 1] if number else None
 
 
-def _look(text: str) -> int:
+def _look(text: str, parse_module: Callable[[str], Module]) -> int:
     """The number of a construct, from 1; 0 for none."""
-    from libcst import parse_module
-
     try:
         module = parse_module(text)
     except Exception:  # no Python that LibCST knows
