@@ -101,6 +101,21 @@ def test_families(
     assert [code in title for title in titles] == [True] * bool(code)
 
 
+@pytest.mark.parametrize("adopted", ["baseline", "since"])
+def test_old_code_does_not_fail(checkout: Path, adopted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from distml.action import run
+    from distml.cli.main import main
+
+    committed(checkout, **{"a.py": BROKEN})
+    assert main(["check", "--baseline", "old.json", "--write-baseline"]) == 0
+    monkeypatch.setenv(f"INPUT_{adopted.upper()}", {"baseline": "old.json", "since": "HEAD"}[adopted])
+    assert run.main() == 0
+    (checkout / "b.py").write_text(BROKEN)
+    assert run.main() == 1
+    monkeypatch.setenv(f"INPUT_{adopted.upper()}", "--absent")
+    assert run.main() == 2
+
+
 def test_a_patch_of_safe_fixes(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distml.action import run
 

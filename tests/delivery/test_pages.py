@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,31 @@ def test_commands_of_the_action(commands: str, folder: Path) -> None:
     assert "error SHP101 matmul-mismatch" in done.stdout
     assert "::error file=src/broken.py" in done.stdout
     assert "SHP101" in (folder / "distml.sarif").read_text()
+
+
+def test_commands_of_adoption(folder: Path) -> None:
+    """As printed, in order, in a project with an old finding and then a new one."""
+    broken = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)\n"
+    (folder / "old.py").write_text(broken)
+    git(folder, "init", "-q", "-b", "main")
+    write, check, shrink = blocks("adoption.md", "sh baseline")
+    (since,) = blocks("adoption.md", "sh since")
+    for commands in (write, check, shrink):
+        done = shell(commands, folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "first")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "second")
+    assert shell(since, folder).returncode == 0
+    (folder / "new.py").write_text(broken)
+    hooks = re.findall(r"args: \[(.*)\]", blocks("pre-commit.md", "yaml old")[0])
+    assert len(hooks) == 2
+    given = [f"distml check {' '.join(each.split(', '))} old.py new.py" for each in hooks]
+    for commands in (check, *since.splitlines(), *given):
+        done = shell(commands, folder)
+        assert done.returncode == 1, done.stderr
+        assert "new.py:3" in done.stdout
+        assert "old.py" not in done.stdout
 
 
 @pytest.mark.requires("distml.interp.check")

@@ -16,6 +16,7 @@ from distml.autofix.fixes import fix_findings
 from distml.autofix.patch import patch
 from distml.diagnostics.registry import rule
 from distml.diagnostics.rule import Severity
+from distml.engine.adoption import adopt, wishes
 from distml.engine.config import Config, ConfigError, load
 from distml.engine.results import Report
 from distml.engine.run import run as run_checks
@@ -45,7 +46,7 @@ def _run(settings: Settings) -> int:
     _enter(settings.working_directory, workspace)
     top = checkout()
     paths = _paths(settings, top)
-    report = run_checks(paths, _config(settings)) if paths else Report()
+    report = _checked(paths, settings) if paths else Report()
     unasked = _nothing_checked(report, paths)
     mended = _patch(paths) if settings.fix and paths and not unasked else b""
     if top is not None:
@@ -101,6 +102,12 @@ def _paths(settings: Settings, top: str | None) -> list[str]:
         said = f"nothing was checked: this pull request changes no Python file in {', '.join(settings.paths)}"
         toolkit.annotate("notice", said, "distml")
     return chosen
+
+
+def _checked(paths: Sequence[str], settings: Settings) -> Report:
+    config = _config(settings)
+    wanted = wishes(config, settings.baseline or None, since=settings.since or None)
+    return adopt(run_checks(paths, config), config, wanted)
 
 
 def _config(settings: Settings) -> Config:

@@ -16,6 +16,8 @@ class Settings(NamedTuple):
 
     paths: tuple[str, ...]
     changed_only: bool
+    baseline: str
+    since: str
     families: tuple[str, ...]
     fail_on: FailOn
     sarif_file: str
@@ -36,6 +38,8 @@ def read() -> Settings:
     return Settings(
         tuple(toolkit.lines("paths")) or (".",),
         toolkit.flag("changed-only"),
+        toolkit.given("baseline"),
+        toolkit.given("since"),
         families,
         cast(FailOn, toolkit.choice("fail-on", ("error", "warning", "never"))),
         sarif,
