@@ -90,11 +90,16 @@ def project(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     """A repository that uses the hooks."""
     monkeypatch.setenv("PRE_COMMIT_HOME", str(shared / "home"))
     git(tmp_path, "init", "-q")
-    revision = git(shared / "distml", "rev-parse", "HEAD")
-    (page,) = blocks("pre-commit.md", "yaml")
-    settings = page.replace("ADDRESS", str(shared / "distml")).replace("REVISION", revision)
-    (tmp_path / ".pre-commit-config.yaml").write_text(settings)
+    checks, _ = blocks("pre-commit.md", "yaml")
+    configure(tmp_path, shared, checks)
     return tmp_path
+
+
+def configure(project: Path, shared: Path, page: str) -> None:
+    """Take the hooks that the page shows."""
+    revision = git(shared / "distml", "rev-parse", "HEAD")
+    settings = page.replace("ADDRESS", str(shared / "distml")).replace("REVISION", revision)
+    (project / ".pre-commit-config.yaml").write_text(settings)
 
 
 def test_a_commit_is_stopped_by_a_finding(project: Path) -> None:
@@ -121,8 +126,9 @@ def test_the_command_of_the_page(project: Path) -> None:
 def test_the_page_has_every_hook() -> None:
     listed = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
     assert re.findall(r"- id: (\S+)", listed) == list(HOOKS)
-    (page,) = blocks("pre-commit.md", "yaml")
-    assert re.findall(r"- id: (\S+)", page) == list(HOOKS)
+    checks, rewriting = blocks("pre-commit.md", "yaml")
+    assert re.findall(r"- id: (\S+)", checks + rewriting) == list(HOOKS)
+    assert "distml-horovod-fix" not in checks, "what changes scripts is not among the checks to copy"
 
 
 def test_a_commit_without_findings_passes(project: Path) -> None:
@@ -169,12 +175,17 @@ def test_fixes_by_an_argument(project: Path) -> None:
     assert pre_commit(project).returncode == 0
 
 
-def test_training_loops_are_rewritten(project: Path) -> None:
-    (project / "train.py").write_text(TRAINING)
+def test_training_loops_are_rewritten(project: Path, shared: Path) -> None:
+    _, rewriting = blocks("pre-commit.md", "yaml")
+    configure(project, shared, rewriting)
+    (project / "training").mkdir()
+    for script in ("training/train.py", "other.py"):
+        (project / script).write_text(TRAINING)
     done = pre_commit(project, "distml-horovod-fix")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "files were modified by this hook" in done.stdout
-    assert "hvd.DistributedOptimizer" in (project / "train.py").read_text()
+    assert "init_process_group" in (project / "training/train.py").read_text()
+    assert (project / "other.py").read_text() == TRAINING
     again = pre_commit(project, "distml-horovod-fix")
     assert again.returncode == 0, again.stdout + again.stderr
 
