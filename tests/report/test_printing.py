@@ -111,12 +111,12 @@ def test_every_command_and_form(arguments: list[str], hostile: Path, capfd: pyte
 def test_the_worker_answers_in_safe_text(hostile: Path) -> None:
     from distml.cli.worker import carry_out
 
-    code, output = carry_out(["--check", ODD, "--text", "out.txt"])
+    code, output = carry_out([f"--check={ODD}", "--text=out.txt"])
     assert code == 2
     assert safe_text(output) == output
     assert output.count("\n") == 1
-    code, _ = carry_out(["--check", f"{ODD}_broken.py", "--text", "out.txt"])
-    assert code == 0
+    code, output = carry_out([f"--check={ODD}_broken.py", "--text=out.txt"])
+    assert code == 0, output
     text = (hostile / "out.txt").read_text("utf-8")
     assert text == safe_text(text)
 

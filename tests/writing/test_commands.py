@@ -15,7 +15,7 @@ from delivery.repositories import git
 from writing.layouts import put, state
 
 NET = "import torch\n\nsize = torch.zeros(8 / 2)\n"
-MODEL = "import torch\n\n\ndef f(x: torch.Tensor):\n    y = torch.nn.Linear(3, 4)(x)\n    assert y.dim() < 60\n    return y\n"
+MODEL = "import torch\n\n\ndef f(x: torch.Tensor):\n    y = torch.nn.Linear(3, 4)(x)\n    assert y.shape[-1] == 4\n    return y\n"
 TRAINING = (ROOT / "examples" / "training" / "torch_loop.py").read_text("utf-8")
 PROTOCOL = (ROOT / "examples" / "choreographies" / "ping_pong.py").read_text("utf-8")
 
