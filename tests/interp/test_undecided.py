@@ -122,6 +122,69 @@ TESTS = [
     ("isinstance(v, (tuple, list)) and len(v) == 3", "(1, 2, 3)", "(1, 2)"),
 ]
 
+ABANDONED = [
+    """\
+NAMEs = np.zeros((2, 3))
+
+
+def NAME(n):
+    global NAMEs
+    if n:
+        return NAME(n - 1)
+    NAMEs = np.zeros((3, 2))
+
+
+NAME(LAST)
+print((np.zeros((2, 3)) @ NAMEs).shape)""",
+    """\
+NAMEs = [np.zeros((2, 3))]
+
+
+def NAME(n):
+    if n:
+        return NAME(n - 1)
+    NAMEs[0] = np.zeros((3, 2))
+
+
+NAME(LAST)
+print((np.zeros((2, 3)) @ NAMEs[0]).shape)""",
+    """\
+def NAME():
+    x = np.zeros((2, 3))
+
+    def inner(n):
+        nonlocal x
+        if n:
+            return inner(n - 1)
+        x = np.zeros((3, 2))
+
+    inner(LAST)
+    return np.zeros((2, 3)) @ x
+
+
+NAME()""",
+    """\
+class NAME:
+    def __init__(self):
+        self.w = np.zeros((2, 3))
+
+    def grow(self, n):
+        if n:
+            return self.grow(n - 1)
+        self.w = np.zeros((3, 2))
+
+
+NAMEs = NAME()
+NAMEs.grow(LAST)
+print((np.zeros((2, 3)) @ NAMEs.w).shape)""",
+    """\
+NAME = np.zeros((2, 3))
+for i in range(LAST00):
+    if i == LAST00 - 1:
+        NAME = np.zeros((3, 2))
+print((np.zeros((2, 3)) @ NAME).shape)""",
+]
+
 
 class Guards:
     """Writes one program: pieces of code, each of which holds a mistake back."""
@@ -215,6 +278,11 @@ class Guards:
             f"\n\n{name}(wanted={self.one(['False', '0', 'len(sys.argv) > 9'])}).run(torch.zeros(2, 3))",
         ]
         return "\n".join(lines)
+
+    def behind_budget(self) -> str:
+        """What changes in a call that is nested too deeply, or a loop that is too long, to be followed."""
+        text = self.one(ABANDONED).replace("LAST", str(self.random.randint(50, 90)))
+        return text.replace("NAME", self.name())
 
 
 def environments() -> Iterator[tuple[list[str], dict[str, str]]]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from distml.interp.giving_up import REASON, ROOM, give_up
+from distml.interp.giving_up import REASON, ROOM, give_up, give_up_rest
 from distml.interp.imports import consider, make_module
 from distml.interp.machine import Lost, Machine, OutOfSteps, OutOfTime, PathEnd, ProcessEnd, Revealed, Session
 from distml.interp.state import State
@@ -171,6 +171,7 @@ def run_module(
             continue
         except OutOfSteps:
             vm.abandon("it takes too much work to run the module from here", statement)
+            give_up_rest(vm, tree.body)
             break
         except RecursionError:
             if len(without) < RETRIES:

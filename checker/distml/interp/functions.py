@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, too_heavy
 from distml.interp.calls import Arguments, unknown_call
 from distml.interp.exits import never_returns
+from distml.interp.giving_up import give_up_call
 from distml.interp.hints import refine_parameter, refine_return
 from distml.interp.join import join_many, widen_records, widen_values
 from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd, ProcessEnd
@@ -46,10 +47,10 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
         return unknown_call(vm, arguments, node)
     if too_heavy(vm, function):
         first = hands_back(function.node)
-        return unknown_call(vm, arguments, node) if first is None else bound[first]
+        return give_up_call(vm, function, arguments, node) if first is None else bound[first]
     if _too_deep(vm, function, bound):
         vm.lose(f"the calls of {function.name} nest too deeply or too often to follow", node)
-        return unknown_call(vm, arguments, node)
+        return give_up_call(vm, function, arguments, node)
     if vm.watcher is not None:
         # What a call demands is told only while it is followed.
         return _run(vm, function, bound, node)
@@ -58,7 +59,7 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
         return known
     if len(vm.stack) == 1 and vm.import_depth and not vm.brief:
         made = briefly(vm, IMPORT_CALL_STEPS, lambda: _follow(vm, function, bound, node))
-        return unknown_call(vm, arguments, node) if made is None else made
+        return give_up_call(vm, function, arguments, node) if made is None else made
     return _follow(vm, function, bound, node)
 
 

@@ -1,7 +1,7 @@
-"""Code that is nested too deeply to be followed: what it may change is unknown afterwards, and everything else is kept.
+"""Code that is nested too deeply, or takes too much work, to be followed.
 
-The resource is the nesting of Python's own frames, so that is what is measured. Of the room there is, a part stays free for
-expressions, whose nesting the parser bounds.
+What it may change is unknown afterwards, and everything else is kept. Of nesting the resource is Python's own frames,
+so that is what is measured. Of the room there is, a part stays free for expressions, whose nesting the parser bounds.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, unknown_call
 from distml.interp.names import assign_name, lookup_name
 from distml.interp.patterns import assign_target
+from distml.values import Class, Function, Imported, Lib, Module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from distml.interp.machine import Machine
+    from distml.interp.machine import Frame, Machine
     from distml.values import Value
 
 ROOM = 12_000
@@ -36,9 +37,10 @@ def too_deep() -> bool:
     return True
 
 
-def give_up(vm: Machine, nodes: Sequence[ast.AST]) -> Value:
-    """Follow none of these; the value that an expression among them has."""
-    vm.lose(REASON, nodes[0])
+def give_up(vm: Machine, nodes: Sequence[ast.AST], reason: str | None = REASON) -> Value:
+    """Follow none of these; the value that an expression among them has. Without a `reason` it was told already."""
+    if reason is not None:
+        vm.lose(reason, nodes[0])
     used: dict[str, ast.AST] = {}
     for part in _parts(nodes):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
@@ -48,6 +50,25 @@ def give_up(vm: Machine, nodes: Sequence[ast.AST]) -> Value:
     value = unknown_call(vm, Arguments([lookup_name(vm, name, part) for name, part in used.items()]), nodes[0])
     vm.raised()
     return value
+
+
+def give_up_rest(vm: Machine, body: Sequence[ast.stmt]) -> None:
+    """Follow no more of a module's statements than were begun."""
+    begun = [index for index, statement in enumerate(body) if id(statement) in vm.visited]
+    if body:
+        give_up(vm, body[begun[-1] if begun else 0 :], None)
+
+
+def give_up_call(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
+    """Follow no more of a call: what the functions around it change is unknown too, since it may call any of them."""
+    frame: Frame | None = vm.frame_of(function.frame)
+    while frame is not None:
+        for name in frame.module.mutated:
+            value = vm.variable(frame.ident, name)
+            if value is not None and not isinstance(value, Function | Class | Module | Lib | Imported):
+                vm.assign(frame.ident, name, vm.opaque(name))
+        frame = frame.parent
+    return unknown_call(vm, arguments, node)
 
 
 def _parts(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:

@@ -150,6 +150,10 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
         vm.follow(lambda: execute_block(vm, tree.body))
         vm.base.update(vm.state.entries())
     except OutOfSteps:
+        from distml.interp.giving_up import give_up_rest
+
+        vm.frame, vm.stack, vm.loops, vm.handlers, vm.reads = info.frame, [info.frame], [], [], None
+        give_up_rest(vm, tree.body)
         vm.base.update(vm.state.entries())
         vm.lose(f"running {info.source.path} takes too much work")
     except BaseException:

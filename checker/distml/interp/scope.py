@@ -157,7 +157,7 @@ def _imported_modules(body: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _changed(node: ast.AST, modules: frozenset[str]) -> Iterable[str]:
-    if isinstance(node, ast.Global):
+    if isinstance(node, ast.Global | ast.Nonlocal):
         return node.names
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         return _root(node.value)
