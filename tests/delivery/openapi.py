@@ -24,16 +24,16 @@ CALLS = {
 }
 
 
-def published() -> Path:
-    """The document in the package that lies beside the program `prism`."""
+def described() -> Path:
+    """The packages with GitHub's own descriptions, which lie beside the program `prism`."""
     prism = shutil.which("prism")
     assert prism is not None
-    return Path(prism).parents[1] / "@octokit" / "openapi" / "generated" / "api.github.com.json"
+    return Path(prism).parents[1] / "@octokit"
 
 
 def cut_down() -> dict[str, Any]:
     """The calls, and whatever they refer to."""
-    whole = json.loads(published().read_text("utf-8"))
+    whole = json.loads((described() / "openapi" / "generated" / "api.github.com.json").read_text("utf-8"))
     paths = {
         path: {name: whole["paths"][path][name] for name in (*methods, "parameters") if name in whole["paths"][path]}
         for path, methods in CALLS.items()

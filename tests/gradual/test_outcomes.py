@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distml.gradual.branches import MIXED, Decision
@@ -149,9 +149,34 @@ def _holds(condition: str, x: Any) -> bool:
     return bool(eval(condition, {"x": x, "len": len, "math": math}))
 
 
+ENDS_BETWEEN_PASSES = """\
+def f(x):
+    for i in range(2):
+        if x.shape == (2, 3):
+            x = x.sum(0)
+        else:
+            x = x[0]
+    return x
+"""
+ONE_OF_TWO_CALLS = """\
+def g(x, size):
+    if x.shape[0] == size:
+        return x.sum(0)
+    return x
+def f(x):
+    if x.dim() == 2:
+        return g(x, 3)
+    elif x.dim() == 1:
+        return g(x, 2)
+    return x[0] if x.shape[1] == 2 else g(x, 1) if x.shape[0] == 2 else g(x, 3)
+"""
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @settings(max_examples=40, deadline=None)
 @given(programs())
+@example(ENDS_BETWEEN_PASSES)
+@example(ONE_OF_TWO_CALLS)
 def test_verdicts_hold_for_every_input_that_reaches_them(program: str) -> None:
     outcomes = real_outcomes(program)
     with tempfile.TemporaryDirectory() as folder:

@@ -19,8 +19,8 @@ from distml.gradual.conflicts import Conflict, shown
 from distml.gradual.ranks import reaching_ranks
 from distml.gradual.trial import Bench, Plan, Trial
 from distml.interp.watch import demands_in
-from distml.solver.decide import decide
-from distml.solver.formula import flags, show
+from distml.solver.decide import Constraint, Proved, decide, prove
+from distml.solver.formula import FALSE, TRUE, Formula, both, flags, negate, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,6 +33,8 @@ Verdict = Literal["always", "never", "depends", "unknown"]
 Kind = Literal["if", "elif", "while", "assert", "ternary"]
 MAX_CASES = 64
 """How many combinations of ranks are looked at."""
+MAX_PROOFS = 256
+"""How many pairs of visits of one test are compared."""
 MIXED = "it holds in some of the calls and not in others"
 Place = tuple[str, int, int]
 
@@ -51,9 +53,13 @@ class Decision:
 
 
 class _Judged(NamedTuple):
+    """What one visit says. `path` is what holds of the inputs that reach it, `condition` when it is true."""
+
     verdict: Verdict
     text: str = ""
     because: tuple[Demand, ...] = ()
+    path: tuple[Constraint, ...] = ()
+    condition: Formula = FALSE
 
 
 def find_branches(bench: Bench) -> list[Decision]:
@@ -74,7 +80,7 @@ def find_branches(bench: Bench) -> list[Decision]:
             found.setdefault(place, []).append((trial, answers))
     about = _about_shapes(trials)
     decisions = [
-        _decision(bench.program, place, nodes[place], found[place], trials) for place in sorted(found) if place in about
+        _decision(bench, place, nodes[place], found[place], trials) for place in sorted(found) if place in about
     ]
     if all(trial.complete for trial in trials):
         return decisions
@@ -112,30 +118,33 @@ def _about_shapes(trials: Iterable[Trial]) -> set[Place]:
 def _judge(bench: Bench, trial: Trial, visit: Visit, names: Reading) -> _Judged | None:
     """What one visit says; None where nothing that goes on can get there."""
     assert trial.watcher is not None
-    if visit.known is not None:
-        return _Judged("always" if visit.known else "never", "", visit.because)
     constraints = trial.watcher.constraints_of(visit.guard, visit.log, visit.ruled_out)
+    path = tuple(constraints)
+    if visit.known is not None:
+        return _Judged("always" if visit.known else "never", "", visit.because, path, TRUE if visit.known else FALSE)
     decision = decide(constraints, visit.condition, bench.seconds, 0)
     if decision.verdict == "unreachable":
         return None
     if decision.verdict in ("always", "never"):
-        return _Judged(decision.verdict, "", demands_in(decision.core))
+        truth = TRUE if decision.verdict == "always" else FALSE
+        return _Judged(decision.verdict, "", demands_in(decision.core), path, truth)
     if flags(visit.condition) or not names.knows(visit.condition):
         return _Judged("unknown")
-    return _Judged("depends" if decision.verdict == "depends" else "unknown", show(visit.condition, names))
+    verdict: Verdict = "depends" if decision.verdict == "depends" else "unknown"
+    return _Judged(verdict, show(visit.condition, names), (), path, visit.condition)
 
 
 def _decision(
-    program: Program,
+    bench: Bench,
     place: Place,
     node: ast.AST,
     answers: list[tuple[Trial, list[_Judged]]],
     trials: Sequence[Trial],
 ) -> Decision:
-    cases = [(trial, _merged(judged)) for trial, judged in answers]
+    cases = [(trial, _merged(judged, bench.seconds)) for trial, judged in answers]
     verdicts = {judged.verdict for _, judged in cases}
     path, line, column = place
-    kind = _kind(program, node, path)
+    kind = _kind(bench.program, node, path)
     related = shown(tuple(demand for _, judged in cases for demand in judged.because))
     if len(verdicts) == 1 and verdicts != {"depends"}:
         return Decision(path, line, column + 1, kind, verdicts.pop(), "", related)
@@ -147,16 +156,41 @@ def _decision(
     return Decision(path, line, column + 1, kind, "depends", by_cases(texts, trials))
 
 
-def _merged(judged: list[_Judged]) -> _Judged:
+def _merged(judged: list[_Judged], seconds: float) -> _Judged:
     """Several visits of one run: in a loop, or a function that is called several times."""
     verdicts = {j.verdict for j in judged}
-    text = " or ".join(dict.fromkeys(j.text for j in judged if j.text))
     because = tuple(dict.fromkeys(demand for j in judged for demand in j.because))
-    if len(verdicts) == 1:
-        return _Judged(judged[0].verdict, text, because)
-    if verdicts == {"depends", "never"}:
-        return _Judged("depends", text, because)
-    return _Judged("unknown" if "unknown" in verdicts else "depends", MIXED)
+    if verdicts == {"always"} or verdicts == {"never"}:
+        return _Judged(judged[0].verdict, "", because)
+    if "unknown" in verdicts:
+        return _Judged("unknown", MIXED)
+    if "always" in verdicts or not _one_condition(judged, seconds):
+        return _Judged("depends", MIXED)
+    return _Judged("depends", " or ".join(dict.fromkeys(j.text for j in judged if j.text)), because)
+
+
+def _one_condition(judged: Sequence[_Judged], seconds: float) -> bool:
+    """Whether the test is true for exactly those inputs for which the condition of one of the visits holds.
+
+    An input may end between two visits, or come to only one of two calls. The condition of a visit then speaks for it
+    only if who reaches another visit, where the test is false, reaches this one too.
+    """
+    ways = {(j.path, j.condition): j for j in judged}.values()
+    conditions = dict.fromkeys(j.condition for j in ways if j.verdict == "depends")
+    if len(ways) * len(conditions) > MAX_PROOFS:
+        return len(conditions) == 1 and all(j.verdict == "depends" for j in ways)
+    return all(
+        one.condition == condition
+        or any(_reached(one, other, seconds) for other in ways if other.condition == condition)
+        for one in ways
+        for condition in conditions
+    )
+
+
+def _reached(one: _Judged, other: _Judged, seconds: float) -> bool:
+    """Whether inputs that reach one visit, where the test is false, and have the condition of another reach that too."""
+    false_here = [*one.path, Constraint(negate(one.condition)), Constraint(other.condition)]
+    return isinstance(prove(false_here, both(*(each.formula for each in other.path)), seconds, 0), Proved)
 
 
 def _kind(program: Program, node: ast.AST, path: str) -> Kind:

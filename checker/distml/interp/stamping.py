@@ -44,11 +44,10 @@ def reshaped(vm: Machine, tensor: Tensor, shape: Shape) -> Tensor:
     Of what only may be the same object the shape is no longer known.
     """
     vm.reshapes += 1
-    family = tensor.family
     keeps = shape == tensor.shape
 
     def held(other: Tensor, alone: bool) -> Tensor:
-        if family.isdisjoint(other.family):
+        if not tensor.may_be(other):
             return other
         if other.ident == tensor.ident and alone:
             return replace(other, shape=shape, content=None)

@@ -108,6 +108,14 @@ class Expr(Value):
 _objects = count(1)
 
 
+ANY_OBJECT = 0
+"""Among the kin of a tensor: it may be any object."""
+MAX_KIN = 64
+"""How many objects are told apart that a tensor may be. Each call of a function brings its own, so they can double with
+each call around it."""
+_ANY = frozenset({ANY_OBJECT})
+
+
 def object_mark() -> int:
     """A number between the tensor objects made before and those to come."""
     return next(_objects)
@@ -124,7 +132,8 @@ class Tensor(Value):
 
     An in-place change of shape reaches every name of one object. `ident` is the
     object, and `kin` are others that it may be instead (`x.contiguous()`, the join
-    of two tensors). Neither takes part in comparisons.
+    of two tensors); beyond `MAX_KIN` of them it may be any. Neither takes part in
+    comparisons.
     """
 
     lib: str
@@ -135,14 +144,18 @@ class Tensor(Value):
     ident: int = field(default_factory=_objects.__next__, compare=False, repr=False)
     kin: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
 
-    @property
-    def family(self) -> frozenset[int]:
-        """Every object that this may be."""
-        return self.kin | {self.ident}
+    def may_be(self, other: Tensor) -> bool:
+        """Whether both may be one object."""
+        mine, its = self.kin, other.kin
+        if ANY_OBJECT in mine or ANY_OBJECT in its:
+            return True
+        return self.ident == other.ident or self.ident in its or other.ident in mine or not mine.isdisjoint(its)
 
     def copied(self, *sources: Tensor) -> Tensor:
         """An equal tensor that is another object, or may be one of `sources`."""
-        return replace(self, ident=next(_objects), kin=frozenset().union(*(source.family for source in sources)))
+        kin = frozenset(source.ident for source in sources).union(*(source.kin for source in sources))
+        few = len(kin) <= MAX_KIN and ANY_OBJECT not in kin
+        return replace(self, ident=next(_objects), kin=kin if few else _ANY)
 
 
 @dataclass(slots=True, unsafe_hash=True)
