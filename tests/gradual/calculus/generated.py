@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
-
-from distml.gradual.calculus.check import IllTyped
-from distml.gradual.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable
-from distml.gradual.calculus.types import Dyn, TensorType
+from oracles.calculus.check import IllTyped
+from oracles.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable
+from oracles.calculus.types import Dyn, TensorType
 
 NAMES = ("x", "y")
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from oracles.calculus.migrations import Migrations
+from oracles.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable, subterms
+from oracles.calculus.source import python_source
+from oracles.calculus.types import Dyn, TensorType, tensor
 
-from distml.gradual.calculus.migrations import Migrations
-from distml.gradual.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable, subterms
-from distml.gradual.calculus.source import python_source
-from distml.gradual.calculus.types import Dyn, TensorType, tensor
 from distml.gradual.migrate import migrate
 from distml.gradual.questions import Question, benches
 from distml.solver.formula import both, negate

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from distml.gradual.calculus.check import (
+from oracles.calculus.check import (
     IllTyped,
     expression_type,
     gradual_type,
@@ -14,8 +13,8 @@ from distml.gradual.calculus.check import (
     static_type,
     well_typed,
 )
-from distml.gradual.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable, program_precision
-from distml.gradual.calculus.types import Dyn, tensor
+from oracles.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable, program_precision
+from oracles.calculus.types import Dyn, tensor
 
 from gradual.calculus import figures
 from gradual.calculus.generated import (

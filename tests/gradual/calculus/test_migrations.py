@@ -6,11 +6,10 @@ from itertools import permutations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-
-from distml.gradual.calculus.check import expression_type, well_typed
-from distml.gradual.calculus.constraints import generate
-from distml.gradual.calculus.migrations import Migrations, solution_precision
-from distml.gradual.calculus.programs import (
+from oracles.calculus.check import expression_type, well_typed
+from oracles.calculus.constraints import generate
+from oracles.calculus.migrations import Migrations, solution_precision
+from oracles.calculus.programs import (
     Add,
     Conv2D,
     Declaration,
@@ -20,9 +19,10 @@ from distml.gradual.calculus.programs import (
     program_precision,
     subterms,
 )
-from distml.gradual.calculus.targets import satisfies
-from distml.gradual.calculus.translate import domains, translate
-from distml.gradual.calculus.types import Dyn, apply_broadcasting, tensor
+from oracles.calculus.targets import satisfies
+from oracles.calculus.translate import domains, translate
+from oracles.calculus.types import Dyn, apply_broadcasting, tensor
+
 from distml.solver.formula import FALSE, at_least, both, equal, less, negate
 
 from gradual.calculus import figures

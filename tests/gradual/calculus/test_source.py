@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from distml.gradual.calculus.check import expression_type, gradual_type, well_typed
-from distml.gradual.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable, subterms
-from distml.gradual.calculus.source import python_source
-from distml.gradual.calculus.types import Dyn, consistent, tensor
+from oracles.calculus.check import expression_type, gradual_type, well_typed
+from oracles.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable, subterms
+from oracles.calculus.source import python_source
+from oracles.calculus.types import Dyn, consistent, tensor
 
 from gradual.calculus.generated import accepted_by, static_types, tensors, well_typed_steps
 

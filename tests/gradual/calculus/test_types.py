@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-
-from distml.gradual.calculus.types import (
+from oracles.calculus.types import (
     Dyn,
     apply_broadcasting,
     calc_conv,

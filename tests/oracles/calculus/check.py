@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import TypeAlias
 
-from distml.gradual.calculus.programs import Add, Conv2D, Expression, Program, Reshape, Variable
-from distml.gradual.calculus.types import (
+from oracles.calculus.programs import Add, Conv2D, Expression, Program, Reshape, Variable
+from oracles.calculus.types import (
     TensorType,
     Type,
     apply_broadcasting,

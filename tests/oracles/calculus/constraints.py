@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from distml.gradual.calculus.programs import Add, Declaration, Expression, Program, Reshape, Variable
-from distml.gradual.calculus.types import TensorType, Type, Unknown
+from oracles.calculus.programs import Add, Declaration, Expression, Program, Reshape, Variable
+from oracles.calculus.types import TensorType, Type, Unknown
 
 
 @dataclass(frozen=True, slots=True)

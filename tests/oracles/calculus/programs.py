@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from distml.gradual.calculus.types import Dyn, TensorType, Type, precision
+from oracles.calculus.types import Dyn, TensorType, Type, precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

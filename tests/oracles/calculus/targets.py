@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from distml.gradual.calculus.constraints import TypeVariable
-from distml.gradual.calculus.types import Dyn, Size, TensorType, Type, Unknown, divides
+from oracles.calculus.constraints import TypeVariable
+from oracles.calculus.types import Dyn, Size, TensorType, Type, Unknown, divides
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ three: an assertion keeps them alike.
 
 from __future__ import annotations
 
-from distml.gradual.calculus.programs import Add, Conv2D, Declaration, Expression, Program, Reshape, Variable
-from distml.gradual.calculus.types import Size, Unknown
+from oracles.calculus.programs import Add, Conv2D, Declaration, Expression, Program, Reshape, Variable
+from oracles.calculus.types import Size, Unknown
 
 HEADER = """\
 import torch

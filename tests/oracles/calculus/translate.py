@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import TypeAlias
 
-from distml.gradual.calculus.constraints import (
+from oracles.calculus.constraints import (
     Bounded,
     Broadcast,
     CanReshape,
@@ -28,7 +28,7 @@ from distml.gradual.calculus.constraints import (
     Source,
     TypeVariable,
 )
-from distml.gradual.calculus.targets import (
+from oracles.calculus.targets import (
     HasRank,
     IsDyn,
     Multiple,
@@ -45,7 +45,7 @@ from distml.gradual.calculus.targets import (
     every,
     some,
 )
-from distml.gradual.calculus.types import Dyn, TensorType, Unknown
+from oracles.calculus.types import Dyn, TensorType, Unknown
 
 Rank: TypeAlias = int | Unknown
 Domains: TypeAlias = Mapping[TypeVariable, frozenset[Rank]]

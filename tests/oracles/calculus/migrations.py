@@ -15,17 +15,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from distml.gradual.calculus.constraints import Cause, TypeVariable, generate
-from distml.gradual.calculus.encode import Encoded, Encoding, Size, code_of
-from distml.gradual.calculus.programs import Program
-from distml.gradual.calculus.targets import Solution
-from distml.gradual.calculus.translate import Rank, domains
-from distml.gradual.calculus.types import Dyn, TensorType, Type, Unknown, precision
+from oracles.calculus.constraints import Cause, TypeVariable, generate
+from oracles.calculus.encode import Encoded, Encoding, Size, code_of
+from oracles.calculus.programs import Program
+from oracles.calculus.targets import Solution
+from oracles.calculus.translate import Rank, domains
+from oracles.calculus.types import Dyn, TensorType, Type, Unknown, precision
+
 from distml.solver.decide import Constraint, Contradiction, Satisfied, satisfy
 from distml.solver.formula import Formula, both, either, equal, negate
 
 if TYPE_CHECKING:
-    from distml.gradual.calculus.constraints import Generated
+    from oracles.calculus.constraints import Generated
 
 Verdict: TypeAlias = Literal["empty", "dynamic", "static"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import mul
 
-from distml.gradual.calculus.constraints import Generated, Same, TypeVariable
-from distml.gradual.calculus.targets import (
+from oracles.calculus.constraints import Generated, Same, TypeVariable
+from oracles.calculus.targets import (
     All,
     Atom,
     HasRank,
@@ -30,8 +30,9 @@ from distml.gradual.calculus.targets import (
     Target,
     Term,
 )
-from distml.gradual.calculus.translate import Domains, Rank, translate
-from distml.gradual.calculus.types import Dyn, TensorType, Type, Unknown
+from oracles.calculus.translate import Domains, Rank, translate
+from oracles.calculus.types import Dyn, TensorType, Type, Unknown
+
 from distml.shapes import Dim, Symbol
 from distml.solver.decide import Constraint
 from distml.solver.formula import (
