@@ -11,6 +11,7 @@ from distml.interp.check import deep_recursion
 from distml.interp.hints import hint_of, qualified_name
 from distml.interp.machine import OutOfSteps, OutOfTime
 from distml.interp.watch import Watcher
+from distml.ops.dialect import LIBRARY_OF_CLASS
 from distml.ops.registry import find_attribute, find_op
 from distml.source.annotations import OptionalHint, ShapeHint, TypeHint
 from distml.values import Opaque
@@ -25,14 +26,6 @@ if TYPE_CHECKING:
 
 USUAL = ("x", "input", "inputs", "input_ids", "pixel_values", "input_features", "input_values", "hidden_states")
 """What the one input is called where every parameter may be left out, most usual first."""
-_ARRAYS = {
-    "torch.Tensor": "torch",
-    "torch.FloatTensor": "torch",
-    "torch.LongTensor": "torch",
-    "torch.IntTensor": "torch",
-    "torch.BoolTensor": "torch",
-    "numpy.ndarray": "numpy",
-}
 
 
 class Input(NamedTuple):
@@ -127,7 +120,7 @@ def _of_hint(vm: Machine, hint: Hint) -> str | None:
     if isinstance(hint, ShapeHint):
         return "torch"
     if isinstance(hint, TypeHint):
-        return _ARRAYS.get(qualified_name(vm, hint.name))
+        return LIBRARY_OF_CLASS.get(qualified_name(vm, hint.name))
     return None
 
 

@@ -13,6 +13,7 @@ from distml.interp.library import library_member
 from distml.interp.patches import Patches
 from distml.interp.storage import child, drop_child, replace_attributes, set_child, view_of
 from distml.ops import Call
+from distml.ops.dialect import dialect, library_of
 from distml.ops.registry import find_attribute, find_layer, find_op
 from distml.values import (
     Bound,
@@ -114,8 +115,7 @@ DIFFERENT = frozenset("dot transpose repeat flatten squeeze max min sort argsort
 
 
 def _of_tensor(vm: Machine, value: Tensor, name: str) -> Value | None:
-    prefix = "numpy.ndarray" if value.lib == "numpy" else "torch.Tensor"
-    full = f"{prefix}.{name}"
+    full = f"{_prefix(value)}.{name}"
     if value.lib == "array":
         used = vm.frame.module.source.text
         if name in DIFFERENT and "numpy" in used and "torch" in used:
@@ -176,7 +176,7 @@ def _bind_member(vm: Machine, member: str, receiver: Value) -> Value:
     attribute = find_attribute(member)
     if attribute is None:
         return LibMethod(member, receiver)
-    return read_attribute(vm, member, attribute, receiver, member.partition(".")[0]) or vm.opaque(member)
+    return read_attribute(vm, member, attribute, receiver, library_of(member)) or vm.opaque(member)
 
 
 def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord, name: str) -> Value | None:
@@ -322,7 +322,7 @@ def _of_library(vm: Machine, value: Lib, name: str) -> Value:
         return known
     attribute = find_attribute(full)
     if attribute is not None and attribute.__code__.co_argcount == 1:
-        result = attribute(Call(vm, full, value.name.partition(".")[0]))
+        result = attribute(Call(vm, full, library_of(value.name)))
         return result if isinstance(result, Value) else vm.opaque(full)
     return Lib(canonical(full))
 
@@ -351,7 +351,7 @@ def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.A
 
 
 def _prefix(value: Tensor) -> str:
-    return "numpy.ndarray" if value.lib == "numpy" else "torch.Tensor"
+    return dialect(value.lib).tensor
 
 
 def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST, weak: bool) -> None:

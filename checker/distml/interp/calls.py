@@ -16,6 +16,7 @@ from distml.interp.state import join_states
 from distml.interp.trace import RunOver
 from distml.interp.unsettled import unsettle
 from distml.ops import Call, ShapeError
+from distml.ops.dialect import dialect, library_of
 from distml.ops.registry import find_layer, find_op
 from distml.values import (
     Bound,
@@ -128,7 +129,7 @@ def call_library(vm: Machine, name: str, arguments: Arguments, node: ast.AST) ->
     if find_layer(name) is not None:
         return construct(vm, name, arguments, node)
     if find_op(name) is not None:
-        return call_op(vm, name, arguments, node, name.partition(".")[0])
+        return call_op(vm, name, arguments, node, library_of(name))
     return unknown_call(vm, arguments, node)
 
 
@@ -143,7 +144,7 @@ def _call_method(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
     special = SPECIAL.get(callee.name)
     if special is not None:
         return special(vm, full, node)
-    lib = callee.name.partition(".")[0]
+    lib = library_of(callee.name)
     if isinstance(callee.receiver, Tensor):
         lib = callee.receiver.lib
     return call_op(vm, callee.name, full, node, lib)
@@ -166,7 +167,7 @@ def layer_attributes(vm: Machine, name: str, arguments: Arguments, node: ast.AST
     found: list[dict[str, Value]] = []
 
     def run(*values: Value) -> Value:
-        attrs = _guarded(vm, name, node, init, _rebuilt(arguments, values), name.partition(".")[0])
+        attrs = _guarded(vm, name, node, init, _rebuilt(arguments, values), library_of(name))
         if isinstance(attrs, dict):
             found.append(attrs)
         return Const(None)
@@ -193,7 +194,7 @@ def call_op(
     """Call the op registered as `name`."""
     function = find_op(name)
     out = arguments.kwargs.get("out")
-    if function is not None and lib == "torch" and isinstance(out, Tensor | Tup):
+    if function is not None and dialect(lib).out_resizes and isinstance(out, Tensor | Tup):
         return _into(vm, name, function, arguments, node, lib)
     if function is None or arguments.open or vm.patches.has(name) or not accepts(function, arguments):
         return _not_followed(vm, name, arguments, node)
@@ -252,7 +253,7 @@ def _not_followed(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -
     receiver = arguments.args[0] if arguments.args and _is_in_place(name) else None
     for value in (receiver, arguments.kwargs.get("out")):
         for part in value.items if isinstance(value, Tup) else (value,):
-            if isinstance(part, Tensor) and part.lib == "torch":
+            if isinstance(part, Tensor) and dialect(part.lib).out_resizes:
                 vm.reshaped(part, vm.facts.unknown_shape())
     return unknown_call(vm, arguments, node)
 
@@ -268,7 +269,7 @@ def run_rule(vm: Machine, name: str, rule: Callable[..., Any], arguments: Argume
 
     def run(*values: Value) -> Value:
         given = _rebuilt(arguments, values)
-        result = _guarded(vm, name, node, rule, given, name.partition(".")[0], text)
+        result = _guarded(vm, name, node, rule, given, library_of(name), text)
         if isinstance(result, Tensor):
             return perhaps_given(result, values)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))

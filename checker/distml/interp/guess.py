@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_op, hypothetical, unknown_call
 from distml.ops import Call
 from distml.ops.arraylike import shape_of
+from distml.ops.dialect import dialect
 from distml.ops.registry import find_op
 from distml.values import Const, Expr, Lib, LibMethod, Opaque, ShapeSeq, Tensor, Union, Value
 
@@ -78,8 +79,7 @@ def call_guessed(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
     if kind is None and "torch" in vm.frame.module.source.text:
         told = TENSORS_ONLY | SIZES if _may_take_array(arguments) else TENSORS_ONLY | SIZES | ALSO_LAYERS
         lib = "torch" if name in told else None
-    prefix = "numpy.ndarray" if lib == "numpy" else "torch.Tensor"
-    full = f"{prefix}.{name}"
+    full = f"{dialect(lib or 'array').tensor}.{name}"
     if name == "view" and _is_dtype_view(arguments):
         return unknown_call(vm, arguments, node)
     if kind is None and name in SAME_SHAPE and (name == "to" or not _may_take_array(arguments)):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from distml.interp.annotated_shapes import check_shape, declared_shape
 from distml.interp.names import lookup_name
 from distml.ops import Call
+from distml.ops.dialect import LIBRARY_OF_CLASS
 from distml.source.annotations import (
     AnyHint,
     Hint,
@@ -29,14 +30,6 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 _REMEMBERED = "distml_hint"
-_ARRAYS = {
-    "torch.Tensor": "torch",
-    "torch.FloatTensor": "torch",
-    "torch.LongTensor": "torch",
-    "torch.nn.Parameter": "torch",
-    "numpy.ndarray": "numpy",
-    "numpy.typing.NDArray": "numpy",
-}
 _PRIMITIVES = {"builtins.str": "str", "builtins.bool": "bool"}
 
 
@@ -113,7 +106,7 @@ def _tuple(vm: Machine, hint: TupleHint, value: Value, name: str, annotation: as
 
 def _typed(vm: Machine, hint: TypeHint, value: Opaque) -> Value:
     qualified = qualified_name(vm, hint.name)
-    lib = _ARRAYS.get(qualified)
+    lib = LIBRARY_OF_CLASS.get(qualified)
     if lib is not None:
         return Tensor(lib, Call(vm, "annotation", lib).shape(value))
     if qualified == "builtins.int":
@@ -151,7 +144,7 @@ def _shaped(vm: Machine, hint: ShapeHint, value: Value, name: str, annotation: a
 
 def _library(vm: Machine, hint: ShapeHint) -> str:
     name = hint.array or ""
-    known = _ARRAYS.get(name) or _ARRAYS.get(qualified_name(vm, name) if name else "")
+    known = LIBRARY_OF_CLASS.get(name) or LIBRARY_OF_CLASS.get(qualified_name(vm, name) if name else "")
     if known is not None:
         return known
     return "numpy" if name.endswith("ndarray") else "torch" if name.endswith("Tensor") else "array"

@@ -15,6 +15,7 @@ from distml.interp.calls import (
 )
 from distml.interp.classes import ClassRecord, is_module, lookup
 from distml.interp.library import library_bases, library_member
+from distml.ops.dialect import library_of
 from distml.ops.registry import find_layer
 from distml.values import (
     Class,
@@ -221,7 +222,7 @@ def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast
     record = vm.record(ref)
     member = library_member(name, "__call__")
     if member is not None:
-        return call_op(vm, member, arguments.after(ref), node, name.partition(".")[0])
+        return call_op(vm, member, arguments.after(ref), node, library_of(name))
     rules: Any = next((r for r in map(find_layer, library_bases(name)) if hasattr(r, "forward")), None)
     if rules is None or not isinstance(record, InstanceRecord) or not record.exact:
         return unknown_call(vm, arguments, node)

@@ -10,6 +10,7 @@ from distml.interp.truth import truth
 from distml.interp.unsettled import unsettle
 from distml.ops import Call
 from distml.ops.arraylike import may_redefine
+from distml.ops.dialect import dialect, library_of
 from distml.ops.python.conditions import condition
 from distml.ops.python.keys import underlying
 from distml.ops.registry import find_op
@@ -74,7 +75,7 @@ _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "
 
 def tensor_prefix(value: Tensor) -> str:
     """The class that the operators of an array are looked up in."""
-    return "numpy.ndarray" if value.lib == "numpy" else "torch.Tensor"
+    return dialect(value.lib).tensor
 
 
 def binary(
@@ -114,11 +115,11 @@ def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node
 
 
 def _array_of(left: Value, right: Value) -> Tensor | None:
-    """The operand whose library decides: torch's when both are arrays."""
+    """The operand whose library decides."""
     arrays = [v for v in (left, right) if isinstance(v, Tensor)]
     if not arrays:
         return None
-    return next((a for a in arrays if a.lib == "torch"), arrays[0])
+    return max(arrays, key=lambda a: dialect(a.lib).precedence)
 
 
 def vm_call(vm: Machine, name: str) -> Call:
@@ -142,7 +143,7 @@ def _overloaded(vm: Machine, name: str, left: Value, right: Value, in_place: boo
 def _takes_apart(vm: Machine, operator: tuple[Value, str, Value]) -> bool:
     """Whether an array of NumPy goes first: it applies the operator to each of its elements, unless the object objects."""
     left, _, right = operator
-    if not isinstance(left, Tensor) or left.lib == "torch":
+    if not isinstance(left, Tensor) or not dialect(left.lib).takes_objects_apart:
         return False
     return vm.attribute(right, "__array_ufunc__") != NONE and vm.attribute(right, "__array_priority__") is None
 
@@ -390,8 +391,7 @@ def _all_but_last(vm: Machine, value: ShapeSeq, shape: Shape, count: int) -> Sha
 def _opaque_item(vm: Machine, value: Opaque | Expr, index: Value, node: ast.AST) -> Value:
     kind = vm.get(("kind", value))
     if kind is not None:
-        prefix = "numpy.ndarray" if kind == "numpy" else "torch.Tensor"
-        return hypothetical(vm, f"{prefix}.__getitem__", Arguments([value, index]), node, kind)
+        return hypothetical(vm, f"{dialect(kind).tensor}.__getitem__", Arguments([value, index]), node, kind)
     if isinstance(value, Opaque) and isinstance(index, Const):
         return vm.child(value, "item", index, f"{value.name}[{index!r}]", node)
     return vm.opaque(vm.snippet(node), vm.origin(node))
@@ -402,7 +402,7 @@ def _of_class(vm: Machine, value: Lib | Class, index: Value, node: ast.AST) -> V
     if isinstance(value, Lib):
         name = f"{value.name}.__getitem__"
         if find_op(name) is not None:
-            return call_op(vm, name, Arguments([index]), node, value.name.partition(".")[0])
+            return call_op(vm, name, Arguments([index]), node, library_of(name))
         return value
     record = vm.at(value.address)
     if isinstance(index, Const) and index.value in record.attrs:

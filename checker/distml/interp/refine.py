@@ -10,6 +10,7 @@ from distml.interp.names import assign_name
 from distml.interp.truth import truth
 from distml.interp.typetests import has_attribute, is_instance
 from distml.ops import Call
+from distml.ops.dialect import LIBRARY_OF_CLASS, TENSOR_CLASSES
 from distml.shapes import Dim, Shape, Symbol
 from distml.values import (
     NONE,
@@ -284,8 +285,8 @@ def _refine_instance(vm: Machine, node: ast.expr, value: Value, classes: Value, 
         _settle(vm, node, value, is_instance(vm, believed(value), classes), holds)
     if isinstance(value, Opaque) and holds:
         vm.put(("notnone", value), True)
-        if classes in (Lib("torch.Tensor"), Lib("numpy.ndarray")):
-            lib = "torch" if classes == Lib("torch.Tensor") else "numpy"
+        if isinstance(classes, Lib) and classes.name in TENSOR_CLASSES:
+            lib = LIBRARY_OF_CLASS[classes.name]
             shape = Call(vm, "refine", lib).shape(value)
             _rebind(vm, node, Tensor(lib, shape))
 

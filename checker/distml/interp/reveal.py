@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops import Call
+from distml.ops.dialect import dialect
 from distml.values import (
     Const,
     Expr,
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 def describe(vm: Machine, value: Value) -> str:
     """A value in one line: `Tensor[b, 128]`, `int 3`, `tuple (...)`."""
     if isinstance(value, Tensor):
-        kind = "ndarray" if value.lib == "numpy" else "Tensor"
-        return f"{kind}{vm.facts.shape(value.shape)!r}"
+        return f"{dialect(value.lib).shown}{vm.facts.shape(value.shape)!r}"
     if isinstance(value, Union):
         return " | ".join(describe(vm, option) for option in value.options)
     if isinstance(value, Tup):

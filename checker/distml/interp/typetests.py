@@ -13,6 +13,7 @@ import typing
 from typing import TYPE_CHECKING, Any
 
 from distml.interp.library import library_bases
+from distml.ops.dialect import KNOWN, TENSOR_CLASSES, dialect
 from distml.ops.registry import find_layer
 from distml.values import (
     Claimed,
@@ -43,7 +44,6 @@ _BUILT_IN: dict[str, type] = {
     for kind in (int, bool, float, complex, str, bytes, type(None), type(...), tuple, list, dict, slice, set, frozenset)
 }
 _MODULES = {"builtins": None, "collections": collections, "collections.abc": collections.abc, "numbers": numbers}
-_ARRAYS = {"numpy": "numpy.ndarray", "torch": "torch.Tensor"}
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _RECORDS: dict[type, str] = {ListRecord: "builtins.list", DictRecord: "builtins.dict", SetRecord: "builtins.set"}
 _BARE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
@@ -79,7 +79,7 @@ def has_attribute(vm: Machine, value: Value, name: str) -> bool | None:
     record = vm.record(value) if isinstance(value, Ref) else None
     if isinstance(record, InstanceRecord):
         return _object_has(vm, value, record, name)
-    if not isinstance(value, Tensor) or value.lib not in _ARRAYS or name.startswith("__"):
+    if not isinstance(value, Tensor) or dialect(value.lib) not in KNOWN or name.startswith("__"):
         return None
     # Arrays have more than there are rules for.
     found = find_attribute_of(vm, value, name, vm.node)
@@ -127,7 +127,7 @@ def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
         if issubclass(kind, wanted):
             return True
         return False if _is_plain(value) or wanted in _BUILT_IN.values() else None
-    return False if cls.name in _ARRAYS.values() or cls.name.startswith("torch.nn.") else None
+    return False if cls.name in TENSOR_CLASSES or cls.name.startswith("torch.nn.") else None
 
 
 def _is_plain(value: Value) -> bool:
@@ -143,15 +143,15 @@ def _array(vm: Machine, value: Tensor, cls: Value) -> bool | None:
         return False
     if cls.name == "torch.nn.Parameter":
         return True if value.parameter else None
-    own = _ARRAYS.get(value.lib)
-    if own is None:
+    own = dialect(value.lib)
+    if own not in KNOWN:
         return False if wanted in _BUILT_IN.values() else None
-    if value.lib == "numpy" and not vm.facts.shape(value.shape).least:
+    if own.scalars_are_numbers and not vm.facts.shape(value.shape).least:
         # Of rank 0 it may be a scalar, which is no array and may be a float.
-        return False if cls.name == "torch.Tensor" else None
-    if cls.name == own:
-        return True
-    other = cls.name in _ARRAYS.values() or wanted in _BUILT_IN.values()
+        return False if cls.name in TENSOR_CLASSES - {own.tensor} else None
+    if cls.name == own.tensor:
+        return True if own.one_class else None
+    other = cls.name in TENSOR_CLASSES or wanted in _BUILT_IN.values()
     return False if other or wanted in (collections.abc.Sequence, collections.abc.Mapping) else None
 
 
@@ -172,7 +172,7 @@ def _object(vm: Machine, record: InstanceRecord, cls: Value) -> bool | None:
     if not isinstance(cls, Lib):
         return None
     wanted = real_class(cls.name)
-    concrete = wanted in _BUILT_IN.values() or cls.name in _ARRAYS.values()
+    concrete = wanted in _BUILT_IN.values() or cls.name in TENSOR_CLASSES
     return False if concrete or cls.name.startswith("torch.nn.") else None
 
 

@@ -49,7 +49,7 @@ def shape_of(call: Call, value: Value, depth: int = 0) -> Shape:
 
     Numbers have rank 0; nested sequences stack their items; a value nothing is
     known of gets an unknown shape that stays its own, so that what is learned of
-    it later reaches every use. `None`, `...` and, for torch, strings are no arrays: an
+    it later reaches every use. `None`, `...` and, where the dialect says so, strings are no arrays: an
     operation that meets one meets a placeholder on a path that is not taken like this.
     """
     if isinstance(value, Tensor):
@@ -73,9 +73,9 @@ def _is_scalar(call: Call, value: Const, depth: int) -> bool:
     """Whether a constant is a number, or an element as NumPy's arrays of strings and objects have them."""
     if isinstance(value.value, int | float | complex):
         return True
-    if call.lib == "torch":
-        return False
-    return isinstance(value.value, str | bytes) or depth > 0
+    if isinstance(value.value, str | bytes):
+        return call.dialect.text_is_element
+    return call.dialect.anything_is_element and depth > 0
 
 
 def common(call: Call, shapes: Sequence[Shape]) -> Shape:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 from distml.ops.arraylike import shape_of
 from distml.ops.broadcast import broadcast
+from distml.ops.dialect import dialect
 from distml.shapes import Dim, Facts, Origin, Shape
 from distml.solver.formula import at_least, divisible, equal
 from distml.values import (
@@ -33,6 +34,7 @@ from distml.values import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from distml.ops.dialect import Dialect
     from distml.solver.formula import Formula
 
 ZERO, ONE, MINUS_ONE = Const(0), Const(1), Const(-1)
@@ -138,6 +140,11 @@ class Call:
         self.facts = Facts(world)
         self.doubtful = False
         self.foreign = False
+
+    @property
+    def dialect(self) -> Dialect:
+        """What the tensors that the call makes are."""
+        return dialect(self.lib)
 
     # --- reading constants and sizes -------------------------------------------------
 

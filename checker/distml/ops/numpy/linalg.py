@@ -323,7 +323,7 @@ def norm(call: Call, x: Value, ord: Value = NONE, axis: Value = NONE, keepdims: 
 @op("numpy.linalg.vector_norm")
 def vector_norm(call: Call, x: Value, *, axis: Value = NONE, keepdims: Value = FALSE, ord: Value = NONE) -> Value:
     """numpy.linalg.vector_norm(x): https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html"""
-    return array(call, reduced(call, call.shape(x), axis, keepdims, empty_is_all=False), "float")
+    return array(call, reduced(call, call.shape(x), axis, keepdims), "float")
 
 
 @op("numpy.linalg.matrix_norm")

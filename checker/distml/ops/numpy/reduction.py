@@ -58,7 +58,7 @@ def reduction(call: Call, a: Value, *args: Value, **options: Value) -> Value:
     name = call.name.rpartition(".")[2]
     given = dict(zip(_PARAMETERS[name].split(), args, strict=False)) | options
     axis, keep = given.get("axis", NONE), given.get("keepdims", FALSE)
-    shape = reduced(call, shape_of_nested(call, a), axis, keep, empty_is_all=False)
+    shape = reduced(call, shape_of_nested(call, a), axis, keep)
     own = element_kind(call, a)
     kind = kind_of(call, given.get("dtype", NONE), _KINDS[name](own) if name in _KINDS else own)
     content = _folded(call, name, a) if axis == NONE and shape.rank == 0 else None
@@ -150,7 +150,7 @@ def average(
     shape = call.shape(a)
     if call.is_none(weights) is False:
         _require_weights(call, shape, axis, call.shape(weights))
-    result = array(call, reduced(call, shape, axis, keepdims, empty_is_all=False), floating(element_kind(call, a)))
+    result = array(call, reduced(call, shape, axis, keepdims), floating(element_kind(call, a)))
     both = call.flag(returned)
     if both is None:
         return call.unknown()
@@ -190,7 +190,7 @@ def percentile(
     interpolation: Value = NONE,
 ) -> Value:
     """numpy.percentile(a, q, axis): https://numpy.org/doc/stable/reference/generated/numpy.percentile.html"""
-    rest = reduced(call, call.shape(a), axis, keepdims, empty_is_all=False)
+    rest = reduced(call, call.shape(a), axis, keepdims)
     return output(call, array(call, joined(call, call.shape(q), rest), None), out)
 
 

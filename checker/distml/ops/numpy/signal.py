@@ -16,12 +16,15 @@ from distml.ops.rules.axes import axis_in, drop_axis, pad_front, replace_axis
 from distml.ops.rules.kinds import floating, promote
 from distml.ops.rules.linalg import smaller
 from distml.ops.rules.view import ravel
+from distml.ops.semantics.window import Padding, Window, places
 from distml.shapes import Dim, Shape
 from distml.values import Const, Num
 
 if TYPE_CHECKING:
     from distml.values import Value
 
+_MODES: dict[str | int, Padding] = {"full": "full", "f": "full", 2: "full", "same": "same", "s": "same", 1: "same"}
+_MODES |= {"valid": "valid", "v": "valid", 0: "valid"}
 FULL, VALID, ONE, LAST = Const("full"), Const("valid"), Const(1), Const(-1)
 
 
@@ -43,14 +46,13 @@ def correlate(call: Call, a: Value, v: Value, mode: Value = VALID) -> Value:
 def _convolved(call: Call, left: Dim, right: Dim, mode: object) -> Dim | None:
     least = smaller(call, left, right)
     most = left if least is right else right if least is left else call.symbol("size")
-    if mode in ("full", "f", 2):
-        return left + right - 1
-    if mode in ("same", "s", 1):
-        return most
-    if mode not in ("valid", "v", 0):
+    padding = _MODES.get(mode) if isinstance(mode, str | int) else None
+    if padding is None:
         return None
-    if least in (left, right):
-        return most - least + 1
+    if padding == "full" or least in (left, right) or padding == "same":
+        # The longer one is the signal; where it is not known, "full" does not depend on it.
+        signal, kernel = (left, right) if least not in (left, right) and padding == "full" else (most, least)
+        return places(call, signal, Window(kernel, padding=padding), repr(Shape((signal,))))
     # Which of the two is the kernel is not known; a written size most likely is.
     if right.constant is not None and left.constant is None:
         return left - right + 1

@@ -9,6 +9,7 @@ from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array, vector
 from distml.ops.registry import op
 from distml.ops.rules.sizes import shape_from
+from distml.ops.semantics.window import Window, places
 from distml.shapes import Dim, Shape
 from distml.values import Prim
 
@@ -90,9 +91,7 @@ def sliding_window_view(call: Call, x: Value, window_shape: Value, axis: Value =
 def _positions(call: Call, size: Dim | None, window: Dim | None, shape: Shape) -> Dim | None:
     if size is None or window is None:
         return None
-    left = size - window + 1
-    call.require_positive(left, "SHP403", f"{call.text}: a window of {window} is longer than an axis of {shape!r}")
-    return left
+    return places(call, size, Window(window), repr(shape))
 
 
 @op("numpy.packbits", "numpy.unpackbits")

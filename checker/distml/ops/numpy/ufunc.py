@@ -243,7 +243,7 @@ def reduce(
 ) -> Value:
     """ufunc.reduce(a, axis): https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduce.html"""
     kind = kind_of(call, dtype, _own_kind(call, array))
-    shape = reduced(call, call.shape(array), axis, keepdims, empty_is_all=False)
+    shape = reduced(call, call.shape(array), axis, keepdims)
     return into(call, call.tensor(shape, kind, "numpy"), out)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import MINUS_ONE, ZERO, Call
+from distml.ops.dialect import dialect
 from distml.ops.python.comparing import compare
 from distml.ops.python.folding import MISSING, fold, number_kind, python
 from distml.ops.python.joined import concatenate, repeated_once
@@ -105,7 +106,7 @@ def operate(call: Call, op: str, left: Value, right: Value) -> Value:
         return own
     tensor = next((side for side in (left, right) if isinstance(side, Tensor)), None)
     if tensor is not None:
-        name = f"{'numpy.ndarray' if tensor.lib == 'numpy' else 'torch.Tensor'}.{METHODS[op]}"
+        name = f"{dialect(tensor.lib).tensor}.{METHODS[op]}"
         rule = find_op(name)
         result: Value = (
             call.unknown() if rule is None else rule(Call(call.world, name, tensor.lib, call.text), left, right)

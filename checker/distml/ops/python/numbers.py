@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, ZERO, Call
+from distml.ops.dialect import dialect
 from distml.ops.python.arithmetic import binary, operate
 from distml.ops.python.comparing import compare
 from distml.ops.python.folding import MAX_BITS, compute
@@ -118,8 +119,9 @@ def _between(call: Call, dims: Sequence[Dim], *, largest: bool) -> Value:
 def abs_(call: Call, x: Value, /) -> Value:
     """abs(x): https://docs.python.org/3/library/functions.html#abs"""
     if isinstance(x, Tensor):
-        rule = find_op("numpy.abs" if x.lib == "numpy" else "torch.abs")
-        result: Value = call.unknown() if rule is None else rule(Call(call.world, f"{x.lib}.abs", x.lib), x)
+        name = f"{dialect(x.lib).tensor}.__abs__"
+        rule = find_op(name)
+        result: Value = call.unknown() if rule is None else rule(Call(call.world, name, x.lib), x)
         return result
     if isinstance(x, Union):
         return union([abs_(call, option) for option in x.options])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, Call
+from distml.ops.dialect import dialect
 from distml.ops.python.arithmetic import METHODS, ORDER, operate, unary
 from distml.ops.python.comparing import compare
 from distml.ops.python.indexing import getitem
@@ -82,7 +83,7 @@ def itemgetter_call(call: Call, items: Value, obj: Value, /) -> Value:
 
 def _item(call: Call, obj: Value, index: Value) -> Value:
     if isinstance(obj, Tensor):
-        owner = "numpy.ndarray" if obj.lib == "numpy" else "torch.Tensor"
+        owner = dialect(obj.lib).tensor
         rule = find_op(f"{owner}.__getitem__")
         if rule is None:
             return call.unknown()

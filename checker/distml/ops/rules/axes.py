@@ -259,7 +259,7 @@ def swap_axes(call: Call, shape: Shape, first: Value, second: Value) -> Shape:
     """Two axes exchanged (torch.transpose, numpy.swapaxes)."""
     shape = call.facts.shape(shape)
     a, b = axis_in(call, first, shape), axis_in(call, second, shape)
-    if shape.rank == 0 and call.lib == "numpy":
+    if shape.rank == 0 and not call.dialect.scalar_has_axes:
         call.fail("SHP202", f"{call.text}: a scalar has no axes to exchange")
     if shape.dims is not None:
         if a is None or b is None:

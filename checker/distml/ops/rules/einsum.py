@@ -98,7 +98,7 @@ def contract(call: Call, shown: str, operands: Sequence[Labels], shapes: Sequenc
             rest = call.broadcast(rest, middle, code="SHP103", message=f"{call.text}: {shown}: '...'")
     dims = [sizes[name] for name in result.names]
     if result.front is None:
-        if call.lib == "numpy" and rest.rank:
+        if call.dialect.dots_in_result and rest.rank:
             call.fail("SHP103", f"{call.text}: {shown}: the result has no '...' for the axes {rest!r}")
         return Shape(tuple(dims))
     head, tail = tuple(dims[: result.front]), tuple(dims[result.front :])

@@ -74,10 +74,10 @@ def _new_axis(call: Call, shape: Shape, size: Dim | None, place: int) -> Dim:
 def _stretch(call: Call, shape: Shape, old: Dim, size: Dim | None) -> Dim:
     if size is None:
         return call.symbol("size") if not old.differs(1) else old
-    if call.lib == "torch" and size == -1:
+    if call.dialect.minus_one_keeps and size == -1:
         return old
     if old == 1:
-        return _free(call, size) if call.lib == "torch" else size
+        return _free(call, size) if call.dialect.minus_one_keeps else size
     if not old.differs(1):
         if call.world.watched and size.low is not None and size.low >= 0:
             text = f"{call.text}: an axis of size {old} is to become {size}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from distml.ops.dialect import dialect
 from distml.ops.rules.index_parts import Part, parse
 from distml.ops.rules.pointwise import fits_into
 from distml.ops.rules.slices import slice_length
@@ -32,7 +33,7 @@ def indexed(call: Call, shape: Shape, index: Value, lib: str) -> Shape | None:
     """The shape of `x[index]` for an `x` of `shape`; None when it cannot be told.
 
     Fails with SHP303 (too many indices), SHP302 (out of bounds), SHP304 (mask) and
-    SHP102 (index arrays that do not broadcast). `lib` is "torch" or "numpy".
+    SHP102 (index arrays that do not broadcast). `lib` is whose rules of indexing count.
     """
     parts = parse(call, index, lib)
     if parts is None:
@@ -167,7 +168,7 @@ def _match(call: Call, shape: Shape, part: Part, sizes: list[Dim], axis: int) ->
 
 def _arrange(call: Call, cells: list[Cell], lib: str) -> Shape | None:
     arrays = [i for i, cell in enumerate(cells) if cell.kind == "array"]
-    if lib == "torch":
+    if dialect(lib).integers_first:
         gone = [c for c in cells if c.kind != "int" and not (c.kind == "rest" and c.shape.dims == ())]
         cells, arrays = gone, [i for i, cell in enumerate(gone) if cell.kind == "array"]
     elif arrays:
@@ -178,7 +179,8 @@ def _arrange(call: Call, cells: list[Cell], lib: str) -> Shape | None:
     first, last = arrays[0], arrays[-1]
     between = [c for c in cells[first : last + 1] if c.kind in ("keep", "rest")]
     others = [c.shape for i, c in enumerate(cells) if i not in arrays]
-    if lib == "torch" and [c for c in between if c.kind == "keep"] == [] and any(c.shape.rank is None for c in between):
+    only_rest = all(c.kind != "keep" for c in between) and any(c.shape.rank is None for c in between)
+    if dialect(lib).integers_first and only_rest:
         return None
     if between:
         return joined(call, [block, *others])

@@ -54,7 +54,7 @@ def _rows(call: Call, shape: Shape) -> list[Shape] | Shape | None:
 def concatenate(call: Call, parts: list[Shape] | Shape | None, axis: Value, length: Dim | None = None) -> Shape:
     """Arrays joined along an axis they all have (torch.cat, numpy.concatenate); SHP203.
 
-    In torch a vector of no elements joins anything. `length` is the number of
+    In some dialects a vector of no elements joins anything. `length` is the number of
     arrays where `parts` is what they are all like.
     """
     if parts is None:
@@ -62,7 +62,7 @@ def concatenate(call: Call, parts: list[Shape] | Shape | None, axis: Value, leng
     if isinstance(parts, Shape):
         return _concatenate_like(call, parts, axis, length)
     parts = [call.facts.shape(part) for part in parts]
-    if call.lib == "torch":
+    if call.dialect.empty_joins:
         parts = [p for p in parts if p != Shape.of(0)] or parts
         if any(_may_be_skipped(p) for p in parts) and len({p.rank for p in parts}) > 1:
             return _among(call, parts, axis)
@@ -142,8 +142,8 @@ def _other_axis(call: Call, parts: list[Shape]) -> str | None:
 
 def _join_unranked(call: Call, parts: list[Shape], axis: Value) -> Shape:
     at = axis_in(call, axis, parts[0])
-    if at is None or call.lib == "torch":
-        # A part of unknown rank may be torch's empty vector.
+    if at is None or call.dialect.empty_joins:
+        # A part of unknown rank may be an empty vector.
         return call.facts.unknown_shape()
     sizes = [call.facts.axis(part, at) for part in parts]
     known = [size for size in sizes if size is not None]
@@ -153,7 +153,7 @@ def _join_unranked(call: Call, parts: list[Shape], axis: Value) -> Shape:
 def _concatenate_like(call: Call, part: Shape, axis: Value, length: Dim | None) -> Shape:
     """Arrays of one shape, one by one not known."""
     part = call.facts.shape(part)
-    if part.rank is None and call.lib == "torch":
+    if part.rank is None and call.dialect.empty_joins:
         return call.facts.unknown_shape()
     if part.rank == 0:
         call.fail("SHP203", f"{call.text}: scalars cannot be joined, stack them")

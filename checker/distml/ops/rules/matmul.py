@@ -223,8 +223,8 @@ def _summed(call: Call, left: Shape, right: Shape, a: int, b: int) -> None:
     for shape, axis, size in ((left, a, sizes[0]), (right, b, sizes[1])):
         if size is None:
             call.fail("SHP202", f"{call.text}: axis {axis} is out of range for {call.show(shape)}")
-    if call.lib == "torch" and any(s is not None and not s.differs(1) for s in sizes):
-        # torch broadcasts an axis of size 1 here.
+    if call.dialect.one_contracts and any(s is not None and not s.differs(1) for s in sizes):
+        # An axis of size 1 is broadcast here.
         first, second = sizes
         if first is not None and second is not None:
             state_meeting(call, first, second, "SHP101", f"{call.text}: {first} meets {second}")

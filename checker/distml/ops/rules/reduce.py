@@ -15,17 +15,16 @@ if TYPE_CHECKING:
     from distml.values import Value
 
 
-def reduced(call: Call, shape: Shape, axes: Value, keep: Value, empty_is_all: bool = True) -> Shape:
+def reduced(call: Call, shape: Shape, axes: Value, keep: Value) -> Shape:
     """The shape after reducing over `axes`: None for all, one axis or a sequence of them.
 
-    `keep` leaves axes of size 1. An empty sequence means all axes to torch
-    (`empty_is_all`) and none to NumPy.
+    `keep` leaves axes of size 1. What an empty sequence means is for the dialect to say.
     """
     shape = call.facts.shape(shape)
     keeps = call.flag(keep)
     absent = call.is_none(axes)
     items = call.items(axes)
-    if absent or (items == () and empty_is_all):
+    if absent or (items == () and call.dialect.no_axes_is_all):
         return _all(call, shape, keeps)
     if items == ():
         return shape

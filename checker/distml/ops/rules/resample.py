@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.rules.layers import per_axis, size
-from distml.ops.rules.pool import scaled
 from distml.ops.rules.ranks import Dims, each_rank
-from distml.ops.rules.window import slide
+from distml.ops.semantics.pool import scaled
+from distml.ops.semantics.window import Window, places
 from distml.shapes import Dim, Shape
 from distml.values import Const, Value
 
@@ -154,9 +154,9 @@ def unfold(call: Call, input: Value, parameters: tuple[Value, Value, Value, Valu
     kernel, dilation, padding, stride = (per_axis(call, value, 2) for value in parameters)
 
     def rule(dims: Dims) -> Value:
-        places = _places(call, dims[-2:], kernel, dilation, padding, stride)
+        count = _places(call, dims[-2:], kernel, dilation, padding, stride)
         window = None if kernel[0] is None or kernel[1] is None else kernel[0] * kernel[1]
-        return call.tensor([*dims[:-3], None if window is None else dims[-3] * window, places], call.dtype(input))
+        return call.tensor([*dims[:-3], None if window is None else dims[-3] * window, count], call.dtype(input))
 
     return each_rank(call, call.shape(input), (4, 3), rule)
 
@@ -171,9 +171,9 @@ def fold(call: Call, input: Value, output_size: Value, parameters: tuple[Value, 
     rows = call.facts.axis(shape, -2)
     call.require_divisible(rows, window, "SHP404", text)
     if sizes[0] is not None and sizes[1] is not None:
-        places = _places(call, (sizes[0], sizes[1]), kernel, dilation, padding, stride)
+        count = _places(call, (sizes[0], sizes[1]), kernel, dilation, padding, stride)
         text = f"{call.text}: the output size has {{left}} places of the window, the input {{right}}"
-        call.require_equal(places, call.facts.axis(shape, -1), "SHP201", text)
+        call.require_equal(count, call.facts.axis(shape, -1), "SHP201", text)
     channels = None if rows is None or window is None or window.constant == 0 else rows // window
     return each_rank(call, shape, (3, 2), lambda dims: call.tensor([*dims[:-2], channels, *sizes], call.dtype(input)))
 
@@ -188,6 +188,6 @@ def _places(
 ) -> Dim | None:
     total: Dim | None = Dim.of(1)
     for dim, k, d, p, s in zip(dims, kernel, dilation, padding, stride, strict=True):
-        along = slide(call, dim, k, s, None if p is None else 2 * p, d, repr(Shape(dims)))
+        along = places(call, dim, Window(k, s, None if p is None else 2 * p, d), repr(Shape(dims)))
         total = None if total is None or along is None else total * along
     return total

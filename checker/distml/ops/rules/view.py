@@ -137,7 +137,7 @@ def _holes(call: Call, shape: Shape, sizes: Sizes) -> list[int]:
         call.fail("SHP201", f"{call.text}: only one size can be -1 in {asked(sizes)}")
     if certain:
         wrong = sizes[certain[0]]
-        if call.lib == "torch" and wrong is not None and wrong != -1:
+        if call.dialect.only_minus_one and wrong is not None and wrong != -1:
             call.fail("SHP603", f"{call.text}: {wrong} is no size in {asked(sizes)}")
         return certain
     open_ends = [i for i, d in enumerate(sizes) if d is None]

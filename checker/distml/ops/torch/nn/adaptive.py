@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, ZERO, Call
 from distml.ops.registry import layer, op
-from distml.ops.rules import pool as rules
 from distml.ops.rules.layers import given
+from distml.ops.semantics import pool as rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable

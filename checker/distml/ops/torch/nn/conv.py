@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from distml.ops.call import NONE, ONE, TRUE, ZERO, Call
 from distml.ops.registry import layer, op
-from distml.ops.rules.conv import convolve
 from distml.ops.rules.layers import attribute_of, given, optional, parameter, per_axis, per_axis_attribute, size
 from distml.ops.rules.padding import around
+from distml.ops.semantics.conv import Kernel, convolve, require_bias, transpose
+from distml.ops.semantics.window import Axes, Layout, Padding, Window, both_sides, windows
 from distml.shapes import Shape
 from distml.values import Const, Num, Tensor, Value, alternatives
 
@@ -21,6 +22,70 @@ if TYPE_CHECKING:
     from distml.shapes import Dim
 
 ZEROS = Const("zeros")
+
+
+def _windows(call: Call, kernel: Axes, parameters: tuple[Value, Value, Value]) -> tuple[Window, ...]:
+    """The windows of stride, padding and dilation; padding is a word, or a size for each side."""
+    count = len(kernel)
+    stride, padding, dilation = parameters
+    word = padding.value if isinstance(padding, Const) else None
+    pads: tuple[Padding, ...] = ("same" if word == "same" else "valid",) * count
+    if not isinstance(word, str):
+        pads = both_sides(call, per_axis(call, padding, count))
+    return windows(kernel, per_axis(call, stride, count), pads, per_axis(call, dilation, count))
+
+
+def convolved(
+    call: Call,
+    input: Shape,
+    weight: Shape,
+    bias: Value,
+    parameters: tuple[Value, Value, Value],
+    groups: Value,
+    channels: Dim | None = None,
+) -> Value:
+    """torch.nn.functional.conv1d to 3d: weight is (out, in / groups, *kernel), the number of axes is the weight's.
+
+    `parameters` are stride, padding and dilation; `channels` is what a layer was made for.
+    """
+    weight = call.facts.shape(weight)
+    if weight.dims is None:
+        return call.unranked(None)
+    outside, share, *sizes = weight.dims
+    divisor = call.dim(groups)
+    if channels is None and divisor is not None:
+        channels = share * divisor
+    require_bias(call, bias, outside)
+    count = len(sizes)
+    read, layout = _windows(call, tuple(sizes), parameters), Layout(count, channels_last=False)
+    return convolve(call, input, Kernel(channels, outside, divisor), read, layout, (count + 2, count + 1))
+
+
+def transposed(
+    call: Call,
+    input: Shape,
+    weight: Shape,
+    bias: Value,
+    parameters: tuple[Value, Value, Value, Value],
+    groups: Value,
+    output_size: Value = NONE,
+) -> Value:
+    """torch.nn.functional.conv_transpose1d to 3d: weight is (in, out / groups, *kernel).
+
+    `parameters` are stride, padding, output_padding and dilation.
+    """
+    weight = call.facts.shape(weight)
+    if weight.dims is None:
+        return call.unranked(None)
+    inside, share, *sizes = weight.dims
+    count, divisor = len(sizes), call.dim(groups)
+    outside = None if divisor is None else share * divisor
+    if divisor is not None and divisor.constant is not None:
+        require_bias(call, bias, outside)
+    stride, padding, extra, dilation = parameters
+    read, layout = _windows(call, tuple(sizes), (stride, padding, dilation)), Layout(count, channels_last=False)
+    extras, ranks = per_axis(call, extra, count), (count + 2, count + 1)
+    return transpose(call, input, Kernel(inside, outside, divisor), read, layout, ranks, extras, output_size)
 
 
 def _functional(count: int) -> Callable[..., Value]:
@@ -35,7 +100,7 @@ def _functional(count: int) -> Callable[..., Value]:
         groups: Value = ONE,
     ) -> Value:
         kernel = call.of_rank(call.shape(weight), count + 2, what="a weight")
-        return convolve(call, call.shape(input), kernel, bias, (stride, padding, dilation), groups)
+        return convolved(call, call.shape(input), kernel, bias, (stride, padding, dilation), groups)
 
     return conv
 
@@ -111,7 +176,7 @@ def _layer(count: int) -> type:
             mode = call.const(given(call, attrs, "padding_mode"), str)
             if mode in ("reflect", "replicate", "circular"):
                 around(call, shape, padding, count, mode)
-            result = convolve(call, shape, weight, bias, (stride, padding, dilation), groups, channels)
+            result = convolved(call, shape, weight, bias, (stride, padding, dilation), groups, channels)
             return floated(call, result)
 
     return Conv

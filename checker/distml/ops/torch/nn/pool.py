@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ONE, TRUE, ZERO, Call
 from distml.ops.registry import layer, op
-from distml.ops.rules import pool as rules
 from distml.ops.rules.layers import given
+from distml.ops.semantics import pool as rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def _max_pool(count: int) -> Callable[..., Value]:
         ceil_mode: Value = FALSE,
         return_indices: Value = FALSE,
     ) -> Value:
-        result = rules.pool(call, input, count, kernel_size, stride, padding, dilation, ceil_mode)
+        result = rules.pooled(call, input, count, kernel_size, stride, padding, dilation, ceil_mode)
         return rules.with_indices(call, result, return_indices)
 
     return max_pool
@@ -64,7 +64,7 @@ def _avg_pool(count: int) -> Callable[..., Value]:
         count_include_pad: Value = TRUE,
         divisor_override: Value = NONE,
     ) -> Value:
-        return rules.pool(call, input, count, kernel_size, stride, padding, ONE, ceil_mode)
+        return rules.pooled(call, input, count, kernel_size, stride, padding, ONE, ceil_mode)
 
     return avg_pool
 
@@ -78,7 +78,7 @@ def _lp_pool(count: int) -> Callable[..., Value]:
         stride: Value = NONE,
         ceil_mode: Value = FALSE,
     ) -> Value:
-        return rules.pool(call, input, count, kernel_size, stride, ZERO, ONE, ceil_mode)
+        return rules.pooled(call, input, count, kernel_size, stride, ZERO, ONE, ceil_mode)
 
     return lp_pool
 
@@ -110,7 +110,7 @@ def _max_layer(count: int) -> type:
         @staticmethod
         def forward(call: Call, attrs: dict[str, Value], input: Value) -> Value:
             names = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
-            result = rules.pool(call, input, count, *(given(call, attrs, name) for name in names))
+            result = rules.pooled(call, input, count, *(given(call, attrs, name) for name in names))
             return rules.with_indices(call, result, given(call, attrs, "return_indices"))
 
     return MaxPool
@@ -138,7 +138,7 @@ def _avg_layer(count: int) -> type:
             kernel, stride, padding, ceil = (
                 given(call, attrs, name) for name in ("kernel_size", "stride", "padding", "ceil_mode")
             )
-            return rules.pool(call, input, count, kernel, stride, padding, ONE, ceil)
+            return rules.pooled(call, input, count, kernel, stride, padding, ONE, ceil)
 
     return AvgPool
 
@@ -156,7 +156,7 @@ def _lp_layer(count: int) -> type:
         @staticmethod
         def forward(call: Call, attrs: dict[str, Value], input: Value) -> Value:
             kernel, stride, ceil = (given(call, attrs, name) for name in ("kernel_size", "stride", "ceil_mode"))
-            return rules.pool(call, input, count, kernel, stride, ZERO, ONE, ceil)
+            return rules.pooled(call, input, count, kernel, stride, ZERO, ONE, ceil)
 
     return LPPool
 

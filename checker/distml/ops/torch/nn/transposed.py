@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from distml.ops.call import NONE, ONE, TRUE, ZERO, Call
 from distml.ops.registry import layer, op
-from distml.ops.rules.conv import transpose
 from distml.ops.rules.layers import given
-from distml.ops.torch.nn.conv import ZEROS, constructed, floated
+from distml.ops.torch.nn.conv import ZEROS, constructed, floated, transposed
 from distml.values import Const, Num, Value
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def _functional(count: int) -> Callable[..., Value]:
     ) -> Value:
         kernel = call.of_rank(call.shape(weight), count + 2, what="a weight")
         parameters = (stride, padding, output_padding, dilation)
-        return transpose(call, call.shape(input), kernel, bias, parameters, groups)
+        return transposed(call, call.shape(input), kernel, bias, parameters, groups)
 
     return conv_transpose
 
@@ -75,7 +74,7 @@ def _layer(count: int) -> type:
             )
             bias, groups = given(call, attrs, "bias"), given(call, attrs, "groups")
             parameters = (stride, padding, extra, dilation)
-            result = transpose(call, call.shape(input), weight, bias, parameters, groups, output_size)
+            result = transposed(call, call.shape(input), weight, bias, parameters, groups, output_size)
             return floated(call, result)
 
     return ConvTranspose

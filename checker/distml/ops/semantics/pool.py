@@ -8,15 +8,52 @@ from typing import TYPE_CHECKING
 
 from distml.ops.rules.layers import per_axis
 from distml.ops.rules.ranks import Dims, each_rank, same_shape
-from distml.ops.rules.window import require_room, require_window, slide, span
+from distml.ops.semantics.window import (
+    Axes,
+    Layout,
+    Window,
+    added,
+    both_sides,
+    require_room,
+    require_window,
+    slid,
+    windows,
+)
 from distml.shapes import Dim, Shape
 from distml.values import NONE, Const, Tensor, Tup, Value, alternatives
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from distml.ops.call import Call
 
 
 def pool(
+    call: Call,
+    input: Value,
+    read: tuple[Window, ...],
+    layout: Layout,
+    ranks: Sequence[int],
+    ceil: bool | None = False,
+) -> Value:
+    """Maximum, average and power pooling: each spatial axis becomes as long as its window has places.
+
+    With `ceil` a last window may begin inside the input and end behind it.
+    """
+
+    def rule(dims: Dims) -> Value:
+        shown, sizes = repr(Shape(dims)), layout.spatial(dims)
+        out: list[Dim | None] = [None] * len(sizes)
+        if ceil:
+            out = [_ceil(call, size, window, shown) for size, window in zip(sizes, read, strict=True)]
+        elif ceil is False:
+            out = slid(call, layout, dims, read)
+        return call.tensor(layout.image(dims, dims[layout.channels], out), call.dtype(input))
+
+    return each_rank(call, call.shape(input), ranks, rule)
+
+
+def pooled(
     call: Call,
     input: Value,
     count: int,
@@ -26,68 +63,42 @@ def pool(
     dilation: Value = Const(1),
     ceil_mode: Value = Const(False),
 ) -> Value:
-    """Maximum, average and power pooling over the last `count` axes (torch.nn.MaxPool2d)."""
+    """Pooling over the last `count` axes, as torch.nn.MaxPool2d names it."""
     kernel, dilations = per_axis(call, kernel_size, count), per_axis(call, dilation, count)
     strides, pads = _strides(call, stride, kernel), per_axis(call, padding, count)
-    for k, p, d in zip(kernel, pads, dilations, strict=True):
-        _require_half(call, k, p, d)
-    ceil = call.flag(ceil_mode)
-
-    def extent(size: Dim, axis: int, shown: str) -> Dim | None:
-        window = (kernel[axis], strides[axis], pads[axis], dilations[axis])
-        if ceil is None:
-            return None
-        if ceil:
-            return _ceil(call, size, *window, shown)
-        pad = pads[axis]
-        return slide(call, size, window[0], window[1], None if pad is None else 2 * pad, window[3], shown)
-
-    def rule(dims: Dims) -> Value:
-        shown = repr(Shape(dims))
-        out = [extent(size, i, shown) for i, size in enumerate(dims[-count:])]
-        return call.tensor([*dims[:-count], *out], call.dtype(input))
-
-    return each_rank(call, call.shape(input), (count + 2, count + 1), rule)
+    read = windows(kernel, strides, both_sides(call, pads), dilations)
+    for window in read:
+        _require_half(call, window)
+    return pool(call, input, read, Layout(count, False), (count + 2, count + 1), call.flag(ceil_mode))
 
 
-def _strides(call: Call, stride: Value, kernel: tuple[Dim | None, ...]) -> tuple[Dim | None, ...]:
+def _strides(call: Call, stride: Value, kernel: Axes) -> Axes:
     if call.is_none(stride) or call.items(stride) == ():
         return kernel
     return per_axis(call, stride, len(kernel))
 
 
-def _require_half(call: Call, kernel: Dim | None, padding: Dim | None, dilation: Dim | None) -> None:
-    reach = span(kernel, dilation)
-    if padding is not None and (high := (-padding).low) is not None and high > 0:
-        call.fail("SHP603", f"{call.text}: padding cannot be negative, gets {padding}", *call.notes(padding))
+def _require_half(call: Call, window: Window) -> None:
+    reach, padding = window.reach, added(window)
     if reach is None or padding is None:
         return
-    over = (2 * padding - reach).low
+    over = (padding - reach).low
     if over is not None and over > 0:
-        call.fail(
-            "SHP403",
-            f"{call.text}: padding {padding} is more than half of the window of {reach}",
-            *call.notes(padding, reach),
-        )
+        each = padding // 2
+        text = f"{call.text}: padding {each} is more than half of the window of {reach}"
+        call.fail("SHP403", text, *call.notes(each, reach))
 
 
-def _ceil(
-    call: Call,
-    size: Dim,
-    kernel: Dim | None,
-    stride: Dim | None,
-    padding: Dim | None,
-    dilation: Dim | None,
-    shown: str,
-) -> Dim | None:
-    """With `ceil_mode` a last window may start inside the input or its left padding only."""
-    require_window(call, kernel, stride, dilation)
-    reach = span(kernel, dilation)
-    if reach is None or padding is None or stride is None:
+def _ceil(call: Call, size: Dim, window: Window, shown: str) -> Dim | None:
+    """A last window may start inside the input or its padding in front only, which is half of all."""
+    require_window(call, window)
+    reach, both, stride = window.reach, added(window), window.stride
+    if reach is None or both is None or stride is None:
         return None
-    room = call.facts.dim(size + 2 * padding - reach)
-    require_room(call, room + stride - 1, size, 2 * padding, reach, shown)
+    room = call.facts.dim(size + both - reach)
+    require_room(call, room + stride - 1, size, both, reach, shown)
     places = (room + stride - 1) // stride + 1
+    padding = both // 2
     beyond = (places - 1) * stride - size - padding
     least, most = beyond.low, (-beyond).low
     if least is not None and least >= 0:
@@ -203,7 +214,7 @@ def unpool(
     kernel = per_axis(call, parameters[0], count)
     strides, pads = _strides(call, parameters[1], kernel), per_axis(call, parameters[2], count)
     for k, s in zip(kernel, strides, strict=True):
-        require_window(call, k, s, Dim.of(1))
+        require_window(call, Window(k, s))
     shape = same_shape(
         call,
         call.shape(input),
