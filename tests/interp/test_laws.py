@@ -15,7 +15,7 @@ from distml.engine.config import Config
 from distml.engine.run import run
 from distml.interp import functions
 from distml.interp.check import CheckResult, check_file
-from distml.interp.join import join_values, widen_values
+from distml.interp.join import Wild, join_values, widen_values
 from distml.interp.machine import Machine, Session
 from distml.interp.reveal import describe
 from distml.source.project import Project
@@ -89,7 +89,7 @@ def test_a_join_has_no_sides(vm: Machine, one: Any, other: Any) -> None:
 @given(st.lists(REAL, min_size=2, max_size=5))
 def test_widening_covers_and_ends(vm: Machine, reals: list[Any]) -> None:
     values = [made(vm, real) for real in reals]
-    wild: set[object] = set()
+    wild = Wild()
     wide, changes = values[0], 0
     for value in [*values[1:], *values, *values]:
         before, wide = wide, widen_values(vm, wide, value, wild)
@@ -101,7 +101,7 @@ def test_widening_covers_and_ends(vm: Machine, reals: list[Any]) -> None:
 
 def test_widening_shapes_ends_for_any_sequence(vm: Machine) -> None:
     shapes = [made(vm, Shaped(shape)) for shape in product((1, 2, 3), repeat=2)]
-    wild: set[object] = set()
+    wild = Wild()
     wide = shapes[0]
     for shape in shapes * 2:
         wide = widen_values(vm, wide, shape, wild)

@@ -335,7 +335,7 @@ def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.A
             _set_on_record(vm, option, name, item, node, weak=len(options) > 1)
         elif isinstance(option, Opaque):
             vm.put(("attr", option, name), item)
-            vm.attributed.add(option)
+            vm.note_child(("attr", option, name))
         elif isinstance(option, Class):
             record: ClassRecord = vm.at(option.address)
             changed = item if len(options) == 1 else vm.opaque(name)
@@ -396,6 +396,7 @@ def delete_attribute(vm: Machine, value: Value, name: str) -> None:
         vm.replace(value, InstanceRecord(record.cls, attrs, record.exact))
     elif isinstance(value, Opaque):
         vm.put(("attr", value, name), vm.opaque(name))
+        vm.note_child(("attr", value, name))
 
 
 def _name_layer(vm: Machine, value: Value, name: str) -> None:

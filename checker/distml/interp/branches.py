@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
+from distml.interp.recording import note_raised
 from distml.interp.state import State, join_states
 from distml.interp.truth import truth
 from distml.ops.registry import find_op
@@ -94,6 +95,8 @@ def perhaps(vm: Machine, run: Callable[[], object]) -> None:
 
 def pass_on(vm: Machine, attempts: Sequence[Handler]) -> None:
     """Exceptions of the program that crossed an attempt reach the handler around it."""
+    if any(attempt.states for attempt in attempts):
+        note_raised(vm)
     if vm.handlers:
         for attempt in attempts:
             vm.handlers[-1].states.extend(attempt.states)

@@ -43,7 +43,7 @@ def briefly(vm: Machine, steps: int, run: Callable[[], Value]) -> Value | None:
 
 
 def _attempt(vm: Machine, steps: int, run: Callable[[], Value]) -> Value | None:
-    saved = (vm.frame, vm.node, vm.loops, vm.reads, vm.mark, vm.brief)
+    saved = (vm.frame, vm.node, vm.loops, vm.recording, vm.brief)
     stack, handlers, start = list(vm.stack), list(vm.handlers), vm.state
     outer, mine = vm.step_limit, min(vm.step_limit, vm.steps + steps)
     vm.state, vm.step_limit, vm.brief = start.fork(), mine, True
@@ -52,7 +52,7 @@ def _attempt(vm: Machine, steps: int, run: Callable[[], Value]) -> Value | None:
     except OutOfSteps:
         if vm.steps > outer:
             raise
-        vm.frame, vm.node, vm.loops, vm.reads, vm.mark, _ = saved
+        vm.frame, vm.node, vm.loops, vm.recording, _ = saved
         vm.stack, vm.handlers, vm.state = stack, handlers, start
         return None
     finally:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from distml.diagnostics.model import Diagnostic, Related, Span
 from distml.interp.lessons import retold
 from distml.interp.mending import whole_division
+from distml.interp.recording import note_failed
 
 if TYPE_CHECKING:
     from distml.interp.machine import Frame, Machine
@@ -27,7 +28,9 @@ def fail(vm: Machine, error: ShapeError, node: ast.AST) -> None:
     """
     certain = not (vm.exits or any(active.doubtful for active in vm.stack))
     if vm.caught or not certain:
-        handler = next((h for h in reversed(vm.handlers) if h.catches_shapes), None)
+        catching = [index for index, each in enumerate(vm.handlers) if each.catches_shapes]
+        handler = vm.handlers[catching[-1]] if catching else None
+        note_failed(vm, catching[-1] if catching else 0)
         if handler is not None:
             handler.states.append(vm.state.fork())
         if handler is not None and certain:
@@ -35,6 +38,7 @@ def fail(vm: Machine, error: ShapeError, node: ast.AST) -> None:
         from distml.interp.machine import PathEnd
 
         raise PathEnd
+    note_failed(vm, len(vm.handlers))
     if vm.watcher is not None:
         vm.watcher.failed(error, node, vm.frame)
     report(vm, retold(error, vm.stack[1] if len(vm.stack) > 1 else vm.frame), node, vm.frame)

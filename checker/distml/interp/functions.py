@@ -10,11 +10,12 @@ from distml.interp.calls import Arguments, unknown_call
 from distml.interp.exits import never_returns
 from distml.interp.giving_up import give_up_call
 from distml.interp.hints import refine_parameter, refine_return
-from distml.interp.join import join_many, widen_records, widen_values
+from distml.interp.join import Wild, join_many, widen_records, widen_values
 from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd, ProcessEnd
+from distml.interp.recording import start_recording, stop_recording
 from distml.interp.scope import every_argument, is_left_open, scope_of
 from distml.interp.state import State, join_states, written_since
-from distml.interp.summaries import recall, remember, start_recording, stop_recording
+from distml.interp.summaries import recall, remember
 from distml.values import (
     NONE,
     Const,
@@ -224,7 +225,7 @@ class Entry:
 
     def blur(self, vm: Machine, frame: Frame) -> None:
         """Widen everything older than the call that its body changed."""
-        wild: set[object] = set()
+        wild = Wild()
         for key in written_since(self.level, vm.state):
             address = key[0] if type(key) is tuple else key
             if type(address) is not int or address >= frame.ident:

@@ -139,9 +139,9 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     """Run an imported module in a state of its own, and keep what it leaves."""
     from distml.interp.statements import execute_block
 
-    saved = (vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.reads)
+    saved = (vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.recording)
     vm.frame, vm.state, vm.stack = info.frame, State(vm.base), [info.frame]
-    vm.loops, vm.handlers, vm.reads = [], [], None
+    vm.loops, vm.handlers, vm.recording = [], [], None
     vm.import_depth += 1
     limit, begun, brief = vm.step_limit, vm.steps, vm.brief
     vm.step_limit, vm.brief = begun + MAX_MODULE_STEPS, False
@@ -152,7 +152,7 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     except OutOfSteps:
         from distml.interp.giving_up import give_up_rest
 
-        vm.frame, vm.stack, vm.loops, vm.handlers, vm.reads = info.frame, [info.frame], [], [], None
+        vm.frame, vm.stack, vm.loops, vm.handlers, vm.recording = info.frame, [info.frame], [], [], None
         give_up_rest(vm, tree.body)
         vm.base.update(vm.state.entries())
         vm.lose(f"running {info.source.path} takes too much work")
@@ -164,7 +164,7 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
         vm.import_depth -= 1
         info.exits, vm.exits = vm.exits, vm.exits + exits
         vm.step_limit, vm.brief = limit + (vm.steps - begun), brief
-        vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.reads = saved
+        vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.recording = saved
 
 
 def _attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:

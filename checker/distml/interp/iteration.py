@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.interp.join import join_many, widen_records, widen_values
+from distml.interp.join import Wild, join_many, widen_records, widen_values
 from distml.ops import Call
 from distml.ops.python.iterating import iterate as built_in
 from distml.ops.python.likeness import fresh
@@ -69,7 +69,7 @@ def _by_next(vm: Machine, ref: Ref) -> Many:
     if after is None or before is None or len(found) != 2:
         vm.state = start
         return Many(vm.opaque("item"))
-    wild: set[object] = set()
+    wild = Wild()
     vm.replace(ref, widen_records(vm, before, vm.record(ref) or before, wild))
     return Many(widen_values(vm, found[0], found[1], wild))
 

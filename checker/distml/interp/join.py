@@ -7,11 +7,14 @@ be repeated only a few times before it reaches a value that covers everything.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from distml.interp.correspondence import Unknown, unknowns_in
 from distml.shapes import Dim, Shape
 from distml.values import (
+    Claimed,
     Const,
     DictRecord,
     InstanceRecord,
@@ -29,7 +32,9 @@ from distml.values import (
     Union,
     Value,
     alternatives,
+    believed,
     blended,
+    claimed,
     union,
 )
 from distml.values.model import MAX_ALTERNATIVES
@@ -264,14 +269,18 @@ def _join_instances(vm: Machine, left: InstanceRecord, right: InstanceRecord) ->
     return InstanceRecord(left.cls, attrs, left.exact and right.exact)
 
 
-def widen_values(vm: Machine, old: Value, new: Value, wild: set[object]) -> Value:
-    """A value that covers both and soon stops growing.
+class Wild(set[object]):
+    """The symbols, unknown parts of shapes and unknown values that widening made: they stand for anything, so whatever
+    takes their place is covered. What is younger than `mark` was made by the iteration that is looked at."""
 
-    `wild` holds the symbols, middles and opaque values that widening made: they
-    stand for anything, so whatever takes their place is covered.
-    """
+    mark: float = math.inf
+
+
+def widen_values(vm: Machine, old: Value, new: Value, wild: Wild) -> Value:
+    """A value that covers both and soon stops growing."""
     if old == new or old in wild:
         return old
+    new = repeated(vm, new, wild)
     if isinstance(old, Tensor) and isinstance(new, Tensor) and old.lib == new.lib:
         shape = widen_shapes(vm, vm.facts.shape(old.shape), vm.facts.shape(new.shape), wild)
         dtype = old.dtype if old.dtype == new.dtype else None
@@ -289,7 +298,46 @@ def widen_values(vm: Machine, old: Value, new: Value, wild: set[object]) -> Valu
     return _widen_groups(vm, old, new, wild)
 
 
-def _widen_groups(vm: Machine, old: Value, new: Value, wild: set[object]) -> Value:
+def repeated(vm: Machine, value: Value, wild: Wild) -> Value:
+    """What one iteration gave, for all: what it made anew, the next one makes anew."""
+    if isinstance(value, Opaque):
+        if value.serial > wild.mark:
+            wild.add(value)
+        return value
+    if isinstance(value, Const) or not any(_is_new(unknown, wild) for unknown in unknowns_in(value)):
+        return value
+    if isinstance(value, Claimed):
+        return claimed(repeated(vm, believed(value), wild))
+    if isinstance(value, Num):
+        return Num(_wild_dim(vm, wild))
+    if isinstance(value, Tensor):
+        return Tensor(value.lib, _repeated_shape(vm, value.shape, wild), value.dtype)
+    if isinstance(value, Tup):
+        return replace(value, items=tuple(repeated(vm, item, wild) for item in value.items))
+    if isinstance(value, Union):
+        options = [repeated(vm, option, wild) for option in value.options]
+        return _widen_groups(vm, options[0], union(options[1:]), wild)
+    return _anything(vm, wild)
+
+
+def _is_new(unknown: Unknown, wild: Wild) -> bool:
+    return (unknown if isinstance(unknown, int) else unknown.serial) > wild.mark and unknown not in wild
+
+
+def _repeated_shape(vm: Machine, shape: Shape, wild: Wild) -> Shape:
+    if shape.middle is not None and shape.middle not in wild and shape.middle.serial > wild.mark:
+        anew = vm.facts.unknown_shape()
+        wild.add(anew.middle)
+        return anew
+    dims = tuple(_wild_dim(vm, wild, 0) if _is_young(dim, wild) else dim for dim in (*shape.head, *shape.tail))
+    return shape if dims == (*shape.head, *shape.tail) else shape.map(dims)
+
+
+def _is_young(dim: Dim, wild: Wild) -> bool:
+    return any(_is_new(symbol, wild) for symbol in dim.symbols())
+
+
+def _widen_groups(vm: Machine, old: Value, new: Value, wild: Wild) -> Value:
     """One general value for each kind among the alternatives; too many kinds are anything."""
     groups: dict[object, list[Value]] = {}
     for option in (*alternatives(old), *alternatives(new)):
@@ -301,7 +349,7 @@ def _widen_groups(vm: Machine, old: Value, new: Value, wild: set[object]) -> Val
     return old if set(kept) == set(alternatives(old)) else union(kept)
 
 
-def _widen_group(vm: Machine, kind: Any, group: list[Value], wild: set[object]) -> Value:
+def _widen_group(vm: Machine, kind: Any, group: list[Value], wild: Wild) -> Value:
     if kind == "int":
         return next((v for v in group if isinstance(v, Num) and _is_wild_dim(v.dim, wild)), None) or (
             group[0] if len(set(group)) == 1 else Num(_wild_dim(vm, wild))
@@ -314,19 +362,19 @@ def _widen_group(vm: Machine, kind: Any, group: list[Value], wild: set[object]) 
     return result
 
 
-def _anything(vm: Machine, wild: set[object]) -> Opaque:
+def _anything(vm: Machine, wild: Wild) -> Opaque:
     value = vm.opaque("loop value")
     wild.add(value)
     return value
 
 
-def _wild_dim(vm: Machine, wild: set[object], low: int | None = None) -> Dim:
+def _wild_dim(vm: Machine, wild: Wild, low: int | None = None) -> Dim:
     dim = vm.facts.symbol("n", low)
     wild.update(dim.symbols())
     return dim
 
 
-def _is_wild_dim(dim: Dim, wild: set[object]) -> bool:
+def _is_wild_dim(dim: Dim, wild: Wild) -> bool:
     terms = dim.terms
     return (
         len(terms) == 1
@@ -337,7 +385,7 @@ def _is_wild_dim(dim: Dim, wild: set[object]) -> bool:
     )
 
 
-def widen_shapes(vm: Machine, old: Shape, new: Shape, wild: set[object]) -> Shape:
+def widen_shapes(vm: Machine, old: Shape, new: Shape, wild: Wild) -> Shape:
     """A shape that covers both: axes that changed become wild, then the rank does."""
     if old == new or (old.middle is not None and old.middle in wild):
         return old
@@ -352,17 +400,18 @@ def widen_shapes(vm: Machine, old: Shape, new: Shape, wild: set[object]) -> Shap
     return Shape(dims)
 
 
-def widen_records(vm: Machine, old: Record, new: Record, wild: set[object]) -> Record:
+def widen_records(vm: Machine, old: Record, new: Record, wild: Wild) -> Record:
     """The record that covers both states of an object and soon stops growing."""
     if old == new:
         return old
     if isinstance(old, ListRecord) and isinstance(new, ListRecord):
         return replace(_widen_list(vm, old, new, wild), bound=old.bound)
     if isinstance(old, InstanceRecord) and isinstance(new, InstanceRecord):
-        attrs = {**new.attrs, **old.attrs}
-        for name, value in old.attrs.items():
-            if name in new.attrs:
-                attrs[name] = widen_values(vm, value, new.attrs[name], wild)
+        attrs = {
+            name: widen_values(vm, old.attrs[name], value, wild) if name in old.attrs else repeated(vm, value, wild)
+            for name, value in new.attrs.items()
+        }
+        attrs = {**old.attrs, **attrs}
         return InstanceRecord(old.cls, attrs, old.exact and new.exact)
     if isinstance(old, DictRecord) and isinstance(new, DictRecord):
         both = {
@@ -377,7 +426,7 @@ def widen_records(vm: Machine, old: Record, new: Record, wild: set[object]) -> R
     return _widen_class(vm, old, new, wild)
 
 
-def _widen_class(vm: Machine, old: Record, new: Record, wild: set[object]) -> Record:
+def _widen_class(vm: Machine, old: Record, new: Record, wild: Wild) -> Record:
     from distml.interp.classes import ClassRecord
 
     if not isinstance(old, ClassRecord) or not isinstance(new, ClassRecord):
@@ -389,7 +438,7 @@ def _widen_class(vm: Machine, old: Record, new: Record, wild: set[object]) -> Re
     return old if attrs == old.attrs else replace(old, attrs=attrs)
 
 
-def _widen_list(vm: Machine, old: ListRecord, new: ListRecord, wild: set[object]) -> ListRecord:
+def _widen_list(vm: Machine, old: ListRecord, new: ListRecord, wild: Wild) -> ListRecord:
     if old.items is not None and new.items is not None and len(old.items) == len(new.items):
         pairs = zip(old.items, new.items, strict=True)
         return ListRecord(tuple(widen_values(vm, a, b, wild) for a, b in pairs))
@@ -399,5 +448,5 @@ def _widen_list(vm: Machine, old: ListRecord, new: ListRecord, wild: set[object]
         return ListRecord(None)
     item: Value | None = None
     for value in [*(before or []), *after]:
-        item = value if item is None else widen_values(vm, item, value, wild)
+        item = repeated(vm, value, wild) if item is None else widen_values(vm, item, value, wild)
     return ListRecord(None, item)

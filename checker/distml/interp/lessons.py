@@ -39,6 +39,13 @@ def settled(vm: Machine, symbol: Symbol, value: Dim) -> Dim:
     return value.at(marked)
 
 
+def settled_again(vm: Machine, symbol: Symbol, value: Dim) -> Dim:
+    """The value that a call like one before makes known: whose input it is may be otherwise here."""
+    if isinstance(value.origin, Settled) and not _of_input(vm, symbol):
+        return value.at(Origin(*value.origin))
+    return settled(vm, symbol, value)
+
+
 def _of_input(vm: Machine, symbol: Symbol) -> bool:
     """Whether a size is one of an argument of the function that is being analyzed."""
     return len(vm.stack) > 1 and symbol.name.rstrip("_0123456789") in vm.stack[1].arguments

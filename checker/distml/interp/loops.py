@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp.branches import decided, unsure
 from distml.interp.iteration import fresh_item
-from distml.interp.join import widen_records, widen_values
+from distml.interp.join import Wild, repeated, widen_records, widen_values
 from distml.interp.likeness import is_steady
-from distml.interp.machine import Loop, PathEnd
+from distml.interp.machine import PathEnd
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
 from distml.interp.scope import assigned_names
@@ -35,6 +35,14 @@ FEW_TURNS = 16
 HEAVY_TURN = 60
 """Of more than a few turns, one of more statements is not repeated when it left everything as it was."""
 MAX_ROUNDS = 6
+
+
+class Loop:
+    """A loop being run: the states that left its body early."""
+
+    def __init__(self) -> None:
+        self.breaks: list[State] = []
+        self.continues: list[State] = []
 
 
 def execute_break(vm: Machine, node: ast.Break) -> None:
@@ -169,10 +177,10 @@ def _fixpoint(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callabl
     ones run from states that cover more and more turns.
     """
     head = vm.state
-    wild: set[object] = set()
+    wild = Wild()
     first = len(loop.breaks)
     for attempt in range(MAX_ROUNDS):
-        vm.state = unsure(vm, head.fork(), "the loop goes on")
+        vm.state, wild.mark = unsure(vm, head.fork(), "the loop goes on"), vm.serial()
         breaks = len(loop.breaks)
         after = _turn(vm, loop, run)
         if after is None:
@@ -187,7 +195,7 @@ def _fixpoint(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callabl
     return head if may_end() else None
 
 
-def _widen(vm: Machine, head: State, after: State, wild: set[object], last: bool) -> State | None:
+def _widen(vm: Machine, head: State, after: State, wild: Wild, last: bool) -> State | None:
     """The next head; None when `after` is already covered."""
     keys, _ = written_apart(head, after)
     result = head.fork()
@@ -210,9 +218,9 @@ def _widen(vm: Machine, head: State, after: State, wild: set[object], last: bool
     return result if changed else None
 
 
-def _widen_entry(vm: Machine, key: Hashable, old: Any, new: Any, wild: set[object], last: bool) -> Any:
+def _widen_entry(vm: Machine, key: Hashable, old: Any, new: Any, wild: Wild, last: bool) -> Any:
     if isinstance(key, Symbol | Middle) or old is None or new is None:
-        return join_entry(vm, key, old, new) if old is not None else _new_entry(key, new)
+        return join_entry(vm, key, old, new) if old is not None else _new_entry(vm, key, new, wild)
     if last and isinstance(old, Value):
         return old if old in wild else vm.opaque("loop value")
     if isinstance(old, Value) and isinstance(new, Value):
@@ -222,11 +230,11 @@ def _widen_entry(vm: Machine, key: Hashable, old: Any, new: Any, wild: set[objec
     return join_entry(vm, key, old, new)
 
 
-def _new_entry(key: Hashable, new: Any) -> Any:
+def _new_entry(vm: Machine, key: Hashable, new: Any, wild: Wild) -> Any:
     """An entry the body made: facts of one turn do not hold at the head."""
     if isinstance(key, Symbol | Middle) or (type(key) is tuple and isinstance(key[0], str)):
         return None
-    return new
+    return repeated(vm, new, wild) if isinstance(new, Value) else new
 
 
 def _leave(vm: Machine, node: ast.For | ast.AsyncFor | ast.While, loop: Loop, after: State | None) -> None:

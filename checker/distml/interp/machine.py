@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.lessons import settled
 from distml.interp.patches import Patches
+from distml.interp.recording import note_failed, note_raised
 from distml.interp.scope import mutated_globals
-from distml.interp.state import UNDEFINED, Global, State, age
+from distml.interp.state import UNDEFINED, Global, State
 from distml.interp.storage import write_through
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
 from distml.values import (
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
     from distml.diagnostics.model import Diagnostic, Span
     from distml.interp.changes import Changes
+    from distml.interp.correspondence import Unknown
     from distml.interp.findings import FindingKey
+    from distml.interp.loops import Loop
+    from distml.interp.recording import Recording
     from distml.interp.scope import Scope
     from distml.interp.watch import Watcher
     from distml.ops import Note, ShapeError
@@ -164,14 +168,6 @@ class Handler:
         self.errors: list[tuple[ShapeError, ast.AST, Frame]] = []
 
 
-class Loop:
-    """A loop being run: the states that left its body early."""
-
-    def __init__(self) -> None:
-        self.breaks: list[State] = []
-        self.continues: list[State] = []
-
-
 class Machine:
     """One run over one checked file and what it imports."""
 
@@ -210,10 +206,10 @@ class Machine:
         self.checked: SourceFile | None = None
         self.main: ModuleInfo | None = None
         self._globals: dict[tuple[int, str], Global] = {}
-        self.reads: dict[Hashable, Any] | None = None
-        self.mark = 0
+        self.recording: Recording | None = None
+        self.mentioned: dict[int, tuple[Any, frozenset[Unknown]]] = {}
         self.memo: dict[Any, list[Any]] = {}
-        self.attributed: set[Opaque] = set()
+        self.attributed: dict[Opaque, dict[Hashable, None]] = {}
         self.functions: list[Function] = []
         self.classes: list[Class] = []
         self.views: dict[int, Ref] = {}
@@ -232,13 +228,13 @@ class Machine:
     def get(self, key: Hashable) -> Any:
         """A fact, None when there is none."""
         found = self.state.get(key)
-        if self.reads is not None and key not in self.reads and age(key) <= self.mark:
-            self.reads[key] = found
+        if self.recording is not None:
+            self.recording.read(key, found)
         return found
 
     def put(self, key: Hashable, value: Any) -> None:
         """Set a fact."""
-        if self.reads is not None:
+        if self.recording is not None:
             self.get(key)
         if self.watcher is not None:
             self.watcher.noted(key, value)
@@ -250,13 +246,13 @@ class Machine:
         """The value of a variable, None when it is not (or no longer) set."""
         key = (frame, name)
         found = self.state.get(key)
-        if self.reads is not None and frame <= self.mark and key not in self.reads:
-            self.reads[key] = found
+        if self.recording is not None and frame <= self.recording.mark:
+            self.recording.reads.setdefault(key, found)
         return None if found is UNDEFINED else found
 
     def assign(self, frame: int, name: str, value: Value | None) -> None:
         """Set a variable; None deletes it."""
-        if self.reads is not None and frame <= self.mark:
+        if self.recording is not None and frame <= self.recording.mark:
             self.variable(frame, name)
         self.state.set((frame, name), UNDEFINED if value is None else value)
 
@@ -268,8 +264,8 @@ class Machine:
     def at(self, address: int) -> Any:
         """The heap record at an address."""
         found = self.state.get(address)
-        if self.reads is not None and address <= self.mark and address not in self.reads:
-            self.reads[address] = found
+        if self.recording is not None and address <= self.recording.mark:
+            self.recording.reads.setdefault(address, found)
         return found
 
     def allocate(self, record: Record) -> Ref:
@@ -280,7 +276,7 @@ class Machine:
 
     def replace(self, ref: Ref, record: Record) -> None:
         """Change a heap record."""
-        if self.reads is not None and ref.address <= self.mark:
+        if self.recording is not None and ref.address <= self.recording.mark:
             self.at(ref.address)
         if ref.address in self.views:
             write_through(self, ref, record)
@@ -322,8 +318,12 @@ class Machine:
             return known
         made = self.opaque(name[:60], self.origin(node))
         self.put(full, made)
-        self.attributed.add(parent)
+        self.note_child(full)
         return made
+
+    def note_child(self, key: tuple[Any, ...]) -> None:
+        """Keep in mind that an unknown value has, on some path, the attribute or item of a key."""
+        self.attributed.setdefault(key[1], {})[key] = None
 
     def note_function(self, function: Function) -> None:
         """Remember a function of the checked file, to analyze it if nobody calls it."""
@@ -391,8 +391,7 @@ class Machine:
 
     def span(self, node: ast.AST, frame: Frame | None = None) -> Span:
         """The source span of a node in a frame's file."""
-        source = (frame or self.frame).module.source
-        return source.span(node)  # type: ignore[arg-type]
+        return (frame or self.frame).module.source.span(node)  # type: ignore[arg-type]
 
     # --- time -------------------------------------------------------------------------
 
@@ -432,6 +431,7 @@ class Machine:
         """An exception leaves this point: record the state for whoever catches it."""
         if self.handlers:
             self.handlers[-1].states.append(self.state.fork())
+        note_raised(self)
         return end or PathEnd()
 
     @property
@@ -454,7 +454,7 @@ class Machine:
         """Follow nothing any more but the module itself."""
         self.frame = module.frame
         self.stack, self.loops, self.handlers = [self.frame], [], []
-        self.reads, self.import_depth = None, 0
+        self.recording, self.import_depth = None, 0
         self.resolving.clear()
 
     # --- what ops ask of the interpreter: filled in by the modules that know ----------
@@ -496,4 +496,5 @@ class Machine:
         from distml.interp.findings import report
         from distml.ops import ShapeError
 
+        note_failed(self, len(self.handlers))
         report(self, ShapeError(code, message, notes, hint), self.node, self.frame)

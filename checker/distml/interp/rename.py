@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import is_dataclass, replace
+from operator import is_not
 from typing import TYPE_CHECKING, Any
 
-from distml.shapes import Dim, Middle, Shape, Symbol
-from distml.values import Const, Opaque, Ref, Tensor, Value, object_mark
+from distml.interp.correspondence import names_of
+from distml.shapes import Dim, Middle, Origin, Shape, Symbol
+from distml.values import Const, Opaque, Ref, Value, object_mark
+from distml.values.model import ANY_OBJECT, MAX_KIN
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable
 
+    from distml.interp.correspondence import Correspondence
     from distml.interp.machine import Machine
 
 
 class Renaming:
-    """Gives everything made after `mark` a new identity, the same one each time it occurs."""
+    """Gives everything made after `mark` a new identity, the same one each time it occurs.
 
-    def __init__(self, vm: Machine, mark: int, changes: Iterable[Hashable], objects: int) -> None:
+    What is older is what `pairs` says that it is now.
+    """
+
+    def __init__(
+        self, vm: Machine, mark: int, changes: Iterable[Hashable], objects: int, pairs: Correspondence
+    ) -> None:
         self.vm = vm
         self.mark = mark
+        self._pairs = pairs
         # Modules that were first imported meanwhile are not the call's own.
         self._own = {key[0] if isinstance(key, tuple) else key for key in changes}
         self._made: dict[Any, Any] = {}
         self._objects = objects
-        self._idents: dict[int, int] = {}
-
-    def take(self, before: Any, now: Any) -> None:
-        """The tensor objects in one value are those in an equal one now."""
-        if isinstance(before, Tensor) and isinstance(now, Tensor):
-            self._idents[before.ident] = now.ident
-        elif isinstance(before, tuple) and isinstance(now, tuple):
-            for a, b in zip(before, now, strict=False):
-                self.take(a, b)
-        elif before is not now and type(before) is type(now):
-            for name in ("items", "attrs"):
-                self.take(_values(before, name), _values(now, name))
+        self._idents: dict[int, int] = pairs.idents
 
     def ident(self, ident: int) -> int:
         """A tensor object, renamed."""
@@ -45,6 +44,12 @@ class Renaming:
                 return ident
             self._idents[ident] = object_mark()
         return self._idents[ident]
+
+    def _kin(self, kin: frozenset[int]) -> frozenset[int]:
+        """The objects that one may be, renamed: for one that was given, all that it may be now."""
+        families = self._pairs.families
+        found = frozenset(each for ident in kin for each in families.get(ident, (self.ident(ident),)))
+        return found if len(found) <= MAX_KIN else frozenset({ANY_OBJECT})
 
     def key(self, key: Hashable) -> Any:
         """A key of the store, renamed."""
@@ -56,19 +61,19 @@ class Renaming:
             return self.middle(key)
         if isinstance(key, tuple) and isinstance(key[0], int):
             return (self.address(key[0]), *key[1:])
-        if isinstance(key, tuple):
-            return tuple(self.value(k) if isinstance(k, Value) else k for k in key)
-        return key
+        return self.entry(key)
 
     def address(self, address: int) -> int:
         """A heap address or frame number, renamed."""
         if address <= self.mark or address not in self._own:
-            return address
+            return self._pairs.there.get(address, address)  # type: ignore[return-value]
         if address not in self._made:
             self._made[address] = self.vm.serial()
             if self.vm.has_frame(address):
                 frame = copy(self.vm.frame_of(address))
                 frame.ident = self._made[address]
+                frame.receiver = None if frame.receiver is None else self.value(frame.receiver)
+                frame.arguments = {name: self.value(value) for name, value in frame.arguments.items()}
                 self.vm.open_frame(frame)
         renamed: int = self._made[address]
         return renamed
@@ -76,7 +81,7 @@ class Renaming:
     def symbol(self, symbol: Symbol) -> Symbol:
         """A symbol, renamed."""
         if symbol.serial <= self.mark:
-            return symbol
+            return self._pairs.there.get(symbol, symbol)  # type: ignore[return-value]
         if symbol not in self._made:
             self._made[symbol] = Symbol(symbol.name, self.vm.serial(), symbol.low)
         renamed: Symbol = self._made[symbol]
@@ -85,7 +90,7 @@ class Renaming:
     def middle(self, middle: Middle) -> Middle:
         """The unknown part of a shape, renamed."""
         if middle.serial <= self.mark:
-            return middle
+            return self._pairs.there.get(middle, middle)  # type: ignore[return-value]
         if middle not in self._made:
             self._made[middle] = Middle(middle.name, self.vm.serial())
         renamed: Middle = self._made[middle]
@@ -93,25 +98,38 @@ class Renaming:
 
     def dim(self, dim: Dim) -> Dim:
         """A dimension, renamed."""
-        if dim.constant is not None:
-            return dim
-        young = {s: Dim.symbol(self.symbol(s)) for s in dim.symbols() if s.serial > self.mark}
-        return dim.substitute(young) if young else dim
+        origin = self._origin(dim.origin)
+        others = {}
+        for symbol in dim.symbols():
+            other = self.symbol(symbol)
+            if other is not symbol:
+                others[symbol] = Dim.symbol(other)
+        if others:
+            dim = dim.substitute(others)
+        return dim if origin is dim.origin else dim.at(origin)
+
+    def _origin(self, origin: Origin | None) -> Origin | None:
+        """Where a number comes from, if it was given."""
+        return None if origin is None else self._pairs.origins.get(origin, origin)
 
     def shape(self, shape: Shape) -> Shape:
         """A shape, renamed."""
         middle = None if shape.middle is None else self.middle(shape.middle)
         head = tuple(self.dim(d) for d in shape.head)
-        renamed = Shape(head, middle, tuple(self.dim(d) for d in shape.tail), shape.least)
-        return shape if renamed == shape else renamed
+        tail = tuple(self.dim(d) for d in shape.tail)
+        pairs = zip((*head, *tail), (*shape.head, *shape.tail), strict=True)
+        if middle is shape.middle and all(a is b for a, b in pairs):
+            return shape
+        return Shape(head, middle, tail, shape.least)
 
     def value(self, value: Value) -> Value:
         """A value, renamed."""
         if isinstance(value, Const):
-            return value
+            origin = self._origin(value.origin)
+            return value if origin is value.origin else Const(value.value, origin)
         if isinstance(value, Opaque):
             if value.serial <= self.mark:
-                return value
+                return self._pairs.there.get(value, value)  # type: ignore[return-value]
             if value not in self._made:
                 self._made[value] = Opaque(value.name, self.vm.serial(), value.origin)
             renamed: Opaque = self._made[value]
@@ -124,28 +142,32 @@ class Renaming:
 
     def entry(self, entry: Any) -> Any:
         """Anything the store holds, renamed; the same object where nothing changes."""
-        if isinstance(entry, Const | Opaque | Ref):
-            return self.value(entry)
-        if isinstance(entry, Dim):
-            return self.dim(entry)
-        if isinstance(entry, Shape):
-            return self.shape(entry)
-        if isinstance(entry, tuple):
-            items = tuple(self.entry(e) for e in entry)
-            return items if any(a is not b for a, b in zip(items, entry, strict=True)) else entry
-        if isinstance(entry, dict):
-            pairs = [(self.entry(k), self.entry(v)) for k, v in entry.items()]
-            same = all(a is k and b is v for (a, b), (k, v) in zip(pairs, entry.items(), strict=True))
-            return entry if same else dict(pairs)
-        if is_dataclass(entry) and not isinstance(entry, type):
-            changes = {}
-            for field in fields(entry):
-                before = getattr(entry, field.name)
-                after = self._field(field.name, before)
-                if after is not before:
-                    changes[field.name] = after
-            return replace(entry, **changes) if changes else entry
-        return entry
+        kind = type(entry)
+        rule = _RULES.get(kind)
+        if rule is not None:
+            return rule(self, entry)
+        if not is_dataclass(entry) or kind is type:
+            return entry
+        changes = {}
+        for name in names_of(kind):
+            before = getattr(entry, name)
+            after = self._field(name, before)
+            if after is not before:
+                changes[name] = after
+        return replace(entry, **changes) if changes else entry  # type: ignore[type-var]
+
+    def _tuple(self, entry: tuple[Any, ...]) -> tuple[Any, ...]:
+        items = tuple([self.entry(each) for each in entry])
+        return items if any(map(is_not, items, entry)) else entry
+
+    def _set(self, entry: frozenset[Any]) -> frozenset[Any]:
+        items = frozenset(self.entry(each) for each in entry)
+        return entry if items == entry else items
+
+    def _dict(self, entry: dict[Any, Any]) -> dict[Any, Any]:
+        keys, values = [self.entry(each) for each in entry], [self.entry(each) for each in entry.values()]
+        same = not any(map(is_not, keys, entry)) and not any(map(is_not, values, entry.values()))
+        return entry if same else dict(zip(keys, values, strict=True))
 
     def _field(self, name: str, before: Any) -> Any:
         if name in ("address", "frame") and isinstance(before, int):
@@ -153,11 +175,19 @@ class Renaming:
         if name == "ident":
             return self.ident(before)
         if name == "kin":
-            renamed = frozenset(self.ident(ident) for ident in before)
+            renamed = self._kin(before)
             return before if renamed == before else renamed
         return self.entry(before)
 
 
-def _values(owner: Any, name: str) -> tuple[Any, ...]:
-    found = getattr(owner, name, None)
-    return tuple(found.values()) if isinstance(found, dict) else found if isinstance(found, tuple) else ()
+_RULES: dict[type[Any], Callable[[Renaming, Any], Any]] = {
+    **dict.fromkeys((Const, Opaque, Ref), Renaming.value),
+    **dict.fromkeys((str, int, bool, float, type(None)), lambda _, entry: entry),
+    Symbol: Renaming.symbol,
+    Middle: Renaming.middle,
+    Dim: Renaming.dim,
+    Shape: Renaming.shape,
+    tuple: Renaming._tuple,
+    frozenset: Renaming._set,
+    dict: Renaming._dict,
+}

@@ -216,12 +216,3 @@ def _was_set(key: tuple[Any, ...], value: Any) -> bool:
 
 _PATH_FACTS = frozenset({"truth", "notnone", "kind"})
 """Tags of facts that hold only where every path established them."""
-
-
-def age(key: Hashable) -> int:
-    """When the thing a fact is about was made: its serial number."""
-    if isinstance(key, Symbol | Middle):
-        return key.serial
-    if type(key) is tuple and len(key) > 1:
-        return getattr(key[1], "serial", 0)
-    return 0

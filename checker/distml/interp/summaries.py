@@ -1,124 +1,161 @@
 """Summaries: a call that was followed once is not followed again.
 
-A summary holds for equal arguments while everything the call read is as it was. It
-is recalled by replaying what the call changed, with what it made renamed, so
-that two calls never share one new object or one new symbol.
+A summary answers a call whose arguments are those of the recorded call but for which unknowns they are, while what
+the recorded call read is, with the same unknowns in their places, what it would read now. It is recalled by
+replaying what the call changed, with what it made renamed, so that two calls never share one new object or one new
+symbol.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from distml.interp.correspondence import Correspondence, Unknown, unknowns_in, youngest
+from distml.interp.lessons import settled_again
+from distml.interp.recording import around, note_failed, note_raised, stop_recording
 from distml.interp.rename import Renaming
 from distml.interp.state import written_since
-from distml.values import Function, Value, object_mark
+from distml.shapes import Dim, Symbol
+from distml.values import Const, Function, Lib, Opaque, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from distml.interp.machine import Machine
-    from distml.interp.state import Level
+    from distml.interp.recording import Around, Recording
 
 MAX_SUMMARIES = 24
-"""How many summaries one function keeps."""
-
-
-MAX_CHANGES = 200
+"""How many summaries of alike calls one function keeps."""
+MAX_CHANGES = 2000
 """A call that changes more is cheaper to follow again than to replay."""
 
 
 class Summary(NamedTuple):
-    """What one followed call read, changed and gave, and how many exits of the program it had."""
+    """What one followed call read, changed and gave, and how many exits of the program it had.
 
-    caught: bool
+    `around` is where it was followed, if something failed in it. `raises` says that an exception may have left it.
+    """
+
+    around: Around | None
+    raises: bool
     exits: int
     reads: dict[Hashable, Any]
     changes: dict[Hashable, Any]
+    gone: tuple[Hashable, ...]
+    forgotten: tuple[Opaque, ...]
     result: Value
     mark: int
     objects: int
     arguments: tuple[Value, ...]
 
 
-class Recording(NamedTuple):
-    """A call that is being followed: what to restore and compare with at its end."""
-
-    outer_reads: dict[Hashable, Any] | None
-    outer_mark: int
-    mark: int
-    exits: int
-    level: Level
-    objects: int
-    reshapes: int
-
-
 def _key(vm: Machine, function: Function, bound: dict[str, Value]) -> Hashable:
-    return (id(function.node), function.frame, function.owner, tuple(bound.items()), vm.symbolic)
+    kinds = tuple([_kind(value) for value in bound.values()])
+    # A function that is analyzed for itself decides other conditions by data than one that is called.
+    alone = vm.symbolic and len(vm.stack) == 1
+    return (id(function.node), function.frame, function.owner, alone, vm.symbolic, vm.running_later, kinds)
+
+
+def _kind(value: Value) -> Hashable:
+    """What alike values share, at a glance."""
+    if isinstance(value, Const | Lib):
+        return (value,)
+    if isinstance(value, Tensor):
+        return (type(value), value.shape.rank)
+    if isinstance(value, Tup):
+        return tuple([_kind(item) for item in value.items])
+    return type(value).__name__
 
 
 def recall(vm: Machine, function: Function, bound: dict[str, Value]) -> Value | None:
-    """The result of an equal call, its effects replayed; None when there was none."""
+    """The result of a call like this one, its effects replayed; None when there was none."""
     for summary in vm.memo.get(_key(vm, function, bound), ()):
-        if summary.caught == vm.caught and _still_holds(vm, summary):
-            return _replay(vm, summary, tuple(bound.values()))
+        if summary.around is not None and summary.around != around(vm):
+            continue
+        if summary.raises and any(not handler.speculative for handler in vm.handlers):
+            continue
+        pairs = _paired(vm, summary, tuple(bound.values()))
+        if pairs is not None:
+            return _replay(vm, summary, pairs)
     return None
 
 
-def _still_holds(vm: Machine, summary: Summary) -> bool:
-    state = vm.state
+def _paired(vm: Machine, summary: Summary, arguments: tuple[Value, ...]) -> Correspondence | None:
+    """Which unknowns of the recorded call are which now; None where something else differs."""
+    pairs, state = Correspondence(), vm.state
+    if not pairs.match(summary.arguments, arguments):
+        return None
+    renaming: Renaming | None = None
     for key, value in summary.reads.items():
-        current = state.get(key)
-        if current is not value and current != value:
-            return False
-    return True
+        if not pairs.stays(key):
+            return None
+        if renaming is None:
+            renaming = Renaming(vm, summary.mark, (), summary.objects, pairs)
+        if not pairs.match(value, state.get(renaming.key(key))):
+            return None
+    return pairs if pairs.holds(lambda value: _mentioned(vm, value)) else None
 
 
-def _replay(vm: Machine, summary: Summary, arguments: tuple[Value, ...]) -> Value:
+def _mentioned(vm: Machine, value: Any) -> frozenset[Unknown]:
+    known = vm.mentioned.get(id(value))
+    if known is None:
+        # The value is kept too: no other one may get its number.
+        known = vm.mentioned[id(value)] = (value, frozenset(unknowns_in(value)))
+    return known[1]
+
+
+def _replay(vm: Machine, summary: Summary, pairs: Correspondence) -> Value:
+    from distml.interp.unsettled import forget_children
+
     vm.exits += summary.exits
-    renaming = Renaming(vm, summary.mark, summary.changes, summary.objects)
-    renaming.take(summary.arguments, arguments)
-    for key, value in summary.reads.items():
-        renaming.take(value, vm.state.get(key))
-    if vm.reads is not None:
-        for key, value in summary.reads.items():
-            vm.reads.setdefault(key, value)
+    renaming = Renaming(vm, summary.mark, summary.changes, summary.objects, pairs)
+    if vm.recording is not None:
+        for key in summary.reads:
+            now = renaming.key(key)
+            vm.recording.read(now, vm.state.get(now))
+        if summary.raises:
+            note_raised(vm)
+        if summary.around is not None:
+            note_failed(vm, len(vm.handlers))
+    for parent in summary.forgotten:
+        forget_children(vm, renaming.entry(parent))
+    for key in summary.gone:
+        vm.state.drop(renaming.key(key))
     for key, value in summary.changes.items():
-        vm.state.set(renaming.key(key), renaming.entry(value))
+        _change(vm, renaming, key, value)
     return renaming.value(summary.result)
 
 
-def start_recording(vm: Machine) -> Recording:
-    """Begin to note what a call reads."""
-    mark = vm.serial()
-    recording = Recording(vm.reads, vm.mark, mark, vm.exits, vm.state.marked(), object_mark(), vm.reshapes)
-    vm.reads, vm.mark = {}, mark
-    return recording
-
-
-def stop_recording(vm: Machine, recording: Recording) -> dict[Hashable, Any]:
-    """End it; what the call read of older things, the caller read too."""
-    reads = vm.reads or {}
-    vm.reads, vm.mark = recording.outer_reads, recording.outer_mark
-    if vm.reads is not None:
-        for key, value in reads.items():
-            vm.reads.setdefault(key, value)
-    return reads
+def _change(vm: Machine, renaming: Renaming, key: Hashable, value: Any) -> None:
+    now, entry = renaming.key(key), renaming.entry(value)
+    if vm.symbolic and type(now) is Symbol and isinstance(entry, Dim):
+        entry = settled_again(vm, now, entry)
+    elif type(now) is tuple and now[0] in ("attr", "item"):
+        vm.note_child(now)
+    elif type(key) is int and key != now and key in vm.views:
+        vm.views[now] = renaming.entry(vm.views[key])
+    vm.state.set(now, entry)
 
 
 def remember(vm: Machine, function: Function, bound: dict[str, Value], recording: Recording, result: Value) -> None:
     """Keep the summary of a call that came back."""
-    reads = stop_recording(vm, recording)
-    written = written_since(recording.level, vm.state)
-    if len(written) > MAX_CHANGES or vm.reshapes != recording.reshapes:
+    stop_recording(vm, recording)
+    if vm.reshapes != recording.reshapes or recording.escaped:
         # Which names hold a tensor that is changed in place is not the same for every caller.
         return
-    changes = {key: vm.state.get(key) for key in written}
-    changes = {key: value for key, value in changes.items() if value is not None}
+    written = written_since(recording.level, vm.state)
+    found = {key: vm.state.get(key) for key in written}
+    changes = {key: value for key, value in found.items() if value is not None}
+    if len(changes) > MAX_CHANGES:
+        return
     summary = Summary(
-        vm.caught,
+        recording.around if recording.failed else None,
+        recording.raises,
         vm.exits - recording.exits,
-        reads,
+        recording.reads,
         changes,
+        tuple(key for key, value in found.items() if value is None and youngest(key) <= recording.mark),
+        tuple(recording.forgotten),
         result,
         recording.mark,
         recording.objects,

@@ -49,7 +49,7 @@ def analyze_rest(vm: Machine, settled: Callable[[], None]) -> None:
 def _in_fresh_state(vm: Machine, run: Callable[[], object]) -> None:
     vm.state = vm.loaded.fork()
     vm.stack = [vm.frame]
-    vm.handlers, vm.loops, vm.reads = [], [], None
+    vm.handlers, vm.loops, vm.recording = [], [], None
     vm.entered.clear()
     vm.exits = 0
     vm.check_time()

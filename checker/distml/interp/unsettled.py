@@ -53,18 +53,18 @@ def unsettle(vm: Machine, value: Value, in_sight: bool = True) -> None:
     Unless `in_sight`, it was none of the code in sight.
     """
     if isinstance(value, Opaque):
-        _forget_children(vm, value)
+        forget_children(vm, value)
     elif isinstance(value, Ref):
         _Unsettling(vm, None if in_sight else _NOTHING).given(value)
 
 
-def _forget_children(vm: Machine, parent: Opaque) -> None:
+def forget_children(vm: Machine, parent: Opaque) -> None:
     """An unknown value may have been changed: its attributes and items are unknown anew."""
-    if parent not in vm.attributed:
-        return
-    for key in [k for k in vm.state.entries() if type(k) is tuple and k[1] is parent]:
-        if key[0] in ("attr", "item"):
-            vm.put(key, vm.opaque(f"{parent.name}.{key[2]}"[:60]))
+    if vm.recording is not None:
+        vm.recording.forgotten[parent] = None
+    for key in tuple(vm.attributed.get(parent, ())):
+        if vm.state.get(key) is not None:
+            vm.put(key, vm.opaque(f"{parent.name}.{key[2]}"[:60]))  # type: ignore[index]
 
 
 def unsettle_object(vm: Machine, ref: Ref) -> None:
