@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from distml.interp.check import CheckResult, check_file
 from distml.source.project import Project
 
@@ -93,3 +95,72 @@ def test_a_decorator_that_changes_the_class_is_not_taken_for_one_that_hands_it_b
     (tmp_path / "model.py").write_text(model)
     result = check(tmp_path, str(tmp_path / "model.py"))
     assert result.diagnostics == ()
+
+
+WORK = """
+import atexit
+import random
+import torch
+
+TABLE = {}
+
+
+class Setter:
+    def __setattr__(self, name, value):
+        TABLE[name] = value
+        super().__setattr__(name, value)
+
+    @property
+    def size(self):
+        return len(TABLE)
+
+    @size.setter
+    def size(self, value):
+        for _ in range(200):
+            TABLE[value] = value
+
+
+def fill(*given):
+    for _ in range(200):
+        for name in given:
+            TABLE[name] = 1
+    return TABLE
+
+
+class Filling(dict):
+    def __setitem__(self, name, value):
+        fill(name)
+
+
+held, filling = Setter(), Filling()
+for each in range(3):
+    IN_LOOP
+AFTER
+"""
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "atexit.register(fill)",
+        "atexit.register(lambda: fill(1))",
+        "atexit.register(held.__setattr__)",
+        "held.size = 3",
+        "held.other = fill",
+        "filling[fill] = 2",
+        "fill(fill)",
+        "found = [fill(each) for each in TABLE]",
+        "TABLE.update(size=fill)",
+    ],
+)
+@pytest.mark.parametrize("in_loop", [True, False])
+def test_what_is_left_when_the_work_is_spent_takes_no_more_work(
+    tmp_path: Path, rest: str, in_loop: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distml.interp.machine.MAX_STEPS", 200)
+    work = "x = 1\n    " * 300
+    text = WORK.replace("IN_LOOP", work + rest if in_loop else "pass").replace("AFTER", work.replace("    ", "") + rest)
+    (tmp_path / "work.py").write_text(text)
+    result = check(tmp_path, str(tmp_path / "work.py"))
+    assert result.diagnostics == ()
+    assert any("too much work" in lost.reason for lost in result.lost)

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, unknown_call
+from distml.interp.machine import Limits
 from distml.interp.names import assign_name, lookup_name
 from distml.interp.patterns import assign_target
 from distml.values import Class, Function, Imported, Lib, Module
@@ -25,6 +26,7 @@ ROOM = 12_000
 """Python frames the interpreter may use."""
 DEEPEST = 7_000
 """Frames at which what is nested further is given up."""
+_NOTHING = Limits(loop_steps=0, entries=0)
 REASON = "nested too deeply to be followed"
 
 
@@ -53,17 +55,23 @@ def give_up(vm: Machine, nodes: Sequence[ast.AST], reason: str | None = REASON) 
 
 
 def give_up_rest(vm: Machine, body: Sequence[ast.stmt]) -> None:
-    """Follow no more of a module's statements than were begun."""
+    """Follow no more of a module's statements than were begun, and no function that the rest may call."""
     begun = [index for index, statement in enumerate(body) if id(statement) in vm.visited]
-    if body:
+    if not body:
+        return
+    limits, step_limit = vm.limits, vm.step_limit
+    vm.limits, vm.step_limit = _NOTHING, sys.maxsize
+    try:
         give_up(vm, body[begun[-1] if begun else 0 :], None)
+    finally:
+        vm.limits, vm.step_limit = limits, step_limit
 
 
 def give_up_call(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
     """Follow no more of a call: what the functions around it change is unknown too, since it may call any of them."""
     frame: Frame | None = vm.frame_of(function.frame)
     while frame is not None:
-        for name in frame.module.mutated:
+        for name in frame.module.facts.mutated:
             value = vm.variable(frame.ident, name)
             if value is not None and not isinstance(value, Function | Class | Module | Lib | Imported):
                 vm.assign(frame.ident, name, vm.opaque(name))
