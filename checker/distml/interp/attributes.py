@@ -327,6 +327,14 @@ def _of_library(vm: Machine, value: Lib, name: str) -> Value:
     return Lib(canonical(full))
 
 
+def _is_kept(vm: Machine, item: Value) -> bool:
+    """Whether an object of an unknown class has an attribute as it was set. A setter may make other data of data: an
+    array of the size that it needs of a number, a list or an array. Objects it hands out as they are."""
+    if isinstance(item, Ref):
+        return isinstance(vm.record(item), InstanceRecord)
+    return isinstance(item, Function | Bound | Class | Lib | LibMethod | Module)
+
+
 def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.AST) -> None:
     """`value.name = item`."""
     options = value.options if isinstance(value, Union) else (value,)
@@ -334,7 +342,7 @@ def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.A
         if isinstance(option, Ref):
             _set_on_record(vm, option, name, item, node, weak=len(options) > 1)
         elif isinstance(option, Opaque):
-            vm.put(("attr", option, name), item)
+            vm.put(("attr", option, name), item if _is_kept(vm, item) else vm.opaque(f"{option.name}.{name}"[:60]))
             vm.note_child(("attr", option, name))
         elif isinstance(option, Class):
             record: ClassRecord = vm.at(option.address)
