@@ -121,9 +121,11 @@ def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
     """
     from distml.interp.expressions import evaluate
 
+    if isinstance(value, _UNKNOWN):
+        return False
     called = len(vm.stack) > (2 if vm.symbolic else 1)
     asked = _draws(vm, test)
-    if isinstance(value, _UNKNOWN) or (called and not asked):
+    if called and not asked:
         return False
     owners: set[ast.AST] = set()
     for part in ast.walk(test):

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from distml.interp.scope import MUTATORS
+from distml.interp.sites import HANDING_ON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from distml.interp.sites import Place, Sites
 
 ANY = "*"
 """Stands for a name that is not known: `setattr(x, name, y)`."""
 ANY_MODULE = "*module"
 """Stands for the name of some module: `setattr(net, name, y)` in code that goes through modules by name."""
-LISTING = frozenset({"_modules", "get_submodule", "named_children", "named_modules"})
 MODULE_SETTERS = frozenset({"_modules", "add_module", "register_module", "set_submodule"})
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 STORAGE = frozenset({"__dict__", "_buffers", "_modules", "_parameters"})
@@ -82,32 +84,42 @@ class FileChanges:
         self.others = Changes()
 
 
-@dataclass(slots=True)
-class _Place:
-    """Where code stands: the class and the `self` of the method it is in, and whether that is a constructor."""
-
-    owner: ast.ClassDef | None = None
-    receiver: str | None = None
-    method: str = ""
-    imported: frozenset[str] = frozenset()
-    by_module: bool = False
-
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_REMEMBERED = "distml_changes"
-
-
-def changes_in(tree: ast.Module) -> FileChanges:
+def changes_at(sites: Sites) -> FileChanges:
     """What the code of a file changes."""
-    known: FileChanges | None = getattr(tree, _REMEMBERED, None)
-    if known is None:
-        known = _read(tree)
-        setattr(tree, _REMEMBERED, known)
-    return known
+    found = FileChanges()
+    for node, place in sites.of(ast.Attribute):
+        _set_by_name(node.value, ANY if node.attr in STORAGE else node.attr, place, found)
+        _reshaped(node, place, found)
+    for item, place in sites.of(ast.Subscript):
+        if not isinstance(item.ctx, ast.Load):
+            _fill(item.value, place, found, key=item.slice)
+    for call, place in sites.of(ast.Call):
+        _note_call(call, place, found)
+    imported = frozenset(
+        (alias.asname or alias.name).partition(".")[0]
+        for statement, _ in sites.of(ast.Import, ast.ImportFrom)
+        for alias in statement.names
+    )
+    for site, place in sites.of(*HANDING_ON, ast.Call):
+        for part, use in _uses(site, imported):
+            if isinstance(part, ast.Attribute):
+                getattr(_changes_of(part.value, place, found), use).add(part.attr)
+    return found
 
 
 def changed_outside(node: ast.AST) -> frozenset[str]:
     """Names of attributes and variables that the code of a function changes, beside those it only binds itself."""
+    known: frozenset[str] | None = getattr(node, _OUTSIDE, None)
+    if known is None:
+        known = _changed_outside(node)
+        setattr(node, _OUTSIDE, known)
+    return known
+
+
+_OUTSIDE = "distml_changed_outside"
+
+
+def _changed_outside(node: ast.AST) -> frozenset[str]:
     found: set[str] = set()
     for part in ast.walk(node):
         if isinstance(part, ast.Nonlocal | ast.Global):
@@ -129,55 +141,7 @@ def _names_of(node: ast.AST) -> Iterator[str]:
         yield node.id
 
 
-def _read(tree: ast.Module) -> FileChanges:
-    found = FileChanges()
-    imported = frozenset(
-        (alias.asname or alias.name).partition(".")[0]
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-    )
-    outside = any(map(_goes_through_modules, (node for node in tree.body if not isinstance(node, _DEFINITIONS))))
-    waiting: list[tuple[ast.AST, _Place]] = [(tree, _Place(imported=imported, by_module=outside))]
-    while waiting:
-        node, place = waiting.pop()
-        _note(node, place, found)
-        waiting.extend((child, _inside(child, node, place)) for child in ast.iter_child_nodes(node))
-    return found
-
-
-def _inside(node: ast.AST, parent: ast.AST, place: _Place) -> _Place:
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        return place
-    if isinstance(node, ast.Lambda) or not isinstance(parent, ast.ClassDef):
-        # What is defined in a constructor may run at any later time.
-        return replace(place, method="", by_module=place.by_module or _goes_through_modules(node))
-    spec = node.args
-    first = next(iter([*spec.posonlyargs, *spec.args]), None)
-    static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
-    receiver = None if first is None or static else first.arg
-    return _Place(parent, receiver, node.name, place.imported, _goes_through_modules(node))
-
-
-def _goes_through_modules(node: ast.AST) -> bool:
-    return any(isinstance(part, ast.Attribute) and part.attr in LISTING for part in ast.walk(node))
-
-
-def _note(node: ast.AST, place: _Place, found: FileChanges) -> None:
-    if isinstance(node, ast.Attribute):
-        if not isinstance(node.ctx, ast.Load):
-            _set_by_name(node.value, ANY if node.attr in STORAGE else node.attr, place, found)
-            _reshaped(node, place, found)
-    elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        _fill(node.value, place, found, key=node.slice)
-    elif isinstance(node, ast.Call):
-        _note_call(node, place, found)
-    for child, use in _uses(node, place):
-        if isinstance(child, ast.Attribute):
-            getattr(_changes_of(child.value, place, found), use).add(child.attr)
-
-
-def _note_call(node: ast.Call, place: _Place, found: FileChanges) -> None:
+def _note_call(node: ast.Call, place: Place, found: FileChanges) -> None:
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     if name in BY_NAME:
@@ -202,7 +166,7 @@ def _note_call(node: ast.Call, place: _Place, found: FileChanges) -> None:
         _reshaped(function, place, found)
 
 
-def _set_by_name(target: ast.expr, name: str, place: _Place, found: FileChanges) -> None:
+def _set_by_name(target: ast.expr, name: str, place: Place, found: FileChanges) -> None:
     if not name.startswith(ANY) or place.method not in PASSING:
         _changes_of(target, place, found).assigned.add(name)
 
@@ -213,12 +177,12 @@ def _text(node: ast.expr | None, by_module: bool) -> str:
     return ANY_MODULE if by_module else ANY
 
 
-def _reshaped(node: ast.Attribute, place: _Place, found: FileChanges) -> None:
+def _reshaped(node: ast.Attribute, place: Place, found: FileChanges) -> None:
     if node.attr in RESHAPING and isinstance(node.value, ast.Attribute):
         _changes_of(node.value.value, place, found).assigned.add(node.value.attr)
 
 
-def _fill(node: ast.expr, place: _Place, found: FileChanges, key: ast.expr | None = None) -> None:
+def _fill(node: ast.expr, place: Place, found: FileChanges, key: ast.expr | None = None) -> None:
     """A container is changed: the attribute that holds it, or for `x.__dict__` what it holds."""
     while isinstance(node, ast.Subscript):
         key, node = node.slice, node.value
@@ -232,7 +196,7 @@ def _fill(node: ast.expr, place: _Place, found: FileChanges, key: ast.expr | Non
         _changes_of(node.value, place, found).filled.add(node.attr)
 
 
-def _changes_of(target: ast.expr, place: _Place, found: FileChanges) -> Changes:
+def _changes_of(target: ast.expr, place: Place, found: FileChanges) -> Changes:
     """Where to note what is changed on what `target` stands for."""
     root = target
     while isinstance(root, ast.Attribute | ast.Subscript):
@@ -251,7 +215,7 @@ def _is_self(node: ast.expr, receiver: str | None) -> bool:
     return isinstance(node, ast.Name) and node.id == receiver
 
 
-def _uses(node: ast.AST, place: _Place) -> Iterator[tuple[ast.AST, str]]:
+def _uses(node: ast.AST, imported: frozenset[str]) -> Iterator[tuple[ast.AST, str]]:
     """The parts of a node whose value goes elsewhere (`shared`), or whose items do (`visited`)."""
     if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.Return | ast.Yield | ast.YieldFrom):
         yield from ((part, "shared") for part in _results(node.value))
@@ -262,7 +226,7 @@ def _uses(node: ast.AST, place: _Place) -> Iterator[tuple[ast.AST, str]]:
     elif isinstance(node, ast.Subscript):
         yield node.value, "visited"
     elif isinstance(node, ast.Call):
-        use = _handed(node.func, place)
+        use = _handed(node.func, imported)
         if use is not None:
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             yield from ((part, use) for value in given for part in _results(value))
@@ -286,7 +250,7 @@ def _results(node: ast.expr | None) -> Iterator[ast.expr]:
             waiting.append(part.value)
 
 
-def _handed(function: ast.expr, place: _Place) -> str | None:
+def _handed(function: ast.expr, imported: frozenset[str]) -> str | None:
     """What a call does with containers it is given; libraries and built-ins change none."""
     if isinstance(function, ast.Name):
         if function.id in _WALKING:
@@ -295,4 +259,4 @@ def _handed(function: ast.expr, place: _Place) -> str | None:
     root = function
     while isinstance(root, ast.Attribute):
         root = root.value
-    return None if isinstance(root, ast.Name) and root.id in place.imported else "shared"
+    return None if isinstance(root, ast.Name) and root.id in imported else "shared"

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from distml.interp.machine import Frame
-from distml.interp.private import mangle
-from distml.interp.scope import scope_of
+from distml.interp.scope import NESTED, scope_of
 from distml.ops.registry import find_layer
 from distml.values import Class, Const, Function, Lib, Opaque, Record, Value
 
@@ -80,7 +79,6 @@ def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     """Run a class statement; the class it makes."""
     from distml.interp.expressions import evaluate
 
-    mangle(node)
     bases = [evaluate(vm, base) for base in node.bases if not isinstance(base, ast.Starred)]
     metaclass = any(k.arg in ("metaclass", None) and not _is_abc(k.value) for k in node.keywords)
     module = vm.frame.module
@@ -162,7 +160,8 @@ def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> dict[str, Value]
 def _in_order(node: ast.ClassDef, names: set[str]) -> list[str]:
     """The names a class body binds, as they are bound first."""
     first: dict[str, int] = {}
-    for position, part in enumerate(part for statement in node.body for part in ast.walk(statement)):
+    parts = (part for each in node.body for part in ([each] if isinstance(each, NESTED) else ast.walk(each)))
+    for position, part in enumerate(parts):
         name = part.id if isinstance(part, ast.Name) else getattr(part, "name", None)
         if isinstance(name, str):
             first.setdefault(name, position)

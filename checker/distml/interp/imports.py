@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from distml.interp.machine import Frame, ModuleInfo, OutOfSteps
+from distml.interp.module_facts import facts_of
 from distml.interp.names import assign_name
-from distml.interp.patches import patches
 from distml.interp.scope import scope_of
 from distml.interp.state import State
 from distml.interp.unsettled import is_placeholder
@@ -100,7 +100,7 @@ def _star(vm: Machine, node: ast.ImportFrom) -> None:
 def consider(vm: Machine, source: SourceFile) -> None:
     """Take into account what a file replaces in libraries and classes."""
     with suppress(UnreadableError):
-        vm.patches = vm.patches | patches(source)
+        vm.patches = vm.patches | facts_of(source).patches
 
 
 def load(vm: Machine, source: SourceFile) -> ModuleInfo | None:
@@ -173,7 +173,7 @@ def _attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:
     if vm.patches.redefines(info.source.module.rpartition(".")[2], name):
         return vm.opaque(name)
     found = vm.variable(info.frame.ident, name)
-    if found is not None and vm.symbolic and (name in info.mutated or is_placeholder(vm, found)):
+    if found is not None and vm.symbolic and (name in info.facts.mutated or is_placeholder(vm, found)):
         return vm.opaque(name)
     if not isinstance(found, Imported):
         return found

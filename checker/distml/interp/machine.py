@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import time
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.lessons import settled
+from distml.interp.module_facts import facts_of
 from distml.interp.patches import Patches
 from distml.interp.recording import note_failed, note_raised
-from distml.interp.scope import mutated_globals
 from distml.interp.state import UNDEFINED, Global, State
 from distml.interp.storage import write_through
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
@@ -100,13 +99,9 @@ class ModuleInfo:
     def __init__(self, name: str, source: SourceFile, frame: Frame) -> None:
         self.name = name
         self.source = source
+        self.facts = facts_of(source)
         self.frame = frame
         self.exits = 0
-
-    @cached_property
-    def mutated(self) -> frozenset[str]:
-        """The module's variables that its functions change."""
-        return mutated_globals(self.source.tree)
 
 
 class Session:

@@ -42,7 +42,7 @@ def _in_frame(vm: Machine, frame: Frame, name: str) -> Value | None:
 
         found = resolve_import(vm, found)
     if frame.scope.is_module:
-        if found is not None and vm.symbolic and name in frame.module.mutated:
+        if found is not None and vm.symbolic and name in frame.module.facts.mutated:
             known = vm.get(("global", vm.global_key(frame, name)))
             if known is None:
                 known = vm.opaque(name)

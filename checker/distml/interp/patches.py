@@ -8,23 +8,18 @@ in the whole run.
 from __future__ import annotations
 
 import ast
-import re
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
 from distml.ops.registry import LIBRARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from distml.source.file import SourceFile
+    from distml.interp.sites import Sites
 
 _PATCHERS = frozenset({"setattr", "delattr", "patch", "object", "multiple"})
 """`builtins.setattr`, `monkeypatch.setattr`, `mock.patch`, `mock.patch.object`, `mock.patch.multiple`."""
-_HINT = re.compile(
-    r"setattr|delattr|patch|__dict__|^[ \t]*(?:del[ \t]+)?[A-Za-z_]\w*(?:\.\w+)+[^=\n]*=[^=]", re.MULTILINE
-)
-"""A file without any of these replaces nothing."""
 _EVERYTHING = "*"
 
 
@@ -61,25 +56,13 @@ class Patches(NamedTuple):
         return any(name.startswith(("torch.nn.functional.", "torch.nn.Module.")) for name in self.library)
 
 
-_found: WeakKeyDictionary[SourceFile, Patches] = WeakKeyDictionary()
-
-
-def patches(source: SourceFile) -> Patches:
+def patches_at(sites: Sites, dispatching: bool) -> Patches:
     """What a file replaces anywhere in it."""
-    known = _found.get(source)
-    if known is None:
-        known = _search(source.tree) if _HINT.search(source.text) else Patches()
-        known = _found[source] = known._replace(dispatching="__torch_function__" in source.text)
-    return known
-
-
-def _search(tree: ast.Module) -> Patches:
-    nodes = list(_walk(tree))
-    names = {name: path for node, _ in nodes for name, path in _bound(node)}
-    classes = {node.name for node, _ in nodes if isinstance(node, ast.ClassDef)}
+    names = dict(chain.from_iterable(_bound(node) for node, _ in sites.of(ast.Import, ast.ImportFrom)))
+    classes = {node.name for node, _ in sites.of(ast.ClassDef)}
     library: set[str] = set()
     attributes: set[str] = set()
-    for node, inside in nodes:
+    for node, place in sites.of(ast.Attribute, ast.Subscript, ast.Call):
         for owner, name in _replaced(node):
             path = owner if isinstance(owner, str) else _dotted(owner, names)
             last = owner.rpartition(".")[2] if isinstance(owner, str) else _last(owner)
@@ -87,20 +70,10 @@ def _search(tree: ast.Module) -> Patches:
                 library.add(f"{path}.{name}")
             elif last in classes or last in names:
                 # What the module itself sets is followed when it is run.
-                attributes.update([f"{last}.{name}"] if inside or _is_undone(node) else [])
+                attributes.update([f"{last}.{name}"] if place.in_function or _is_undone(node) else [])
             elif _is_undone(node):
                 attributes.add(f"{_EVERYTHING}.{name}")
-    return Patches(frozenset(library), frozenset(attributes))
-
-
-def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
-    """Every node, and whether it is in a function."""
-    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
-    while waiting:
-        node, inside = waiting.pop()
-        yield node, inside
-        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        waiting.extend((part, inside) for part in ast.iter_child_nodes(node))
+    return Patches(frozenset(library), frozenset(attributes), dispatching)
 
 
 def _is_undone(node: ast.AST) -> bool:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import ast
+import re
 
-_DONE = "distml_private"
+_PRIVATE = re.compile(r"(?<!\w)__\w*\b(?<!__)")
 
 
-def mangle(node: ast.ClassDef) -> None:
-    """Write the private names in a class's body as Python understands them; once for each class."""
-    prefix = f"_{node.name.lstrip('_')}"
-    if getattr(node, _DONE, False) or prefix == "_":
+def mangle(tree: ast.Module, text: str) -> None:
+    """Write the private names of a module as Python understands them; `text` is what the tree was parsed from."""
+    if not _PRIVATE.search(text):
         return
-    setattr(node, _DONE, True)
-    waiting: list[ast.AST] = list(node.body)
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
-        part = waiting.pop()
-        for field in ("attr", "id", "arg", "name"):
-            name = getattr(part, field, None)
-            if type(name) is str and name.startswith("__") and not name.endswith("__"):
-                setattr(part, field, prefix + name)
+        part, prefix = waiting.pop()
+        if prefix:
+            _rename(part, prefix)
         if isinstance(part, ast.ClassDef):
-            waiting.extend([*part.bases, *part.decorator_list])
+            waiting.extend((each, prefix) for each in (*part.bases, *part.keywords, *part.decorator_list))
+            own = part.name.lstrip("_")
+            waiting.extend((each, own and f"_{own}") for each in part.body)
         else:
-            waiting.extend(ast.iter_child_nodes(part))
+            waiting.extend((each, prefix) for each in ast.iter_child_nodes(part))
+
+
+def _rename(part: ast.AST, prefix: str) -> None:
+    for field in ("attr", "id", "arg", "name"):
+        name = getattr(part, field, None)
+        if type(name) is str and name.startswith("__") and not name.endswith("__"):
+            setattr(part, field, prefix + name)

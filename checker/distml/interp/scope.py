@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from distml.interp.sites import Sites
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+"""What opens a scope of its own."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -66,7 +69,7 @@ def _collect(body: Iterable[ast.AST], scope: Scope) -> None:
     while waiting:
         node = waiting.pop()
         _bind(node, scope)
-        if isinstance(node, _SCOPES):
+        if isinstance(node, NESTED):
             waiting.extend(_outer_parts(node))
         elif isinstance(node, _COMPREHENSIONS):
             # A walrus inside binds here; the loop variables do not.
@@ -125,35 +128,23 @@ MUTATORS = frozenset(
 )
 
 
-def mutated_globals(tree: ast.Module) -> frozenset[str]:
+def mutated_at(sites: Sites, modules: frozenset[str]) -> frozenset[str]:
     """Module variables that functions of the module rebind or change.
 
     Their value when a function runs is not the one the module left. `torch.add(x, y)` changes no module: what `import`
-    binds has functions, not methods.
+    binds (`modules`) has functions, not methods.
     """
-    modules = frozenset(_imported_modules(tree.body))
-    found: set[str] = set()
-    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
-    while waiting:
-        node, inside = waiting.pop()
-        if inside:
-            found.update(_changed(node, modules))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            body = node.body if isinstance(node.body, list) else [node.body]
-            waiting.extend((part, True) for part in body)
-            waiting.extend((part, False) for part in _outer_parts(node))
-            continue
-        waiting.extend((part, inside) for part in ast.iter_child_nodes(node))
-    return frozenset(found)
+    kinds = (ast.Global, ast.Nonlocal, ast.Attribute, ast.Subscript, ast.Call)
+    return frozenset(name for node, place in sites.of(*kinds) for name in _changed(node, modules) if place.in_function)
 
 
-def _imported_modules(body: Iterable[ast.AST]) -> Iterator[str]:
+def modules_bound(body: Iterable[ast.AST]) -> Iterator[str]:
     """Module variables that an import binds. One in a function binds a name of that function."""
     for node in body:
         if isinstance(node, ast.Import):
             yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler):
-            yield from _imported_modules(ast.iter_child_nodes(node))
+            yield from modules_bound(ast.iter_child_nodes(node))
 
 
 def _changed(node: ast.AST, modules: frozenset[str]) -> Iterable[str]:
@@ -203,6 +194,6 @@ def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         node = waiting.pop()
         if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
             return True
-        if not isinstance(node, _SCOPES):
+        if not isinstance(node, NESTED):
             waiting.extend(ast.iter_child_nodes(node))
     return False

@@ -85,7 +85,7 @@ def _handing_out(op: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
         if isinstance(module, Ref):
             functions = [f.function if isinstance(f, Bound) else f for f in arguments.args[1:]]
             modules = [vm.frame_of(f.frame).module for f in functions if isinstance(f, Function)]
-            unsettle_parts(vm, module, [each.source.tree for each in (vm.frame.module, *modules)])
+            unsettle_parts(vm, module, (vm.frame.module, *modules))
         return call_op(vm, op, arguments, node, "torch")
 
     return run

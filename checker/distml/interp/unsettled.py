@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.interp.changes import ANY_MODULE, Changes, changes_in
+from distml.interp.changes import ANY_MODULE, Changes
 from distml.interp.storage import ITEMS, holds_module
 from distml.values import (
     NONE,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from distml.interp.classes import ClassRecord
-    from distml.interp.machine import Machine
+    from distml.interp.machine import Machine, ModuleInfo
 
 INTERNAL = ("__name__", "__hooks__")
 """Attributes that only the interpreter knows."""
@@ -72,11 +72,11 @@ def unsettle_object(vm: Machine, ref: Ref) -> None:
     _Unsettling(vm).instance(ref)
 
 
-def unsettle_parts(vm: Machine, ref: Ref, trees: Iterable[ast.Module]) -> None:
+def unsettle_parts(vm: Machine, ref: Ref, modules: Iterable[ModuleInfo]) -> None:
     """The parts of an object were handed out to code in files, and nothing tells which is which."""
     found = Changes()
-    for tree in trees:
-        found.add(changes_in(tree).others)
+    for module in modules:
+        found.add(module.facts.changes.others)
     if found.assigned or found.filled:
         _Unsettling(vm, found).instance(ref)
 
@@ -253,8 +253,10 @@ def changing(vm: Machine, cls: Value) -> Changes:
 def _changing(vm: Machine, cls: Value) -> Changes:
     found = Changes()
     owners, constructing = _related(vm, cls) if isinstance(cls, Class) else ({}, frozenset())
-    for tree in _trees(vm, owners.values()):
-        file = changes_in(tree)
+    for module in {vm.main, *map(vm.modules.get, owners.values())}:
+        if module is None:
+            continue
+        file = module.facts.changes
         found.add(file.others)
         for node, changes in file.methods.items():
             if node in owners:
@@ -280,9 +282,3 @@ def _related(vm: Machine, cls: Class) -> tuple[dict[ast.ClassDef, str], frozense
     record = vm.at(cls.address)
     own = frozenset(vm.at(base.address).node for base in record.mro if isinstance(base, Class))
     return found, own
-
-
-def _trees(vm: Machine, modules: Iterable[str]) -> list[ast.Module]:
-    sources = [vm.checked, *(vm.modules[name].source for name in sorted(set(modules)) if name in vm.modules)]
-    trees = [source.tree for source in sources if source is not None]
-    return list({id(tree): tree for tree in trees}.values())
