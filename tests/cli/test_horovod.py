@@ -218,7 +218,7 @@ def test_notebooks_are_rewritten_in_place(folder: Path, capsys: pytest.CaptureFi
     (folder / "train.ipynb").write_text(text + "\n")
     assert main(["horovod", "--check", "--format", "json", "train.ipynb"]) == 1
     (finding,) = json.loads(capsys.readouterr().out)
-    assert (finding["line"], finding["message"].partition(":")[0]) == (2, "cell 4")
+    assert (finding["line"], finding["cell"]) == (2, 4)
     assert main(["horovod", "--write", "train.ipynb"]) == 0
     new = (folder / "train.ipynb").read_text()
     after = json.loads(new)["cells"]
@@ -266,7 +266,7 @@ def test_what_is_no_notebook_is_a_finding_in_that_file(
 ) -> None:
     (folder / "a.ipynb").write_text(text)
     assert main(["horovod", "--check", "--format", "concise", "."]) == 1
-    assert "SRC102" in capsys.readouterr().out
+    assert "SRC108" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,15 @@ def make(folder: Path, *files: str) -> None:
 
 def test_a_folder_is_walked_in_order(folder: Path) -> None:
     make(folder, "b.py", "a.pyi", "c.txt", "pkg/z.py", "pkg/a.py", "pkg/inner/m.py", "app/n.py", "notebook.ipynb")
-    assert discover(["."], Config()).files == ["a.pyi", "b.py", "app/n.py", "pkg/a.py", "pkg/z.py", "pkg/inner/m.py"]
+    assert discover(["."], Config()).files == [
+        "a.pyi",
+        "b.py",
+        "notebook.ipynb",
+        "app/n.py",
+        "pkg/a.py",
+        "pkg/z.py",
+        "pkg/inner/m.py",
+    ]
     assert discover(["pkg", "./b.py", "pkg/a.py"], Config()).files == ["pkg/a.py", "pkg/z.py", "pkg/inner/m.py", "b.py"]
 
 

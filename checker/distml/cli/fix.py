@@ -55,6 +55,7 @@ def diff(paths: list[str], config: Config, options: Namespace) -> int:
 def _changes(paths: list[str], config: Config, options: Namespace) -> tuple[Report, dict[str, Rewritten]]:
     """A report, and the files below `paths` with the fixes of its findings; those that changed meanwhile are left out."""
     from distml.autofix.mending import rewritten
+    from distml.rewrites.writing import text_of
     from distml.source.file import content_hash
     from distml.source.reading import UnreadableError
 
@@ -68,20 +69,15 @@ def _changes(paths: list[str], config: Config, options: Namespace) -> tuple[Repo
         with suppress(UnreadableError):
             data = _read(path, config)
             if content_hash(data) == before[path]:
-                texts[path] = _text(data, path)
+                texts[path] = text_of(data, path)
     return report, dict(sorted(rewritten(report.diagnostics, texts).items()))
 
 
 def _read(path: str, config: Config) -> bytes:
+    from distml.source.notebook import limit_of
     from distml.source.reading import read_bytes
 
-    return read_bytes(path, path, config.max_file_size)
-
-
-def _text(data: bytes, path: str) -> str:
-    from distml.rewrites.writing import text_of
-
-    return text_of(data, path)
+    return read_bytes(path, path, limit_of(path, config.max_file_size))
 
 
 def _written(path: str, change: Rewritten, roots: Sequence[str], out: TextIO) -> bool:
@@ -98,7 +94,7 @@ def _written(path: str, change: Rewritten, roots: Sequence[str], out: TextIO) ->
     except (WriteError, UnreadableError) as error:
         complain(f"distml: not fixed: {error}")
         return False
-    say(*dict.fromkeys(f"{path}:{each.line}: fixed [{each.rule}]: {each.what}" for each in change.edits), to=out)
+    say(*dict.fromkeys(f"{path}:{each.place}: fixed [{each.rule}]: {each.what}" for each in change.edits), to=out)
     return True
 
 

@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from distml.rewrites.horovod.rewrite import Outcome
     from distml.rewrites.horovod.tree import Survey
     from distml.rewrites.model import Rewritten
-    from distml.rewrites.notebook import Notebook
+    from distml.source.notebook import Notebook
 
 SUMMARY = "Make single-process training programs distributed, with Horovod or torch.distributed."
-LARGEST_NOTEBOOK = 64 * 1024 * 1024
-"""Bytes of a notebook, most of which are outputs; its code is held to the limit of any file."""
 FORMATS = ("text", "concise", "json", "sarif", "github", "markdown")
 
 
@@ -85,8 +83,8 @@ def _survey(
 ) -> tuple[Survey, dict[str, Notebook]]:
     from distml.engine.discovery import discover
     from distml.rewrites.horovod.tree import survey
-    from distml.rewrites.notebook import Notebook
     from distml.rewrites.writing import read_file
+    from distml.source.notebook import LARGEST, Notebook, is_notebook
     from distml.source.project import Project
     from distml.source.reading import UnreadableError
 
@@ -95,12 +93,10 @@ def _survey(
             raise ConfigError(f"no such file or folder: {path}")
     files = discover(paths, config, (".py", ".ipynb"))
     notebooks: dict[str, Notebook] = {}
-    overlay: dict[str, bytes] = {}
     problems = list(files.problems)
-    for path in [each for each in files.files if each.endswith(".ipynb")]:
+    for path in filter(is_notebook, list(files.files)):
         try:
-            notebooks[path] = Notebook(read_file(path, LARGEST_NOTEBOOK), path)
-            overlay[os.path.realpath(path)] = notebooks[path].program.encode("utf-8", "surrogatepass")
+            notebooks[path] = Notebook(read_file(path, LARGEST), path)
         except UnreadableError as error:
             problems.append(error.diagnostic)
             files.files.remove(path)
@@ -109,12 +105,11 @@ def _survey(
         sources=sources,
         unmarked=[*(path for path in paths if os.path.isdir(path)), os.curdir],
         max_file_size=config.max_file_size,
-        overlay=overlay,
         shown=files.shown,
     )
     texts = options.diff or options.write
     limited = partial(_limited, options.time_limit)
-    found = survey(files.files, chosen, project, overlay, texts=texts, limited=limited)
+    found = survey(files.files, chosen, project, texts=texts, limited=limited)
     found.problems[:0] = problems
     return found, notebooks
 
@@ -142,13 +137,12 @@ def _report(found: Survey, notebooks: Mapping[str, Notebook], config: Config, op
     from distml.rewrites.horovod.findings import findings
 
     wanted = selector(config)
-    listed = tuple(finding for finding in findings(found, notebooks) if wanted(finding))
+    listed = tuple(filter(wanted, findings(found)))
     if options.format == "text" and not options.check:
         _tell(found, notebooks)
     else:
         report = Report(listed, files=found.files, skipped=found.skipped)
-        overlay = {os.path.realpath(path): book.program.encode() for path, book in notebooks.items()}
-        say_painted(form(options.format)(report, Context(overlay=overlay)))
+        say_painted(form(options.format)(report, Context()))
     return int(bool(listed))
 
 

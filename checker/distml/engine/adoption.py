@@ -75,11 +75,12 @@ def _against(report: Report, config: Config, wanted: Wishes, touched: Callable[[
 def _touched(report: Report, since: str) -> Callable[[Diagnostic], bool]:
     """Whether a finding, or a place that explains it, touches a line that changed."""
     from distml.git.lines import RevisionError, changed_lines
+    from distml.source.places import Places
     from distml.source.reading import UnreadableError, read_bytes
 
     contents: dict[str, bytes] = {}
-    places = {each.path for finding in report.diagnostics for each in _spans(finding)}
-    for path in {os.path.realpath(each) for each in places}:
+    paths = {each.path for finding in report.diagnostics for each in _spans(finding)}
+    for path in {os.path.realpath(each) for each in paths}:
         with suppress(UnreadableError):  # what cannot be read has changed, for all that is known
             contents[path] = report.overlay[path] if path in report.overlay else read_bytes(path, path, 1 << 30)
     try:
@@ -87,8 +88,10 @@ def _touched(report: Report, since: str) -> Callable[[Diagnostic], bool]:
     except RevisionError as error:
         raise ConfigError(f"--since: {error}") from None
 
+    places = Places(report.overlay)
+
     def is_in(span: Span) -> bool:
-        lines = changed.get(os.path.realpath(span.path))
+        lines, span = changed.get(os.path.realpath(span.path)), places.in_file(span)[0]
         return lines is None or any(
             each.start <= max(span.line, span.end_line) and span.line < each.stop for each in lines
         )

@@ -153,9 +153,9 @@ class _Keys:
         except (UnreadableError, ValueError):
             return [], []
         try:
-            return source.lines, list(_scopes(source.tree))
+            return source.shown_lines, list(_scopes(source.tree))
         except UnreadableError:  # its one finding says that it cannot be parsed
-            return source.lines, []
+            return source.shown_lines, []
 
 
 def _scopes(tree: ast.Module) -> Iterator[tuple[int, int, str]]:

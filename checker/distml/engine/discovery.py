@@ -14,7 +14,7 @@ from distml.engine.config import DEFAULT_EXCLUDES, Config
 from distml.engine.patterns import matches
 from distml.source.reading import unreadable
 
-SUFFIXES = (".py", ".pyi")
+SUFFIXES = (".py", ".pyi", ".ipynb")
 
 
 class Found:

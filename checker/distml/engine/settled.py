@@ -15,6 +15,8 @@ from distml.diagnostics.model import Diagnostic
 from distml.engine.config import Config
 from distml.engine.discovery import discover
 from distml.source.imports import imports
+from distml.source.notebook import code_of, is_notebook, limit_of
+from distml.source.reading import UnreadableError, read_bytes
 
 _WORD = re.compile(r"\w+")
 
@@ -58,9 +60,9 @@ def _names_imported(top: str, config: Config) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for other in discover([top], config).files:
         try:
-            with open(other, "rb") as file:
-                text = file.read(config.max_file_size).decode("utf-8", "replace")
-        except OSError:
+            data = read_bytes(other, other, limit_of(other, config.max_file_size))
+            text = code_of(data, other) if is_notebook(other) else data.decode("utf-8", "replace")
+        except UnreadableError:
             continue
         words = (word for each in imports(text) for part in (each.module, *each.names) for word in _WORD.findall(part))
         found[other] = frozenset(words)

@@ -23,7 +23,7 @@ _REVISION = re.compile(r"(?![-.])(?!.*\.\.)[\w./@~^+#=%,-]{1,200}")
 _ENTRY = re.compile(rb"(100\d{3}) blob ([0-9a-f]+)\t(.+)", re.DOTALL)
 _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
-_PYTHON = (b".py", b".pyi")
+_PYTHON = (b".py", b".pyi", b".ipynb")
 _NONE = re.compile(r"0+")
 
 

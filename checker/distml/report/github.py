@@ -13,27 +13,28 @@ from distml.engine.results import Report
 from distml.report.context import Context
 
 
-def render(report: Report, _context: Context) -> Iterator[str]:
+def render(report: Report, context: Context) -> Iterator[str]:
     """One command for each finding, and one where nothing was checked; whatever a message holds, it stays one command."""
     if not report.files:
         yield "::warning title=distml::Nothing was checked"
     for finding in report.diagnostics:
-        kind, span = rule(finding.code), finding.span
+        kind = rule(finding.code)
+        span, cell = context.in_file(finding.span)
+        columns = {} if cell else {"col": span.column, "endColumn": span.end_column}  # of JSON they say nothing
         properties = {
             "file": span.path,
             "line": span.line,
             "endLine": span.end_line,
-            "col": span.column,
-            "endColumn": span.end_column,
+            **columns,
             "title": f"{kind.code} {kind.name}",
         }
         listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-        notes = [f"{each.message} ({each.span.path}:{each.span.line})" for each in finding.related]
+        notes = [f"{each.message} ({context.start(each.span)})" for each in finding.related]
         if finding.hint:
             notes.append(f"help: {finding.hint}")
         if finding.fix:
             notes.append(f"fix: {finding.fix.description}")
-        yield f"::{kind.severity.value} {listed}::{_data(chr(10).join([finding.message, *notes]))}"
+        yield f"::{kind.severity.value} {listed}::{_data(chr(10).join([cell + finding.message, *notes]))}"
 
 
 def _data(text: str) -> str:

@@ -21,7 +21,7 @@ from distml.report.context import Context
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def render(report: Report, _context: Context) -> Iterator[str]:
+def render(report: Report, context: Context) -> Iterator[str]:
     """One SARIF log with one run, and all rules with their help."""
     rules = all_rules()
     index = {rule.code: position for position, rule in enumerate(rules)}
@@ -34,7 +34,7 @@ def render(report: Report, _context: Context) -> Iterator[str]:
     run: dict[str, Any] = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, index[finding.code], rules) for finding in report.diagnostics],
+        "results": [_result(finding, index[finding.code], rules, context) for finding in report.diagnostics],
     }
     if report.baseline is not None:  # one that is there already is no result of this run
         run["results"] = [{**result, "baselineState": "new"} for result in run["results"]]
@@ -55,26 +55,37 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(finding: Diagnostic, index: int, rules: tuple[Rule, ...]) -> dict[str, Any]:
+def _result(finding: Diagnostic, index: int, rules: tuple[Rule, ...], context: Context) -> dict[str, Any]:
+    _, cell = context.in_file(finding.span)
     found: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": rules[index].severity.value,
-        "message": {"text": finding.message if not finding.hint else f"{finding.message}\n{finding.hint}"},
-        "locations": [{"physicalLocation": _physical(finding.span)}],
+        "message": {"text": cell + (finding.message if not finding.hint else f"{finding.message}\n{finding.hint}")},
+        "locations": [_location(finding.span, context)],
     }
     if finding.related:
         found["relatedLocations"] = [
-            {"id": number, "message": {"text": each.message}, "physicalLocation": _physical(each.span)}
+            {"id": number, "message": {"text": each.message}, **_location(each.span, context)}
             for number, each in enumerate(finding.related)
         ]
-    if finding.fix is not None:
+    if finding.fix is not None and not any(context.cell(edit.span) for edit in finding.fix.edits):
         found["fixes"] = [_fix(finding.fix)]
     return found
 
 
-def _physical(span: Span) -> dict[str, Any]:
-    return {"artifactLocation": _artifact(span.path), "region": _region(span)}
+def _location(span: Span, context: Context) -> dict[str, Any]:
+    """Where something is in its file; of a notebook, whose text is JSON, by lines, with its cell."""
+    cell = context.cell(span)
+    artifact = {"artifactLocation": _artifact(span.path)}
+    if cell is None:
+        return {"physicalLocation": {**artifact, "region": _region(span)}}
+    return {
+        "physicalLocation": {**artifact, "region": {"startLine": cell.file_line, "endLine": cell.file_end_line}},
+        "logicalLocations": [
+            {"name": f"cell {cell.cell}", "fullyQualifiedName": f"cell {cell.cell}, line {cell.line}"}
+        ],
+    }
 
 
 def _artifact(path: str) -> dict[str, Any]:

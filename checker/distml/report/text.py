@@ -18,7 +18,7 @@ from distml.diagnostics.model import Diagnostic, Related, Span
 from distml.diagnostics.printable import safe
 from distml.diagnostics.registry import rule
 from distml.engine.results import Report
-from distml.report.context import Context, place
+from distml.report.context import Context
 from distml.report.style import Style
 from distml.report.summary import summary
 
@@ -31,7 +31,7 @@ def render(report: Report, context: Context) -> Iterator[str]:
     yield from findings(report, context)
     if context.verbose:
         for lost in report.lost:
-            yield f"{place(lost.span.path, lost.span.line, lost.span.column)}: {style.dim('lost track')}: {safe(lost.reason)}"
+            yield f"{context.place(lost.span)}: {style.dim('lost track')}: {safe(lost.reason)}"
         if report.lost:
             yield ""
     yield summary(report, style)
@@ -47,12 +47,12 @@ def findings(report: Report, context: Context) -> Iterator[str]:
 
 def _finding(finding: Diagnostic, context: Context, style: Style) -> Iterator[str]:
     kind = rule(finding.code)
-    where = place(finding.span.path, finding.span.line, finding.span.column)
+    where = context.place(finding.span)
     level = style.severity(kind.severity, f"{kind.severity.value}[{kind.code}]")
     first, *more = safe_lines(finding.message)
     yield f"{style.bold(where)}: {level} {kind.name}: {style.bold(first)}"
     yield from (f"  {line}" for line in more)
-    width = max(len(str(span.end_line)) for span in (finding.span, *(each.span for each in finding.related)))
+    width = max(_digits(span, context) for span in (finding.span, *(each.span for each in finding.related)))
     if not _whole_file(finding):
         yield from _excerpt(finding.span, context, style, width, lambda text: style.severity(kind.severity, text))
     for related in finding.related:
@@ -75,8 +75,8 @@ def _whole_file(finding: Diagnostic) -> bool:
 def _related(related: Related, finding: Diagnostic, context: Context, style: Style, width: int) -> Iterator[str]:
     span = related.span
     yield f"  {style.blue('note')}: {'; '.join(safe_lines(related.message))}"
-    if span.path != finding.span.path:
-        yield f"  {' ' * width}{style.blue('-->')} {place(span.path, span.line, span.column)}"
+    if span.path != finding.span.path or _in_other_cell(span, finding.span, context):
+        yield f"  {' ' * width}{style.blue('-->')} {context.place(span)}"
     yield from _excerpt(span, context, style, width, style.blue)
 
 
@@ -90,8 +90,24 @@ def _excerpt(span: Span, context: Context, style: Style, width: int, paint: Styl
     shown, start, stop = _window(_show(source), *_columns(source, span.column - 1, end - 1))
     more = " ..." if span.end_line > span.line else ""
     bar = style.blue("|")
-    yield f"  {style.blue(str(span.line).rjust(width))} {bar} {shown}"
+    yield f"  {style.blue(_number(span, context).rjust(width))} {bar} {shown}"
     yield f"  {' ' * width} {bar} {' ' * start}{paint('^' * max(stop - start, 1) + more)}"
+
+
+def _number(span: Span, context: Context) -> str:
+    """The number of the first line, in a notebook within its cell."""
+    cell = context.cell(span)
+    return str(span.line if cell is None else cell.line)
+
+
+def _digits(span: Span, context: Context) -> int:
+    cell = context.cell(span)
+    return len(str(span.end_line if cell is None else cell.end_line))
+
+
+def _in_other_cell(one: Span, other: Span, context: Context) -> bool:
+    cells = context.cell(one), context.cell(other)
+    return cells[0] is not None and cells[1] is not None and cells[0].cell != cells[1].cell
 
 
 def _show(source: str) -> str:

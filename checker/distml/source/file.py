@@ -13,6 +13,7 @@ from sys import version_info
 
 from distml.diagnostics.model import Span
 from distml.source.annotations_comments import attach_comments
+from distml.source.notebook import Notebook, is_notebook
 from distml.source.reading import UnreadableError, decode, split_lines, unreadable
 
 
@@ -22,20 +23,24 @@ def content_hash(data: bytes) -> str:
 
 
 class SourceFile:
-    """A file as it was read.
+    """A file as it was read; the `text` of a `notebook` is the program of its cells.
 
     `path` is how the file is shown in messages; `location` is its real absolute path and its identity. `module` is its
     dotted name as its project imports it. A namespace package is a file without text whose location is the folder.
     """
 
-    def __init__(self, path: str, location: str, data: bytes, *, module: str, is_package: bool) -> None:
-        """Raises `UnreadableError` (SRC102) where the bytes are not text."""
+    def __init__(
+        self, path: str, location: str, data: bytes, *, module: str, is_package: bool, limit: int | None = None
+    ) -> None:
+        """Raises `UnreadableError`: SRC102 where the bytes are not text, SRC108 where they should be a notebook and are not,
+        SRC103 where the code of a notebook has more characters than `limit`."""
         self.path = path
         self.location = location
         self.module = module
         self.is_package = is_package
         self.digest = content_hash(data)
-        self.text = decode(data, path)
+        self.notebook = Notebook(decode(data, path), path, limit) if is_notebook(path) else None
+        self.text = decode(data, path) if self.notebook is None else self.notebook.program
 
     def __repr__(self) -> str:
         return f"SourceFile({self.path!r})"
@@ -45,13 +50,19 @@ class SourceFile:
         """The lines without their ends; `lines[0]` is line 1."""
         return split_lines(self.text)
 
+    @property
+    def shown_lines(self) -> list[str]:
+        """The lines as their author wrote them: of a notebook, those of its cells, with an empty one above each cell."""
+        return self.lines if self.notebook is None else self.notebook.lines
+
     @cached_property
     def tree(self) -> ast.Module:
         """The syntax tree. Raises `UnreadableError`: SRC101 for a syntax error, SRC104 where the parser gives up."""
+        broken = self.notebook and self.notebook.broken
         try:
-            tree = _parse(self.text)
+            tree = _parse(broken[1] if broken else self.text)
         except SyntaxError as error:
-            raise self._syntax_error(error) from None
+            raise self._syntax_error(error, broken[0] if broken else 0) from None
         except (RecursionError, MemoryError):
             raise unreadable("SRC104", self.path, "nested too deeply for Python's parser") from None
         except ValueError as error:
@@ -86,10 +97,10 @@ class SourceFile:
             offset = len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore"))
         return offset + 1
 
-    def _syntax_error(self, error: SyntaxError) -> UnreadableError:
-        message = error.msg
+    def _syntax_error(self, error: SyntaxError, above: int) -> UnreadableError:
+        message, line = error.msg, above + (error.lineno or 1)
         if "too many" in message and ("nested" in message or "indentation" in message):
-            return unreadable("SRC104", self.path, message, error.lineno or 1, error.offset or 1)
+            return unreadable("SRC104", self.path, message, line, error.offset or 1)
         from distml.source.newer import needed
 
         here = f"Python {version_info.major}.{version_info.minor}"
@@ -97,7 +108,7 @@ class SourceFile:
         message += f" (read as {here})"
         if newer is not None:
             message = f"{newer.what} need Python 3.{newer.minor} or newer, and distml runs on {here}"
-        return unreadable("SRC101", self.path, message, error.lineno or 1, max(error.offset or 1, 1))
+        return unreadable("SRC101", self.path, message, line, max(error.offset or 1, 1))
 
 
 def _parse(text: str) -> ast.Module:

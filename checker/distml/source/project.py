@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from distml.source.file import SourceFile
 from distml.source.files import Disk, Files
 from distml.source.libraries import TENSOR_LIBRARIES
+from distml.source.notebook import limit_of
 from distml.source.reading import DEFAULT_MAX_FILE_SIZE, UnreadableError
 from distml.source.roots import Layout, layout
 
@@ -164,12 +165,12 @@ class Project:
         folder, name = os.path.split(location)
         if self._disk.is_folder(location):
             return SourceFile(shown, location, b"", module=self._layout(location).package or name, is_package=True)
-        data = self._disk.read(location, shown, self._limit)
-        stem = name.removesuffix(".py").removesuffix(".pyi")
+        data = self._disk.read(location, shown, limit_of(shown, self._limit))
+        stem = name.removesuffix(".py").removesuffix(".pyi").removesuffix(".ipynb")
         package = self._layout(folder).package
         is_package = stem == "__init__"
         module = package if is_package else ".".join(filter(None, (package, stem)))
-        return SourceFile(shown, location, data, module=module or stem, is_package=is_package)
+        return SourceFile(shown, location, data, module=module or stem, is_package=is_package, limit=self._limit)
 
     def _shown(self, location: str) -> str:
         if location in self._names:

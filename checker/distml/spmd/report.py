@@ -134,15 +134,18 @@ def _left(parted: Parting, why: Cause) -> Finding | None:
     related = ((f"rank {1 - rank} {word} here", leap.place), *_condition(why), *_deeper(event, place))
     anchor = why.turns[0].place.node
     if local is not None:
-        message = f"a rank that {word} in line {leap.place.node.lineno} does not reach `{_call(event)}`; others may"
+        message = f"a rank that {word} in {_line(leap.place)} does not reach `{_call(event)}`; others may"
         related = (related[0], (local.why, local.place), *related[1:])
         return Finding("SPM301", place, message, anchor, related, _AGREE)
     again = " again" if parted.kind == "again" else ""
-    message = (
-        f"`{_call(event)}` is not reached{again} by rank {1 - rank}, which {word} in line {leap.place.node.lineno}"
-    )
+    message = f"`{_call(event)}` is not reached{again} by rank {1 - rank}, which {word} in {_line(leap.place)}"
     hint = "let all ranks leave together, or none before this"
     return Finding("SPM102", place, message, anchor, related, hint, event.name, 1 - rank)
+
+
+def _line(place: Place) -> str:
+    cell = place.source.notebook and place.source.notebook.place(place.source.span(place.node))
+    return f"line {cell.line} of cell {cell.cell}" if cell else f"line {place.node.lineno}"
 
 
 _AGREE = "let the ranks agree first: reduce the value over all ranks, or broadcast what one of them decides"

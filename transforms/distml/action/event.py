@@ -14,7 +14,7 @@ from distml.github.rest import Api, ApiError
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-SOURCE = (".py", ".pyi")
+SOURCE = (".py", ".pyi", ".ipynb")
 
 
 class Change(NamedTuple):

@@ -116,12 +116,14 @@ def _config(settings: Settings) -> Config:
 
 
 def _annotate(report: Report) -> None:
+    places = Context()
     for finding in report.diagnostics:
         kind = rule(finding.code)
-        notes = [f"{each.message} ({each.span.path}:{each.span.line})" for each in finding.related]
-        text = "\n".join([finding.message, *notes, *([f"help: {finding.hint}"] if finding.hint else [])])
+        span, cell = places.in_file(finding.span)
+        notes = [f"{each.message} ({places.start(each.span)})" for each in finding.related]
+        text = "\n".join([cell + finding.message, *notes, *([f"help: {finding.hint}"] if finding.hint else [])])
         level: toolkit.Level = "error" if kind.severity is Severity.ERROR else "warning"
-        toolkit.annotate(level, text, f"{kind.code} {kind.name}", finding.span)
+        toolkit.annotate(level, text, f"{kind.code} {kind.name}", span)
 
 
 def _page(report: Report) -> str:

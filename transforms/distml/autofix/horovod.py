@@ -42,7 +42,7 @@ class Distribute:
             said = f"distml failed on the training programs: {type(error).__name__}"
             return Fixed({}, (Left(self._paths[0], 1, "SRC201", said),))
         wanted = selector(config)
-        told = {_spot(each) for each in findings(found, {}) if wanted(each)}
+        told = {_spot(each) for each in findings(found) if wanted(each)}
         reasons: dict[str, tuple[Reason, ...]] = {}
         left: list[Left] = [Left(each.span.path, each.span.line, each.code, each.message) for each in found.problems]
         for outcome in found.outcomes:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from distml.diagnostics.model import Diagnostic
 from distml.engine.fixes import fitting, mended
 from distml.rewrites.model import BOM, Edit, Refusal, Rewritten
+from distml.source.notebook import Notebook, is_notebook
 
 
 def rewritten(findings: Iterable[Diagnostic], texts: Mapping[str, str]) -> dict[str, Rewritten]:
@@ -20,13 +21,18 @@ def rewritten(findings: Iterable[Diagnostic], texts: Mapping[str, str]) -> dict[
     A file that would not parse any more stays as it is, and is there with a refusal.
     """
     findings = list(findings)
+    notebooks = {path: Notebook(text, path) for path, text in texts.items() if is_notebook(path)}
     # The places of findings do not count a byte order mark.
-    plain = {path: text.removeprefix(BOM) for path, text in texts.items()}
+    plain = {
+        path: notebooks[path].program if path in notebooks else text.removeprefix(BOM) for path, text in texts.items()
+    }
     edits: dict[str, list[Edit]] = {}
     for finding in fitting(findings, plain):
         assert finding.fix is not None
         span = finding.span if finding.span.path in texts else finding.fix.edits[0].span
-        edit = Edit(finding.span.line, finding.span.column, finding.fix.description, finding.message, finding.code)
+        cell = notebooks[span.path].place(span) if span.path in notebooks else None
+        told = finding.fix.description, finding.message, finding.code
+        edit = Edit(span.line, span.column, *told) if cell is None else Edit(cell.line, cell.column, *told, cell.cell)
         edits.setdefault(span.path, []).append(edit)
     found: dict[str, Rewritten] = {}
     for path, text in mended(findings, plain).items():
@@ -34,6 +40,8 @@ def rewritten(findings: Iterable[Diagnostic], texts: Mapping[str, str]) -> dict[
         if problem:
             line = min((each.line for each in made), default=1)
             found[path] = Rewritten(texts[path], texts[path], (), (Refusal("syntax", line, 1, "the fix", problem),))
+        elif path in notebooks:
+            found[path] = Rewritten(texts[path], notebooks[path].written(text), made)
         else:
             mark = BOM if texts[path].startswith(BOM) else ""
             found[path] = Rewritten(texts[path], mark + text, made)

@@ -62,13 +62,22 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change: where it was made in the original, what it is, why, and the rule that asked for it."""
+    """A change: where it was made in the original, what it is, why, and the rule that asked for it.
+
+    `cell` is that of a notebook, in which line and column count, 0 elsewhere.
+    """
 
     line: int
     column: int
     what: str
     reason: str = ""
     rule: str = ""
+    cell: int = 0
+
+    @property
+    def place(self) -> str:
+        """The line, as messages show it after the name of the file."""
+        return f"cell {self.cell}:{self.line}" if self.cell else str(self.line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,3 +117,18 @@ class UnreadablePath(Rule):
 
     code = "SRC107"
     name = "unreadable-path"
+
+
+class BrokenNotebook(Rule):
+    """A file that should be a notebook and is none.
+
+    ## What it finds
+    Files named `.ipynb` that are not JSON, or not in the form of Jupyter notebooks, format 4. Notebooks in other languages
+    than Python are passed over.
+
+    ## Why it matters
+    Nothing in the file was checked. Notebooks of an older format are converted by `jupyter nbconvert --to notebook`.
+    """
+
+    code = "SRC108"
+    name = "broken-notebook"

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from distml.diagnostics.model import Diagnostic, Related, Span
 from distml.rewrites.horovod.plan import Loop, Plan, Remark
 from distml.rewrites.horovod.rewrite import Outcome
 from distml.rewrites.horovod.tree import Survey
-from distml.rewrites.notebook import Notebook
 from distml.source.suppressions import apply
 
 DONE = frozenset({"HVD201", "HVD202"})
 """Refusals of programs in which nothing is left to do: they are told, and are no findings."""
 
 
-def findings(found: Survey, notebooks: Mapping[str, Notebook]) -> Iterator[Diagnostic]:
+def findings(found: Survey) -> Iterator[Diagnostic]:
     """Loops that could be made distributed, or the reason why one cannot; in a stable order, less those suppressed."""
     yield from found.problems
     for outcome in found.outcomes:
         for finding in _of(outcome):
             unit = next(each for each in outcome.plan.program.units.values() if each.source.path == finding.span.path)
-            for kept in apply(unit.source, [finding]).kept:
-                yield in_notebook(kept, notebooks)
+            yield from apply(unit.source, [finding]).kept
 
 
 def _of(outcome: Outcome) -> Iterator[Diagnostic]:
@@ -55,16 +53,6 @@ def header(node: ast.expr | ast.stmt, plan: Plan) -> Span:
         lines = plan.program.unit(node).source.lines
         return span._replace(end_line=span.line, end_column=len(lines[span.line - 1]) + 1)
     return span
-
-
-def in_notebook(finding: Diagnostic, notebooks: Mapping[str, Notebook]) -> Diagnostic:
-    """A finding with places in cells where its file is a notebook."""
-    notebook = notebooks.get(finding.span.path)
-    if notebook is None:
-        return finding
-    cell, span = notebook.place(finding.span)
-    related = tuple(Related(each.message, notebook.place(each.span)[1]) for each in finding.related)
-    return finding._replace(span=span, message=f"cell {cell}: {finding.message}", related=related)
 
 
 def remarks(plan: Plan) -> Iterator[tuple[str, Remark]]:

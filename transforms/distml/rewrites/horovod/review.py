@@ -9,8 +9,8 @@ from distml.diagnostics.registry import rule
 from distml.rewrites.horovod.findings import header, remarks
 from distml.rewrites.horovod.plan import Plan
 from distml.rewrites.horovod.rewrite import Outcome
-from distml.rewrites.notebook import Notebook
 from distml.rewrites.patch import Patch
+from distml.source.notebook import Notebook
 
 
 def as_text(outcome: Outcome, notebooks: Mapping[str, Notebook]) -> Iterator[str]:
@@ -39,12 +39,8 @@ def _changes(patch: Patch, notebooks: Mapping[str, Notebook]) -> Iterator[str]:
 
 
 def _spot(path: str, line: int, notebooks: Mapping[str, Notebook]) -> str:
-    if path not in notebooks:
-        return f"{path}:{line}"
-    from distml.diagnostics.model import Span
-
-    cell, span = notebooks[path].place(Span(path, line, 1, line, 1))
-    return f"{path}:cell {cell}:{span.line}"
+    place = notebooks[path].place_of_line(line) if path in notebooks else None
+    return f"{path}:{place or line}"
 
 
 def _at(plan: Plan, node: Any, notebooks: Mapping[str, Notebook]) -> str:
@@ -81,9 +77,5 @@ def _place(plan: Plan, node: Any, notebooks: Mapping[str, Notebook]) -> dict[str
 
 
 def _line(path: str, line: int, notebooks: Mapping[str, Notebook]) -> dict[str, int]:
-    if path not in notebooks:
-        return {"line": line}
-    from distml.diagnostics.model import Span
-
-    cell, span = notebooks[path].place(Span(path, line, 1, line, 1))
-    return {"cell": cell, "line": span.line}
+    place = notebooks[path].place_of_line(line) if path in notebooks else None
+    return {"line": line} if place is None else {"cell": place.cell, "line": place.line}

@@ -19,6 +19,7 @@ from distml.rewrites.model import Refusal
 from distml.rewrites.writing import read_file
 from distml.source.file import SourceFile
 from distml.source.imports import imports
+from distml.source.notebook import is_notebook
 from distml.source.project import Project
 from distml.source.reading import UnreadableError, read_bytes
 from distml.training.program import beside, followed
@@ -100,7 +101,7 @@ def survey(
     for path in paths:
         try:
             place = os.path.realpath(os.path.join(project.folder, path))
-            data = overlay[place] if place in overlay else read_bytes(place, path)
+            data = overlay[place] if place in overlay else _searched(path, place, project)
             if not belongs(data):
                 if trains_or_starts(path, data):
                     others[path] = imported_words(data)
@@ -123,6 +124,11 @@ def survey(
     for files in _components(sources, project):
         planner.component(files, [each for each in files if each.location in trainers])
     return found
+
+
+def _searched(path: str, place: str, project: Project) -> bytes:
+    """What is searched for words: the file, or the program of a notebook."""
+    return project.open(path).text.encode("utf-8", "replace") if is_notebook(path) else read_bytes(place, path)
 
 
 def _through_others(
@@ -244,7 +250,7 @@ class _Planner:
         program = followed(roots, self.project)
         mine = {location: unit for location, unit in program.units.items() if location in self.editable}
         texts = {
-            location: unit.source.text if location in self.overlay else read_file(location)
+            location: unit.source.text if unit.source.notebook or location in self.overlay else read_file(location)
             for location, unit in mine.items()
         }
         outcome = rewrite(program, self.options, self.editable, texts)
