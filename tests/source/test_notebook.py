@@ -109,11 +109,8 @@ class _Asked(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        return (
-            ast.parse("get_ipython()").body[0].value
-            if ast.unparse(node).startswith("get_ipython().")
-            else self.generic_visit(node)
-        )  # type: ignore[attr-defined]
+        asks = ast.unparse(node).startswith("get_ipython().")
+        return ast.parse("get_ipython()", mode="eval").body if asks else self.generic_visit(node)
 
     def _auto(self, call: ast.Call) -> bool:
         """A call that `/f`, `,f` or `;f` stands for: not followed."""
