@@ -49,7 +49,7 @@ loader = torch.utils.data.DataLoader([1, 2], batch_size=1)
 for x{HIDDEN} in loader:
     optimizer.zero_grad(); model(x{HIDDEN}).sum().backward(); optimizer.step(); print("{STRING}")
 """
-FORMS = ("text", "concise", "json", "sarif", "github", "markdown")
+FORMS = ("text", "concise", "json", "sarif", "github", "markdown", "junit", "gitlab")
 COMMANDS = [
     *(["check", "--format", form] for form in FORMS),
     ["check", "--verbose", "--no-cache", "--color", "never"],

@@ -19,7 +19,7 @@ SUMMARY = "Find tensor-shape errors in files and folders."
 NOTHING_CHECKED = "DISTML_NOTHING_CHECKED"
 LEVELS = ("warning", "error")
 DIGITS = 18  # of a number on the command line, before Python is asked what it is
-FORMATS = ("text", "concise", "json", "sarif", "github", "markdown")
+FORMATS = ("text", "concise", "json", "sarif", "github", "markdown", "junit", "gitlab")
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from distml.cli.check import seconds
+from distml.cli.check import FORMATS, seconds
 from distml.engine.config import ConfigError
 from distml.report.printing import complain, hand_over, say, say_painted
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from distml.source.notebook import Notebook
 
 SUMMARY = "Make single-process training programs distributed, with Horovod or torch.distributed."
-FORMATS = ("text", "concise", "json", "sarif", "github", "markdown")
 
 
 def configure(parser: ArgumentParser) -> None:

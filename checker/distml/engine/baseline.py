@@ -96,6 +96,16 @@ def compare(report: Report, entries: Entries, base: str, config: Config, touched
     return Compared(tuple(each for at, (each, _) in enumerate(keyed) if at not in old), found, obsolete)
 
 
+def fingerprints(report: Report, base: str) -> list[str]:
+    """For each finding of a report a text that is its own, and stays as long as a baseline would know the finding again."""
+    keys, seen = _Keys(base, report.overlay), Counter[Key]()
+    found = []
+    for key in map(keys.of, report.diagnostics):
+        seen[key] += 1
+        found.append(sha256(json.dumps([*key, seen[key]]).encode()).hexdigest())
+    return found
+
+
 def base_of(path: str, config: Config) -> str:
     """The folder that paths in a baseline are relative to: that of the configuration; without one, that of the baseline."""
     return os.path.realpath(config.folder if os.path.isabs(config.folder) else os.path.dirname(path) or os.curdir)

@@ -17,6 +17,8 @@ FORMS = {
     "sarif": "distml.report.sarif",
     "github": "distml.report.github",
     "markdown": "distml.report.markdown",
+    "junit": "distml.report.junit",
+    "gitlab": "distml.report.gitlab",
 }
 
 
