@@ -259,3 +259,28 @@ print("on")
 """
     done = subprocess.run([sys.executable, "-P", "-c", text], capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"on\n"), done.stderr
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_that_comes_in_a_finalizer_is_not_lost(folder: Path, number: signal.Signals) -> None:
+    """Python drops what a finalizer or the callback of a weak reference raises."""
+    text = f"""
+import signal, weakref
+from distml.engine.ends import EndedError, heeding
+class Thing:
+    pass
+class Last:
+    def __del__(self):
+        signal.raise_signal({int(number)})
+try:
+    with heeding():
+        Last()
+        while True:
+            thing = Thing()
+            there = weakref.ref(thing, lambda _: None)
+            del thing
+except EndedError as error:
+    print(error.number)
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", text], capture_output=True, check=False, preexec_fn=heedful)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{int(number)}\n".encode(), b"")

@@ -74,11 +74,15 @@ def _guarded(arguments: list[str]) -> int:
         )
         return _ended(f"error: {what}: {error.strerror or error}", 2)
     except MemoryError:
-        return _ended("error: out of memory", 2)
+        pass  # what was allocated is let go of with the exception
     except Exception as error:
         from distml.engine.one import describe
 
         return _ended(f"failed: {describe(error)}", 2)
+    from distml.source.memory import memory_of_system
+
+    limit, remedy = memory_of_system()
+    return _ended(f"error: out of memory: ended {limit}: {remedy}", 2)
 
 
 def _ended(message: str, code: int) -> int:

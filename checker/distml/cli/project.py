@@ -69,6 +69,8 @@ def projected(file: str, role: str | None, infer_selects: bool) -> Projection:
         raise ConfigError(f"cannot read {file}: {error}") from None
     except UnreadableError as error:
         raise ConfigError(f"cannot read {file}: {error.diagnostic.message}") from None
+    except RecursionError:
+        raise ConfigError(f"cannot project {file}: nested too deeply") from None
     except UnknownRoleError:
         raise ConfigError(f"no choreography in {file} has a role {role}") from None
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
-from collections.abc import Callable
-from functools import partial
 from types import FrameType
 from typing import NamedTuple, Self
+
+from distml.engine.ends import in_main_thread
+from distml.source.memory import MEBIBYTE, given_memory
 
 GRACE = 0.5  # seconds of processor time between the deadline and the alarm
 LAST_GRACE = 3.0  # seconds of processor time between the deadline and the end of the worker
 STALL = 60.0  # seconds on the clock for which a worker may wait for something else than the processor
 CLOCK = 3.0  # seconds on the clock that count as one of processor time where a system does not tell the latter
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 class OutOfTimeError(BaseException):
@@ -37,7 +36,7 @@ class Alarm:
     def __init__(self, seconds: float) -> None:
         self.rang = False
         self._seconds = seconds
-        self._can = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        self._can = hasattr(signal, "setitimer") and in_main_thread()
 
     def __enter__(self) -> Self:
         if self._can:
@@ -116,27 +115,18 @@ class Vigil:
 
 
 def limit_memory(mebibytes: int) -> None:
-    """Let this process allocate at most so much more than it has; does nothing where that cannot be limited."""
+    """Let this process allocate at most so much more than it has, or as much as the system allows if that is less.
+
+    Does nothing where that cannot be limited.
+    """
+    allowed = given_memory()
     try:
         import resource
 
         with open("/proc/self/statm") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
-        wanted = used + mebibytes * 1024 * 1024
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        if hard != resource.RLIM_INFINITY:
-            wanted = min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+        wanted = used + mebibytes * MEBIBYTE
+        resource.setrlimit(resource.RLIMIT_AS, (wanted if allowed is None else min(wanted, allowed), hard))
     except (ImportError, OSError, ValueError):
         return
-
-
-def dying_with_parent() -> Callable[[], object]:
-    """What a forked process calls to be ended by the system when its parent is gone, however that ended; Linux alone can.
-
-    What it takes is loaded now, so that the call itself is one system call.
-    """
-    import ctypes
-
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)
-    return partial(prctl, _DIE_WITH_PARENT, signal.SIGKILL) if prctl is not None else int

@@ -16,6 +16,7 @@ from distml.engine.config import Config
 from distml.engine.limits import GRACE, Alarm, OutOfTimeError
 from distml.engine.results import Checker, FileResult, LostPlace, Note, Place
 from distml.source.file import SourceFile
+from distml.source.memory import limits_itself, memory_of_system
 from distml.source.project import Project
 from distml.source.reach import may_communicate, reaches_tensor_library
 from distml.source.reading import UnreadableError
@@ -86,11 +87,13 @@ def out_of_time(config: Config, used: float, idle: float = 0.0) -> str:
     return f"the check was stopped after {why}; findings after that point are missing"
 
 
-def out_of_memory(config: Config) -> str:
-    """The message of SRC106."""
-    return (
-        f"the check was stopped at {config.memory_limit} MiB of memory (memory-limit); findings after that are missing"
-    )
+def out_of_memory(config: Config, ours: bool | None = None) -> str:
+    """The message of SRC106: the limit that ended a check, and how to raise it. `ours` says that it was `memory-limit`."""
+    if limits_itself() if ours is None else ours:
+        limit, remedy = f"at {config.memory_limit} MiB of memory (memory-limit)", "raise it in [tool.distml]"
+    else:
+        limit, remedy = memory_of_system()
+    return f"the check was stopped {limit}; findings after that are missing: {remedy}"
 
 
 def failed(error: BaseException) -> str:

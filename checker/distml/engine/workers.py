@@ -18,9 +18,11 @@ from contextlib import suppress
 
 from distml.diagnostics.model import Diagnostic
 from distml.engine.config import Config
-from distml.engine.limits import Eye, Vigil, dying_with_parent, limit_memory
+from distml.engine.limits import Eye, Vigil, limit_memory
 from distml.engine.one import out_of_memory, out_of_time, stopped
 from distml.engine.results import FileResult, Note, decode, encode
+from distml.source.apart import dying_with_parent
+from distml.source.memory import limits_itself
 
 Check = Callable[[str, Note], FileResult]
 _COLLECT = (
@@ -31,6 +33,8 @@ _COLLECT = (
 _INDEX = struct.Struct("!q")
 _HEAD = struct.Struct("!cq")
 _RESULT, _MADE = b"r", b"m"
+_MEMORY = (71, 72)
+"""With what a worker exits for which memory ran out: by a limit of the system, and by its own."""
 _SPENT = frozenset({"SRC105", "SRC106"})
 """What ends a worker: it was stopped in the middle of something, and may hold half of it."""
 
@@ -193,8 +197,11 @@ class _Pool:
     def _died(self, worker: _Worker, status: int) -> FileResult:
         path = self._paths[worker.index]
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
-            message = f"{out_of_memory(self._config)}: the system ended the process"
+            message = "the system ended the process, as it does when memory runs out; findings after that are missing"
             return stopped("SRC106", path, message, worker.made)
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) in _MEMORY:
+            ours = os.WEXITSTATUS(status) == _MEMORY[True]
+            return stopped("SRC106", path, out_of_memory(self._config, ours), worker.made)
         how = f"exit code {os.waitstatus_to_exitcode(status)}"
         if os.WIFSIGNALED(status):
             how = signal.strsignal(os.WTERMSIG(status)) or f"signal {os.WTERMSIG(status)}"
@@ -225,7 +232,7 @@ def _serve(check: Check, paths: Sequence[str], config: Config, tasks: int, resul
             _send(results, _RESULT, check(paths[index], tell))
         os._exit(0)
     except MemoryError:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os._exit(_MEMORY[limits_itself()])
     except BaseException:  # the parent sees the exit code; nothing may run on in a fork
         os._exit(70)
 

@@ -6,7 +6,6 @@ Parsing is Python's own `ast.parse`; the file is never imported or run.
 from __future__ import annotations
 
 import ast
-import warnings
 from functools import cached_property
 from hashlib import blake2b
 from sys import version_info
@@ -14,6 +13,7 @@ from sys import version_info
 from distml.diagnostics.model import Span
 from distml.source.annotations_comments import attach_comments
 from distml.source.notebook import Notebook, is_notebook
+from distml.source.parsing import NestedError, parse
 from distml.source.reading import UnreadableError, decode, split_lines, unreadable
 
 
@@ -57,13 +57,15 @@ class SourceFile:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The syntax tree. Raises `UnreadableError`: SRC101 for a syntax error, SRC104 where the parser gives up."""
+        """The syntax tree. Raises `UnreadableError`: SRC101 for a syntax error, SRC104 where it is nested too deeply;
+        `MemoryError` where memory runs out.
+        """
         broken = self.notebook and self.notebook.broken
         try:
-            tree = _parse(broken[1] if broken else self.text)
+            tree = parse(broken[1] if broken else self.text)
         except SyntaxError as error:
             raise self._syntax_error(error, broken[0] if broken else 0) from None
-        except (RecursionError, MemoryError):
+        except NestedError:
             raise unreadable("SRC104", self.path, "nested too deeply for Python's parser") from None
         except ValueError as error:
             raise unreadable("SRC102", self.path, f"not text: {error}") from None
@@ -109,9 +111,3 @@ class SourceFile:
         if newer is not None:
             message = f"{newer.what} need Python 3.{newer.minor} or newer, and distml runs on {here}"
         return unreadable("SRC101", self.path, message, line, max(error.offset or 1, 1))
-
-
-def _parse(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes and the like are not ours to report
-        return ast.parse(text, type_comments=False)

@@ -7,10 +7,10 @@ with expressions are given to the running Python one by one.
 from __future__ import annotations
 
 import ast
-import faulthandler
-import os
 from sys import version_info
 from typing import TYPE_CHECKING, NamedTuple
+
+from distml.source.apart import apart, can_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,32 +33,25 @@ CONSTRUCTS = (
     Construct(14, "template strings (PEP 750)"),
     Construct(14, "except without parentheses (PEP 758)"),
 )
+_SECONDS = 3  # of processor time: a hint is worth no more
 _PARAMETERS, _ALIAS, _STRING, _DEFAULT, _TEMPLATE, _EXCEPT = range(len(CONSTRUCTS))
 
 
 def needed(text: str) -> Construct | None:
     """The newest construct of a file that the running Python rejects; none where it is no Python at all.
 
-    LibCST ends the process on source of absurd depth, so a process of its own looks; what it needs is imported once before.
+    LibCST ends the process on source of absurd depth, or never comes to an end: a process of its own looks. What it needs is
+    imported once before.
     """
     from libcst import parse_module
 
-    if not hasattr(os, "fork"):
+    if not can_fork():
         return _row(_look(text, parse_module))
-    child = os.fork()
-    if child == 0:
-        found = 0
-        try:
-            faulthandler.disable()  # nobody wants to read of its end
-            found = _look(text, parse_module)
-        finally:
-            os._exit(found)
-    _, status = os.waitpid(child, 0)
-    return _row(os.WEXITSTATUS(status)) if os.WIFEXITED(status) else None
+    return _row(apart(lambda: _look(text, parse_module), _SECONDS) or 0)
 
 
 def _row(number: int) -> Construct | None:
-    return CONSTRUCTS[number - 1] if number else None
+    return CONSTRUCTS[number - 1] if 0 < number <= len(CONSTRUCTS) else None
 
 
 def _look(text: str, parse_module: Callable[[str], Module]) -> int:

@@ -6,11 +6,21 @@ read, or would not write back as they were, are refused before anything is chang
 
 from __future__ import annotations
 
+import ast
+from contextlib import suppress
+
 import libcst as cst
 from libcst.metadata import MetadataWrapper
 
 from distml.rewrites.model import Refusal
+from distml.source.apart import apart, can_fork
+from distml.source.parsing import NestedError
+from distml.source.parsing import parse as parsed
 from distml.source.reading import split_lines
+
+TOO_DEEP = "depth"
+_DEEP = 20  # levels of the syntax tree
+_SECONDS = 5  # of processor time
 
 
 class Unreadable(Exception):
@@ -23,16 +33,44 @@ class Unreadable(Exception):
 
 def parse(source: str) -> MetadataWrapper:
     """The tree of `source`, ready for positions. Raises `Unreadable`."""
+    if not _is_read(source):
+        raise Unreadable(TOO_DEEP, 1, "nested too deeply")
     try:
         module = cst.parse_module(source)
         same = module.code == source
     except cst.ParserSyntaxError as error:
         raise Unreadable("syntax", error.raw_line, f"does not parse: {error.message}") from None
     except RecursionError:
-        raise Unreadable("depth", 1, "nested too deeply") from None
+        raise Unreadable(TOO_DEEP, 1, "nested too deeply") from None
     if not same:
         raise Unreadable("layout", 1, "its layout would not be kept")
     return MetadataWrapper(module, unsafe_skip_copy=True)
+
+
+def _is_read(source: str) -> bool:
+    """Whether LibCST comes to an end with the source. Deep nesting is tried in another process: LibCST overflows its stack
+    on some, and needs time that doubles with each level for others.
+    """
+    if not can_fork() or not _is_deep(source):
+        return True
+    return apart(lambda: _tried(source), _SECONDS) is not None
+
+
+def _tried(source: str) -> int:
+    with suppress(Exception):  # told of when it happens again
+        cst.parse_module(source)
+    return 0
+
+
+def _is_deep(source: str) -> bool:
+    """Whether the syntax tree is deeper than people write; what is no Python counts as deep."""
+    try:
+        level: list[ast.AST] = [parsed(source)]
+    except (SyntaxError, ValueError, NestedError):
+        return True
+    for _ in range(_DEEP):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return bool(level)
 
 
 class Places:

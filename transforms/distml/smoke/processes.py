@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from distml.engine.ends import heeding
-from distml.engine.limits import dying_with_parent
+from distml.source.apart import dying_with_parent
 
 TOKEN = "DISTML_SMOKE_RUN"
 KEPT_OUTPUT = 16 << 10

@@ -95,10 +95,11 @@ class MemoryLimit(Rule):
     """A file that took more memory to check than allowed.
 
     ## What it finds
-    Files whose check was stopped at `memory-limit` (2048 MiB unless configured). What was found until then is reported.
+    Files whose check was stopped at `memory-limit` (2048 MiB unless configured), or at a lower limit that the system sets
+    (`ulimit -v`); the message says which. What was found until then is reported.
 
     ## Why it matters
-    Findings in the rest of the file may be missing. Please report the file.
+    Findings in the rest of the file may be missing. Raise the limit that is named, and please report the file.
     """
 
     code = "SRC106"

@@ -16,9 +16,11 @@ from distml.diagnostics.model import Diagnostic, Span
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import Outcome, rewrite
 from distml.rewrites.model import Refusal
+from distml.rewrites.tree import TOO_DEEP
 from distml.rewrites.writing import read_file
 from distml.source.file import SourceFile
 from distml.source.imports import imports
+from distml.source.memory import memory_of_system
 from distml.source.notebook import is_notebook
 from distml.source.project import Project
 from distml.source.reading import UnreadableError, read_bytes
@@ -113,6 +115,8 @@ def survey(
             sources[source.location] = source
         except UnreadableError as error:
             found.problems.append(error.diagnostic)
+        except MemoryError:
+            found.problems.append(_out_of_memory(path))
     for source in list(_through_others(others, project, sources)):
         sources[source.location] = source
         if TRAINER.search(source.text.encode("utf-8", "replace")) is not None:
@@ -282,12 +286,22 @@ def _trouble(source: SourceFile, error: Exception) -> Diagnostic:
     """Why there is no outcome for a program: LibCST cannot read one of its files, or distml failed."""
     refusal = getattr(error, "refusal", None)
     if isinstance(refusal, Refusal):
-        return _problem("SRC101", source, refusal.line, f"cannot be rewritten: {refusal.reason}")
+        code = "SRC104" if refusal.code == TOO_DEEP else "SRC101"
+        return _problem(code, source, refusal.line, f"cannot be rewritten: {refusal.reason}")
     if isinstance(error, TimeoutError):
         return _problem("SRC105", source, 1, str(error))
+    if isinstance(error, RecursionError):
+        return _problem("SRC104", source, 1, "this program is nested too deeply to be rewritten")
+    if isinstance(error, MemoryError):
+        return _out_of_memory(source.path)
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return _problem("SRC201", source, 1, f"distml failed on this program: {what}")
 
 
 def _problem(code: str, source: SourceFile, line: int, message: str) -> Diagnostic:
     return Diagnostic(code, message, Span(source.path, line, 1, line, 2))
+
+
+def _out_of_memory(path: str) -> Diagnostic:
+    limit, remedy = memory_of_system()
+    return Diagnostic("SRC106", f"not rewritten: ended {limit}: {remedy}", Span(path, 1, 1, 1, 2))
