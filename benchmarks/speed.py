@@ -1,6 +1,7 @@
 """Measures how long a check takes: one changed file as the hook sees it, a package, programs that grow.
 
-    python benchmarks/speed.py [--package torchvision] [--only file,package,growth]
+    python benchmarks/speed.py [--package torchvision] [--only file,package,growth,project]
+    python benchmarks/speed.py --only against --against CHECKOUT --sample timm:40 --sample sklearn:60
 
 Run it with the interpreter that distml is installed for. Times are the best of several runs; what they are compared with
 (Python that does nothing, Pyrefly) is measured in the same run. The tables go to standard output as Markdown.
@@ -26,11 +27,26 @@ WIDTHS = (10, 20, 40, 80, 160)
 
 def main() -> int:
     """Measure, and print."""
-    parts: dict[str, Callable[[Namespace], Iterator[str]]] = {"file": one_file, "package": package, "growth": growth}
+    parts: dict[str, Callable[[Namespace], Iterator[str]]] = {
+        "file": one_file,
+        "package": package,
+        "growth": growth,
+        "project": project,
+        "against": against,
+    }
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", default=",".join(parts), help="parts to measure (default: %(default)s)")
+    parser.add_argument("--only", default="file,package,growth,project", help="parts to measure (default: %(default)s)")
+    parser.add_argument("--against", type=Path, help="another checkout of this repository, for the part of that name")
+    parser.add_argument(
+        "--sample",
+        action="append",
+        default=[],
+        metavar="PACKAGE:N",
+        help="what to compare on: every N-th file of a package",
+    )
     parser.add_argument("--package", default="torchvision", help="installed for --python, or a folder")
     parser.add_argument("--times", type=int, default=10, help="runs of which the best counts (default: 10)")
+    parser.add_argument("--modules", type=int, default=300, help="of the project that is made up (default: 300)")
     rivals.add_options(parser)
     options = parser.parse_args()
     for name in options.only.split(","):
@@ -89,6 +105,86 @@ def package(options: Namespace) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     speed = checked.lines / report.seconds
     yield f"| {report.files:,} | {checked.lines:,} | {report.seconds:.1f} | {speed:,.0f} | {checked.peak:.0f} |"
+
+
+def project(options: Namespace) -> Iterator[str]:
+    """A project of many modules, each of which uses the one before: cold, unchanged, and with one file changed."""
+    command = [rivals.distml(options).program, "check", "--exit-zero", "--jobs", "1", "."]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary, "project")
+        folder.mkdir()
+        kept = {"DISTML_CACHE_DIR": f"{temporary}/kept"}
+        for number in range(options.modules):
+            (folder / f"part{number}.py").write_text(module(number))
+        bare = best(run([sys.executable, "-c", "pass"], folder) for _ in range(options.times))
+        rows = {"`python -c pass`": bare, "nothing kept": best([run(command, folder, kept)])}
+        rows["nothing changed"] = best(run(command, folder, kept) for _ in range(options.times))
+        for text, number in (("the last file changed", options.modules - 1), ("the first file changed", 0)):
+            runs = []
+            for attempt in range(options.times):
+                (folder / f"part{number}.py").write_text(f"{module(number)}\nchanged = {attempt}\n")
+                runs.append(run(command, folder, kept))
+            rows[text] = best(runs)
+    yield f"{options.modules} modules in chains of ten, one process, best of {options.times} runs:\n"
+    yield "| | seconds | CPU seconds | times bare Python |"
+    yield "|---|---|---|---|"
+    for name, (seconds, cpu) in rows.items():
+        yield f"| {name} | {seconds:.2f} | {cpu:.2f} | {cpu / bare.cpu:.1f} |"
+
+
+def module(number: int) -> str:
+    """A module with a layer that uses the layer of the module before it, in chains of ten."""
+    first = number % 10 == 0
+    before = "" if first else f"from part{number - 1} import Part as Before\n"
+    inner = "nn.Linear(8, 8)" if first else "Before()"
+    return (
+        f"import torch\nfrom torch import nn\n\n{before}\n\nclass Part(nn.Module):\n    def __init__(self):\n"
+        f"        super().__init__()\n        self.inner = {inner}\n        self.last = nn.Linear(8, 8)\n\n"
+        "    def forward(self, x):\n        for _ in range(x.shape[0]):\n            x = self.last(self.inner(x))\n"
+        "        return x\n\n\ndef example():\n    return Part()(torch.ones(4, 8))\n"
+    )
+
+
+def against(options: Namespace) -> Iterator[str]:
+    """Samples of packages with this checkout and another one, file by file in turn: processor time and findings."""
+    here = Path(__file__).resolve().parents[1]
+    yield "| package | files | lines | CPU seconds, there | here | times less | peak MiB, there | here | findings, there | here |"
+    yield "|---" * 10 + "|"
+    for sample in options.sample:
+        name, _, step = sample.partition(":")
+        folder = locate(name, options.python)
+        if folder is None:
+            print(f"not measured: {name} is not installed for {options.python}", file=sys.stderr)
+            continue
+        files = sorted(folder.rglob("*.py"))[:: int(step or 1)]
+        parts = [files[i : i + BATCH] for i in range(0, len(files), BATCH)]
+        runs = [[_checked(checkout, part) for checkout in (options.against, here)] for part in parts]
+        there, now = zip(*runs, strict=True)
+        cpu = [sum(each.cpu for each in column) for column in (there, now)]
+        peak = [max(each.peak for each in column) for column in (there, now)]
+        found = [sorted({line for each in column for line in _findings(each)}) for column in (there, now)]
+        lines = sum(path.read_text("utf-8", "replace").count("\n") for path in files)
+        yield (
+            f"| {name} | {len(files)} | {lines:,} | {cpu[0]:.1f} | {cpu[1]:.1f} | {cpu[0] / cpu[1]:.1f} "
+            f"| {peak[0]:.0f} | {peak[1]:.0f} | {len(found[0])} | {len(found[1])} |"
+        )
+        for line in sorted({*found[0]} ^ {*found[1]}):
+            print(f"{name}: only {'there' if line in found[0] else 'here'}: {line}", file=sys.stderr)
+
+
+BATCH = 10
+"""Files that are checked by one process."""
+
+
+def _checked(checkout: Path, files: list[Path]) -> Run:
+    sources = {"PYTHONPATH": f"{checkout}/checker:{checkout}/transforms"}
+    command = [sys.executable, "-m", "distml.cli", "check", "--no-cache", "--exit-zero", "--format", "concise"]
+    return run([*command, "--jobs", "1", *map(str, files)], None, sources)
+
+
+def _findings(done: Run) -> list[str]:
+    """Code and place of each finding; messages may name another number first."""
+    return [line.partition(" ")[0] + line.partition(" ")[2][:8] for line in done.output.splitlines() if ".py:" in line]
 
 
 def growth(options: Namespace) -> Iterator[str]:

@@ -76,6 +76,21 @@ def test_speed_measures_growth() -> None:
     assert done.stdout.count("| ms each |") == 5
 
 
+def test_speed_measures_one_changed_file_in_a_project() -> None:
+    done = benchmark("speed.py", "--only", "project", "--times", "1", "--modules", "12")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("changed |") == 3
+
+
+def test_speed_is_compared_with_another_checkout(pairs: Path) -> None:
+    there = str(BENCHMARKS.parent)
+    done = benchmark("speed.py", "--only", "against", "--against", there, "--sample", f"{pairs / 'found'}:1")
+    assert done.returncode == 0, done.stderr
+    assert "/found | 2 | 6 |" in done.stdout
+    assert done.stdout.strip().endswith("| 1 | 1 |")
+    assert not done.stderr
+
+
 def test_choreographies_are_measured(tmp_path: Path) -> None:
     example = BENCHMARKS.parent / "examples" / "choreographies" / "ping_pong.py"
     (tmp_path / "ping_pong.py").write_text(example.read_text())

@@ -190,6 +190,8 @@ def unknowns_in(value: Any) -> Iterator[Unknown]:
             waiting += (*part, *part.values())
         elif kind is Function:
             yield part.frame
+            if part.owner is not None:
+                yield part.owner
             waiting += (part.defaults, part.kw_defaults)
         elif is_dataclass(part):
             waiting += (getattr(part, name) for name in names_of(kind))

@@ -113,6 +113,7 @@ class Session:
         self.frames: dict[int, Frame] = {}
         self.modules: dict[str, ModuleInfo] = {}
         self.sources: dict[str, SourceFile] = {}
+        self.holding: dict[int, tuple[Any, bool]] = {}
 
 
 class Frame:
@@ -174,8 +175,7 @@ class Machine:
         self.step_limit = MAX_STEPS
         self.limits = Limits()
         self.brief = self.running_later = False
-        self.exhausted: list[Frame] = []
-        self.exits = 0
+        self.exhausted, self.exits = list[Frame](), 0
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state

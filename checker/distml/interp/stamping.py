@@ -53,11 +53,29 @@ def reshaped(vm: Machine, tensor: Tensor, shape: Shape) -> Tensor:
             return replace(other, shape=shape, content=None)
         return replace(other, shape=other.shape if keeps else vm.facts.unknown_shape(), content=None)
 
-    for key, value in [*vm.base.items(), *vm.state.entries().items()]:
+    shared = [(key, value) for key, value in vm.base.items() if _holds_tensor(vm, value)]
+    for key, value in [*shared, *vm.state.entries().items()]:
         changed = _everywhere(value, held)
         if changed is not value and vm.state.get(key) is value:
             vm.state.set(key, changed)
     return replace(tensor, shape=shape, content=None)
+
+
+def _holds_tensor(vm: Machine, value: Any) -> bool:
+    """Whether a tensor is somewhere in what a finished module left. That stays, so the answer is kept."""
+    known = vm.session.holding.get(id(value))
+    if known is None:
+        found = False
+
+        def seen(tensor: Tensor, alone: bool) -> Tensor:
+            nonlocal found
+            found = True
+            return tensor
+
+        _everywhere(value, seen)
+        # The value is kept too: no other one may get its number.
+        known = vm.session.holding[id(value)] = (value, found)
+    return known[1]
 
 
 def _everywhere(value: Any, change: Callable[[Tensor, bool], Tensor], alone: bool = True) -> Any:

@@ -177,6 +177,8 @@ def _join(vm: Machine, left: State, right: State) -> State:
         a, b = left.get(key), right.get(key)
         if a is b:
             continue
+        if b is None and type(key) is int:
+            continue  # an object that was made on the left path only
         value = join_entry(vm, key, a, b)
         if value is None:
             result.drop(key)

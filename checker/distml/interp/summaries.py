@@ -145,7 +145,7 @@ def remember(vm: Machine, function: Function, bound: dict[str, Value], recording
         return
     written = written_since(recording.level, vm.state)
     found = {key: vm.state.get(key) for key in written}
-    changes = {key: value for key, value in found.items() if value is not None}
+    changes = _reachable({key: value for key, value in found.items() if value is not None}, recording.mark, result)
     if len(changes) > MAX_CHANGES:
         return
     summary = Summary(
@@ -164,3 +164,33 @@ def remember(vm: Machine, function: Function, bound: dict[str, Value], recording
     kept = vm.memo.setdefault(_key(vm, function, bound), [])
     if len(kept) < MAX_SUMMARIES:
         kept.append(summary)
+
+
+def _reachable(changes: dict[Hashable, Any], mark: int, result: Value) -> dict[Hashable, Any]:
+    """The changes less those of what a call made and let go: nothing that outlives it leads there."""
+    owners: dict[Unknown, list[Hashable]] = {}
+    kept: dict[Hashable, Any] = {}
+    waiting: list[Any] = [result]
+    for key, value in changes.items():
+        young = [each for each in _named(key) if (each if isinstance(each, int) else each.serial) > mark]
+        if not young:
+            kept[key] = value
+            waiting.append(value)
+        for each in young:
+            owners.setdefault(each, []).append(key)
+    while waiting and owners:
+        for unknown in unknowns_in(waiting.pop()):
+            for key in owners.pop(unknown, ()):
+                if key not in kept:
+                    kept[key] = changes[key]
+                    waiting += (key, changes[key])
+    return kept
+
+
+def _named(key: Hashable) -> tuple[Unknown, ...]:
+    """What a key of the store is about."""
+    if type(key) is int:
+        return (key,)
+    if type(key) is tuple and type(key[0]) is int:
+        return (key[0],)
+    return tuple(unknowns_in(key))
