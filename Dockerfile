@@ -30,13 +30,14 @@ FROM docker.io/library/python:3.13-slim-trixie@sha256:9d2e5553305c7c7b0097999bb1
 # hadolint ignore=DL3006
 FROM ${PYTHON} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1 PYTHONHASHSEED=0
-RUN pip install hatchling==1.27.0 \
- && pip install --no-compile --target /layers/packages/opt/distml z3-solver==5.4.0.0 libcst==1.9.0 PyYAML==6.0.3 \
+COPY .ci/requirements/distml.txt .ci/requirements/image.txt /requirements/
+RUN pip install --target /build --require-hashes --requirement /requirements/distml.txt \
+ && pip install --no-compile --target /layers/packages/opt/distml --require-hashes --requirement /requirements/image.txt \
  && for name in bin share z3/include libcst/tests; do rm -rf "/layers/packages/opt/distml/$name"; done
 COPY pyproject.toml README.md LICENSE CHANGELOG.md /distml/
 COPY checker /distml/checker
 COPY transforms /distml/transforms
-RUN pip install --no-compile --no-deps --no-build-isolation --target /layers/distml/opt/distml /distml \
+RUN PYTHONPATH=/build pip install --no-compile --no-index --no-deps --no-build-isolation --target /layers/distml/opt/distml /distml \
  && rm -rf /layers/distml/opt/distml/bin
 WORKDIR /layers
 RUN set -eu; \
@@ -104,9 +105,10 @@ COPY --from=torch /opt/horovod /opt/horovod
 COPY pyproject.toml README.md LICENSE CHANGELOG.md /distml/
 COPY checker /distml/checker
 COPY transforms /distml/transforms
+COPY .ci/requirements/distml.txt /requirements/
 RUN "$DISTML_PYTHON" -m venv /opt/distml \
- && /opt/distml/bin/pip install --no-cache-dir hatchling==1.27.0 z3-solver==5.4.0.0 libcst==1.9.0 PyYAML==6.0.3 \
- && /opt/distml/bin/pip install --no-cache-dir --no-deps --no-build-isolation /distml \
+ && /opt/distml/bin/pip install --no-cache-dir --require-hashes --requirement /requirements/distml.txt \
+ && /opt/distml/bin/pip install --no-cache-dir --no-index --no-deps --no-build-isolation /distml \
  && useradd --uid 10001 --create-home distml
 USER 10001:10001
 WORKDIR /src

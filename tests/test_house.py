@@ -126,3 +126,16 @@ def test_one_room_starts_git() -> None:
         and re.match(r"(\S*/)?git(\.exe)?(\s|$)", each.value)
     }
     assert named == {"checker/distml/git/clone.py"}
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert [page.name for page in (ROOT / "docs").glob("*.md") if f"](docs/{page.name})" not in text] == []
+
+
+@pytest.mark.parametrize("room", ["engine", "git", "action", "autofix", "training"])
+def test_the_map_names_every_module_of_the_rooms_around_the_engine(room: str) -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    (folder,) = (each for each in ROOMS if each.name == room)
+    names = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
+    assert {name for name in names if not re.search(rf"\b{name}\b", text)} == set()

@@ -49,6 +49,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(CHECKOUT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("Dockerfile", ".dockerignore", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(CHECKOUT / name, folder / name)
+    shutil.copytree(CHECKOUT / ".ci" / "requirements", folder / ".ci" / "requirements")
     return folder
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -16,16 +17,16 @@ import pytest
 from delivery.repositories import git
 
 ROOT = Path(__file__).parents[2]
-LISTS = ("action", "distml", "release", "test", "tools")
+LISTS = ("action", "checker", "distml", "image", "release", "test", "tools")
 
 pytestmark = pytest.mark.requires("bash", "git", "yaml", "packaging")
 
 
 def scripts() -> dict[str, str]:
-    """All that runs on GitHub's machines and installs."""
+    """All that runs on GitHub's machines or builds an image, and installs."""
     import yaml
 
-    found = {".ci/install": (ROOT / ".ci" / "install").read_text("utf-8")}
+    found = {name: (ROOT / name).read_text("utf-8") for name in (".ci/install", ".ci/newest", "Dockerfile")}
     for path in [ROOT / "action.yml", *(ROOT / ".github" / "workflows").glob("*.yml")]:
         described: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
         for job in [described.get("runs", {}), *described.get("jobs", {}).values()]:
@@ -38,7 +39,7 @@ def test_nothing_is_installed_by_its_name() -> None:
     installs = [
         line for text in scripts().values() for line in text.splitlines() if re.search(r"pip\b.*\binstall", line)
     ]
-    assert len(installs) >= 4
+    assert len(installs) >= 10
     assert [line for line in installs if "--require-hashes" not in line and "--no-index" not in line] == []
     assert [name for name, text in scripts().items() if "distml==" in text] == []
 
@@ -81,7 +82,9 @@ def test_a_list_is_what_the_project_wants_now(name: str) -> None:
         assert any(re.fullmatch("--hash=sha256:[0-9a-f]{64}", part) for part in line), line[0]
 
 
-@pytest.mark.parametrize("name", ["action", "release", "tools"])  # what `distml` holds, `action` holds too
+@pytest.mark.parametrize(
+    "name", ["action", "checker", "image", "release", "tools"]
+)  # what `distml` holds, `action` holds too
 def test_a_list_is_complete(name: str) -> None:
     """pip refuses a list that lacks what one of its requirements needs. The list of the tests is installed by CI itself."""
     command = [sys.executable, "-I", "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
@@ -180,3 +183,12 @@ def test_the_fork_is_to_be_had_all_the_same(tmp_path: Path, source: dict[str, st
     git(tmp_path, "init", "-q", "clone")
     git(tmp_path / "clone", "fetch", "-q", f"file://{tmp_path}/server/o/r", source["fork"])
     assert git(tmp_path / "clone", "cat-file", "-t", source["fork"]) == "commit"
+
+
+def test_what_is_not_run_on_a_newer_python_is_said(tmp_path: Path) -> None:
+    for name in ("sh", "dirname"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    environment = {"PATH": str(tmp_path), "DISTML_VENV": sys.prefix}
+    done = subprocess.run([ROOT / ".ci" / "newest"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("not run: tests on a newer Python")

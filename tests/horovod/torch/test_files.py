@@ -40,6 +40,27 @@ trainer.run()
 torch.save(trainer.model.state_dict(), "model.pt")
 print("done")
 """
+JOB = """\
+import torch
+from helper import Trainer
+
+
+def train():
+    data = torch.utils.data.TensorDataset(torch.ones(64, 4), torch.ones(64, 1))
+    Trainer(torch.nn.Linear(4, 1), data).run()
+"""
+
+
+def chain(links: int) -> dict[str, str]:
+    """An entry that reaches what trains through files that name no framework."""
+    names = ["train", *(f"link{number}" for number in range(links))]
+    found = {"job.py": JOB, "helper.py": TRAINER}
+    for name, next_name in zip(names, [*names[1:], "job"]):
+        found[f"{name}.py"] = f"import {next_name}\n\n\ndef train():\n    {next_name}.train()\n"
+    found["train.py"] += '\n\nif __name__ == "__main__":\n    train()\n    print("done")\n'
+    return found
+
+
 LAYOUTS = {
     "an entry and a helper": {"train.py": ENTRY.format(imported="from helper import Trainer"), "helper.py": TRAINER},
     "an entry and a package": {
@@ -47,6 +68,7 @@ LAYOUTS = {
         "lib/__init__.py": "",
         "lib/trainer.py": TRAINER,
     },
+    "an entry far from what trains": chain(2),
 }
 
 
@@ -62,3 +84,13 @@ def test_the_process_group_is_started_once(layout: str, folder: Path) -> None:
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.splitlines() == ["epoch 0", "epoch 1", "done"]
+
+
+@pytest.mark.parametrize("links", range(5))
+def test_an_entry_is_rewritten_however_far_from_what_trains(links: int, folder: Path) -> None:
+    for name, text in chain(links).items():
+        (folder / name).write_text(text)
+    assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
+    changed = {name for name, text in chain(links).items() if (folder / name).read_text() != text}
+    assert changed == {"train.py", "helper.py"}
+    assert "if dist.get_rank() == 0:\n        print" in (folder / "train.py").read_text()

@@ -12,7 +12,7 @@ import ast
 import re
 import sys
 from collections import abc, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from distml.diagnostics.model import Span
@@ -42,10 +42,13 @@ _LIBRARIES = frozenset({"tensorflow", "keras", "torch", "horovod"})
 """What these names mean whatever folders there are: repositories sort their programs into `tensorflow/` and `torch/`."""
 
 
-def followed(roots: Iterable[SourceFile], project: Project) -> Program:
-    """The program of `roots`; where it is too large, modules that only define models are left out, as a library's are."""
-    found = Program(roots := list(roots), project)
-    return Program(roots, project, _TRAINS) if found.too_large else found
+def followed(roots: Iterable[SourceFile], project: Project, between: Collection[str] = ()) -> Program:
+    """The program of `roots`; where it is too large, modules that only define models are left out, as a library's are.
+
+    `between` are the locations of files that lead to others of the program, whatever they hold.
+    """
+    found = Program(roots := list(roots), project, between=between)
+    return Program(roots, project, _TRAINS, between) if found.too_large else found
 
 
 def beside(script: SourceFile, name: str, project: Project) -> SourceFile | None:
@@ -58,13 +61,19 @@ def beside(script: SourceFile, name: str, project: Project) -> SourceFile | None
 class Program(Statements, Keeper):
     """What is known of the modules that `roots` import, themselves included."""
 
-    def __init__(self, roots: Iterable[SourceFile], project: Project, words: re.Pattern[str] = _FRAMEWORK) -> None:
-        """Modules are followed that hold one of `words`.
+    def __init__(
+        self,
+        roots: Iterable[SourceFile],
+        project: Project,
+        words: re.Pattern[str] = _FRAMEWORK,
+        between: Collection[str] = (),
+    ) -> None:
+        """Modules are followed that hold one of `words`, or whose location is one of `between`.
 
         Raises `UnreadableError` where one of `roots` does not parse; what they import is left out instead.
         """
         Keeper.__init__(self)
-        self.words = words
+        self.words, self.between = words, between
         self.project = project
         self.store = Store()
         self.values: dict[ast.AST, Values] = {}
@@ -115,7 +124,7 @@ class Program(Statements, Keeper):
         if (
             len(self.units) >= MOST_MODULES
             or self.text > MOST_TEXT
-            or not (source.is_package or self.words.search(source.text))
+            or not (source.is_package or source.location in self.between or self.words.search(source.text))
         ):
             return False
         try:

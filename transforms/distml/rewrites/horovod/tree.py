@@ -117,14 +117,15 @@ def survey(
             found.problems.append(error.diagnostic)
         except MemoryError:
             found.problems.append(_out_of_memory(path))
-    for source in list(_through_others(others, project, sources)):
+    between = {source.location: source for source in _through_others(others, project, sources)}
+    for source in between.values():
         sources[source.location] = source
         if TRAINER.search(source.text.encode("utf-8", "replace")) is not None:
             trainers.add(source.location)
     trainers |= {each.location for each in sources.values() if _leads_outside(each, project, sources)}
     found.skipped = len(paths) - len(sources) - len(found.problems)
     editable = frozenset(os.path.realpath(os.path.join(project.folder, path)) for path in paths)
-    planner = _Planner(options, project, editable, overlay, texts, limited, found)
+    planner = _Planner(options, project, editable, overlay, texts, limited, found, frozenset(between))
     for files in _components(sources, project):
         planner.component(files, [each for each in files if each.location in trainers])
     return found
@@ -138,14 +139,22 @@ def _searched(path: str, place: str, project: Project) -> bytes:
 def _through_others(
     others: Mapping[str, frozenset[bytes]], project: Project, known: Mapping[str, SourceFile]
 ) -> Iterator[SourceFile]:
-    """Of the files that name no framework, given with the words of their imports, those that import a `known` one."""
-    stems = {_stem(location) for location in known}
-    for path in (each for each, words in others.items() if words & stems):
-        with suppress(UnreadableError):
-            source = project.open(path)
-            if any(used.location in known for used in _used(source, project, known)):
-                _ = source.tree
-                yield source
+    """Of the files that name no framework, given with the words of their imports, those that import a `known` one, also
+    through each other.
+    """
+    waiting, reached = dict(others), dict(known)
+    new = dict(known)
+    while new:
+        stems, new = {_stem(location) for location in new}, {}
+        for path in [each for each, words in waiting.items() if words & stems]:
+            with suppress(UnreadableError):
+                source = project.open(path)
+                if any(used.location in reached for used in _used(source, project, reached)):
+                    _ = source.tree
+                    del waiting[path]
+                    new[source.location] = source
+                    yield source
+        reached |= new
 
 
 def _stem(location: str) -> bytes:
@@ -199,7 +208,7 @@ def _used(source: SourceFile, project: Project, known: Mapping[str, SourceFile])
 
 @dataclass
 class _Planner:
-    """Plans programs; `found` collects what comes of it."""
+    """Plans programs; `found` collects what comes of it, `between` are files that only lead to one that trains."""
 
     options: Options
     project: Project
@@ -208,6 +217,7 @@ class _Planner:
     texts: bool
     limited: Callable[[], AbstractContextManager[None]]
     found: Survey
+    between: frozenset[str]
 
     def component(self, files: list[SourceFile], trainers: list[SourceFile]) -> None:
         """Files that belong together. Each script is a program with what it imports; scripts that would change one file
@@ -251,7 +261,7 @@ class _Planner:
         return []
 
     def _outcome(self, roots: list[SourceFile]) -> Outcome:
-        program = followed(roots, self.project)
+        program = followed(roots, self.project, self.between)
         mine = {location: unit for location, unit in program.units.items() if location in self.editable}
         texts = {
             location: unit.source.text if unit.source.notebook or location in self.overlay else read_file(location)
