@@ -141,3 +141,10 @@ def test_fixing_leaves_the_code_and_nothing_to_fix(pieces: list[str]) -> None:
             text = text if (after := fixed(text)) is None else after
         assert ast.dump(ast.parse(text)) == tree
         assert left(text) == []
+
+
+def test_at_the_end_of_joined_lines_it_speaks_for_all_of_them() -> None:
+    text = "x = '''\n''' + a @ b + \\\n  c  # distml: ignore[SHP101]\nx @ y\n"
+    places = [("SHP101", line, line) for line in (1, 2, 3, 4)]
+    assert left(text, *places) == [("SHP101", 4)]
+    assert left("f(\n  x,  # distml: ignore[SHP101]\n)", ("SHP101", 1, 1)) == [("SHP101", 1), ("SRC301", 2)]

@@ -19,6 +19,7 @@ SUMMARY = "Find tensor-shape errors in files and folders."
 NOTHING_CHECKED = "DISTML_NOTHING_CHECKED"
 LEVELS = ("warning", "error")
 DIGITS = 18  # of a number on the command line, before Python is asked what it is
+COUNTED = ("text", "json")
 FORMATS = ("text", "concise", "json", "sarif", "github", "markdown", "junit", "gitlab")
 
 
@@ -62,8 +63,14 @@ def configure(parser: ArgumentParser) -> None:
     )
     again = parser.add_mutually_exclusive_group()
     again.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    again.add_argument(
+        "--add-ignore", action="store_true", help="write comments that suppress the findings; report what remains"
+    )
     again.add_argument("--fix", action="store_true", help="write the fixes that findings carry; report what remains")
     again.add_argument("--diff", action="store_true", help="print a patch with these fixes instead; change nothing")
+    parser.add_argument(
+        "--statistics", action="store_true", help="count findings by rule instead of showing them (text or json)"
+    )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="color the report")
 
 
@@ -71,9 +78,11 @@ def run(options: Namespace) -> int:
     """Check; 0, 1 or 2."""
     config = configuration(options)
     _refuse_updates(options)
+    if options.statistics and options.format not in COUNTED:
+        raise ConfigError(f"--statistics knows the forms {' and '.join(COUNTED)}, not {options.format}")
     if options.stdin_filename is not None:
-        if options.paths not in ([], ["-"]) or options.watch or options.fix or options.diff:
-            raise ConfigError("--stdin-filename takes no PATH, no --watch, --fix or --diff")
+        if options.paths not in ([], ["-"]) or options.watch or options.fix or options.diff or options.add_ignore:
+            raise ConfigError("--stdin-filename takes no PATH, no --watch, --fix, --diff or --add-ignore")
         if sys.stdin is None:
             raise ConfigError("standard input is closed")
         path = os.path.normpath(options.stdin_filename)
@@ -87,10 +96,10 @@ def run(options: Namespace) -> int:
         from distml.cli.watch import watch
 
         return watch(paths, config, options)
-    if options.fix or options.diff:
-        from distml.cli.fix import diff, fix
+    if options.fix or options.diff or options.add_ignore:
+        from distml.cli.fix import add_ignore, diff, fix
 
-        return (fix if options.fix else diff)(paths, config, options)
+        return (fix if options.fix else diff if options.diff else add_ignore)(paths, config, options)
     return check(paths, config, options)
 
 
@@ -129,6 +138,7 @@ def _refuse_updates(options: Namespace) -> None:
     other = {
         "--since": options.since is not None,
         "--diff": options.diff,
+        "--add-ignore": options.add_ignore,
         "--watch": options.watch,
         "--stdin-filename": options.stdin_filename is not None,
     }
@@ -149,11 +159,11 @@ def _adopted(report: Report, config: Config, options: Namespace) -> Report:
 def show(report: Report, options: Namespace) -> int:
     """Print a report; the exit code."""
     from distml.report.context import Context
-    from distml.report.forms import form
+    from distml.report.forms import form, statistics
     from distml.report.printing import say_painted
 
     context = Context(color=_color(options.color), verbose=options.verbose, overlay=report.overlay)
-    say_painted(form(options.format)(report, context))
+    say_painted((statistics(options.format) if options.statistics else form(options.format))(report, context))
     return code(report, options)
 
 

@@ -22,6 +22,15 @@ FORMS = {
 }
 
 
+STATISTICS = {"text": "render", "json": "render_json"}
+
+
+def statistics(name: str) -> Render:
+    """The function that renders the counts of a report, one of `STATISTICS`."""
+    render: Render = getattr(import_module("distml.report.statistics"), STATISTICS[name])
+    return render
+
+
 def form(name: str) -> Render:
     """The function that renders a report in the form `name`, one of `FORMS`."""
     render: Render = import_module(FORMS[name]).render

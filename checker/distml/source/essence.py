@@ -31,8 +31,8 @@ def essence(source: SourceFile) -> str:
 
 def _parts(source: SourceFile) -> Iterator[str]:
     tree = source.tree
-    for line, codes in spoken_for(source):
-        yield f"{','.join(codes)}:{_nodes_on(tree, line)}"
+    for spoken, codes in spoken_for(source):
+        yield f"{','.join(codes)}:{_nodes_on(tree, spoken)}"
     if "__doc__" not in source.text:
         _drop_docstrings(tree)
     yield from (repr(tuple(each)) for each in imports(source.text))  # found by pattern, in strings and comments too
@@ -40,13 +40,15 @@ def _parts(source: SourceFile) -> Iterator[str]:
     yield ast.dump(tree)
 
 
-def _nodes_on(tree: ast.Module, line: int) -> list[tuple[int, bool]]:
-    """Which expressions and statements, counted in the order of `ast.walk`, have a part on a line; and whether they end
+def _nodes_on(tree: ast.Module, lines: range) -> list[tuple[int, bool]]:
+    """Which expressions and statements, counted in the order of `ast.walk`, have a part on these lines; and whether they end
     there, since a finding may point at the end of a chain of calls alone."""
     return [
-        (index, line == node.end_lineno)
+        (index, (node.end_lineno or node.lineno) in lines)
         for index, node in enumerate(ast.walk(tree))
-        if isinstance(node, ast.expr | ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        if isinstance(node, ast.expr | ast.stmt)
+        and node.lineno < lines.stop
+        and lines.start <= (node.end_lineno or node.lineno)
     ]
 
 

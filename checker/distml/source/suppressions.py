@@ -1,20 +1,24 @@
 """Comments that suppress findings, and a finding for those that suppress nothing.
 
 `# distml: ignore[SHP101, ...]` hides these findings on its line, `# distml: ignore` all of them; alone on a line it speaks
-for the next line of code. A finding that spans lines may carry the comment on any of them. `# distml: ignore-file` hides
-the file. Only comments count, not strings that look like one.
+for the next line of code. A finding that spans lines may carry the comment on any of them. Where a string or a backslash joins
+lines, none of them but the last can have a comment, which speaks for all. `# distml: ignore-file` hides the file. Only comments
+count, not strings that look like one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from distml.diagnostics.model import Diagnostic, Fix, Span
 from distml.source.file import SourceFile
 from distml.source.reading import split_lines
 from distml.source.uncommenting import without
+
+if TYPE_CHECKING:
+    from tokenize import TokenInfo
 
 _COMMENT = re.compile(r"#\s*distml:\s*(?P<verb>ignore-file|ignore)(?![\w-])\s*(?:\[(?P<codes>[^\]]*)\])?")
 _CODE = re.compile(r"[A-Z]{3}\d{3}")
@@ -27,18 +31,18 @@ _LOOKED_FOR = re.compile(r"\b(?:tensorflow|keras|torch|lightning|fastai|accelera
 
 
 class Suppression:
-    """One comment: where it stands and how it reads, the line it speaks for, and the codes it names (none: all)."""
+    """One comment: where it stands and how it reads, the lines it speaks for, and the codes it names (none: all)."""
 
-    def __init__(self, span: Span, match: re.Match[str], line: int, codes: tuple[str, ...]) -> None:
+    def __init__(self, span: Span, match: re.Match[str], lines: range, codes: tuple[str, ...]) -> None:
         self.span = span
         self.match = match
-        self.line = line
+        self.lines = lines
         self.codes = codes
         self.used: set[str] = set()
 
     def meets(self, finding: Diagnostic) -> bool:
-        """Whether `finding` is on the line that the comment speaks for."""
-        return finding.span.line <= self.line <= max(finding.span.end_line, finding.span.line)
+        """Whether `finding` is on a line that the comment speaks for."""
+        return finding.span.line < self.lines.stop and self.lines.start <= max(finding.span.end_line, finding.span.line)
 
     def covers(self, finding: Diagnostic) -> bool:
         """Whether the comment hides `finding`."""
@@ -64,9 +68,36 @@ def ignores_file(source: SourceFile) -> bool:
     return any(found["verb"] == "ignore-file" for _, _, found in _comments(source))
 
 
-def spoken_for(source: SourceFile) -> list[tuple[int, tuple[str, ...]]]:
-    """The lines that comments speak for, each with the codes it names (none: all)."""
-    return [(each.line, each.codes) for each in _suppressions(source)]
+def spoken_for(source: SourceFile) -> list[tuple[range, tuple[str, ...]]]:
+    """The lines that each comment speaks for, with the codes it names (none: all)."""
+    return [(each.lines, each.codes) for each in _suppressions(source)]
+
+
+class Trailing(NamedTuple):
+    """The codes that a comment behind code names, and where they stand."""
+
+    codes: tuple[str, ...]
+    place: Span
+
+
+def trailing(source: SourceFile) -> dict[int, Trailing]:
+    """By line, the comments behind code that name codes."""
+    found: dict[int, Trailing] = {}
+    for each in _suppressions(source):
+        if each.codes and each.span.line in each.lines:
+            start, end = each.match.span("codes")
+            first = each.span.column - each.match.start()
+            place = each.span._replace(column=first + start, end_column=first + end)
+            found.setdefault(each.span.line, Trailing(each.codes, place))
+    return found
+
+
+def line_ends(source: SourceFile) -> frozenset[int]:
+    """The lines that may end in a comment: no string and no backslash joins them with the next."""
+    import tokenize
+
+    ends = (tokenize.NEWLINE, tokenize.NL)
+    return frozenset(token.start[0] for token in _tokens(source) if token.type in ends)
 
 
 def hidden_by(source: SourceFile) -> Callable[[Diagnostic], bool]:
@@ -122,9 +153,20 @@ def _suppressions(source: SourceFile) -> list[Suppression]:
             start = column + match.start()
             span = Span(source.path, line, start + 1, line, column + match.end() + 1)
             codes = tuple(code for part in (match["codes"] or "").split(",") if (code := part.strip()))
-            alone = not lines[line - 1][:column].strip()
-            found.append(Suppression(span, match, _next_code(lines, line) if alone else line, codes))
+            if lines[line - 1][:column].strip():
+                found.append(Suppression(span, match, _joined(line, line_ends(source)), codes))
+            else:
+                following = _next_code(lines, line)
+                found.append(Suppression(span, match, range(following, following + 1), codes))
     return found
+
+
+def _joined(line: int, ends: frozenset[int]) -> range:
+    """The lines that are joined with this one, which ends them."""
+    first = line
+    while first > 1 and first - 1 not in ends:
+        first -= 1
+    return range(first, line + 1)
 
 
 def _next_code(lines: list[str], line: int) -> int:
@@ -142,11 +184,17 @@ def _comments(source: SourceFile) -> Iterator[tuple[int, int, re.Match[str]]]:
         return
     import tokenize
 
+    for token in _tokens(source):
+        found = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
+        if found:
+            yield token.start[0], token.start[1], found
+
+
+def _tokens(source: SourceFile) -> Iterator[TokenInfo]:
+    import tokenize
+
     lines = iter([line + "\n" for line in split_lines(source.text)])
     try:
-        for token in tokenize.generate_tokens(lambda: next(lines, "")):
-            found = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
-            if found:
-                yield token.start[0], token.start[1], found
+        yield from tokenize.generate_tokens(lambda: next(lines, ""))
     except (tokenize.TokenError, SyntaxError):
-        return  # the file does not parse; comments before the error have counted
+        return  # the file does not parse; tokens before the error have counted
