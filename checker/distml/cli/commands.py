@@ -23,6 +23,7 @@ OWN = {
     "run": "distml.cli.run",
     "rules": "distml.cli.rules",
     "merge-sarif": "distml.cli.merge_sarif",
+    "completion": "distml.cli.completion",
 }
 
 

@@ -44,21 +44,25 @@ def _suite(path: str, findings: list[Diagnostic], context: Context) -> Iterator[
         kind_of = "error" if _is_error(finding) else "failure"
         said = _attributes(type=kind.severity.value, message=" ".join(finding.message.split()))
         yield f"    <testcase {_attributes(name=name, classname=path)}>"
-        first, *more = _told(finding, context)
-        yield f"      <{kind_of} {said}>{first}"
-        yield from more
+        yield f"      <{kind_of} {said}>{escape(context.place(finding.span))}: {_line(finding.message)}"
+        yield from _notes(finding, context)
         yield f"      </{kind_of}>"
         yield "    </testcase>"
     yield "  </testsuite>"
 
 
-def _told(finding: Diagnostic, context: Context) -> Iterator[str]:
-    """The place, the message and what explains it, line by line."""
-    yield escape(f"{context.place(finding.span)}: {finding.code}")
-    notes = [f"{each.message} ({context.start(each.span)})" for each in finding.related]
-    helps = [("help", finding.hint), ("fix", finding.fix and finding.fix.description)]
-    for text in (finding.message, *notes, *(f"{what}: {text}" for what, text in helps if text)):
-        yield from (escape(safe(line)) for line in text.splitlines())
+def _notes(finding: Diagnostic, context: Context) -> Iterator[str]:
+    """What explains a finding; each line begins with words of ours, so that no runner takes it for a command."""
+    for each in finding.related:
+        yield f"note: {_line(each.message)} ({escape(context.place(each.span))})"
+    if finding.hint:
+        yield f"help: {_line(finding.hint)}"
+    if finding.fix:
+        yield f"fix: {_line(finding.fix.description)}"
+
+
+def _line(text: str) -> str:
+    return escape(safe(" ".join(text.split())))
 
 
 def _is_error(finding: Diagnostic) -> bool:
