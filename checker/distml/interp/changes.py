@@ -24,6 +24,8 @@ ANY = "*"
 """Stands for a name that is not known: `setattr(x, name, y)`."""
 ANY_MODULE = "*module"
 """Stands for the name of some module: `setattr(net, name, y)` in code that goes through modules by name."""
+ANY_TENSOR = "*tensor"
+"""Stands for a tensor in some variable: `p.data = x` in code that goes through the parameters of modules."""
 MODULE_SETTERS = frozenset({"_modules", "add_module", "register_module", "set_submodule"})
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 STORAGE = frozenset({"__dict__", "_buffers", "_modules", "_parameters"})
@@ -87,9 +89,12 @@ class FileChanges:
 def changes_at(sites: Sites) -> FileChanges:
     """What the code of a file changes."""
     found = FileChanges()
+    # `p.data -= x` changes no shape.
+    kept = {statement.target for statement, _ in sites.of(ast.AugAssign)}
     for node, place in sites.of(ast.Attribute):
         _set_by_name(node.value, ANY if node.attr in STORAGE else node.attr, place, found)
-        _reshaped(node, place, found)
+        if node not in kept:
+            _reshaped(node, place, found)
     for item, place in sites.of(ast.Subscript):
         if not isinstance(item.ctx, ast.Load):
             _fill(item.value, place, found, key=item.slice)
@@ -178,8 +183,12 @@ def _text(node: ast.expr | None, by_module: bool) -> str:
 
 
 def _reshaped(node: ast.Attribute, place: Place, found: FileChanges) -> None:
-    if node.attr in RESHAPING and isinstance(node.value, ast.Attribute):
+    if node.attr not in RESHAPING:
+        return
+    if isinstance(node.value, ast.Attribute):
         _changes_of(node.value.value, place, found).assigned.add(node.value.attr)
+    else:
+        found.others.assigned.add(ANY_TENSOR)
 
 
 def _fill(node: ast.expr, place: Place, found: FileChanges, key: ast.expr | None = None) -> None:

@@ -100,7 +100,17 @@ HANDING_ON = (
     *(ast.For, ast.AsyncFor, ast.comprehension, ast.Subscript),
 )
 """What hands a value on, or its items."""
-_KEPT = (*HANDING_ON, ast.Attribute, ast.Call, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
+_KEPT = (
+    *HANDING_ON,
+    ast.Attribute,
+    ast.AugAssign,
+    ast.Call,
+    ast.ClassDef,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Global,
+    ast.Nonlocal,
+)
 _SAYING_WHICH = frozenset({"ctx", "op", "ops"})
 """Fields of nodes that only tell what kind of node it is."""
 _FIELDS: dict[type, tuple[str, ...]] = {

@@ -93,9 +93,12 @@ def _handing_out(op: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
 
 SUBMODULES = {
     f"torch.nn.Module.{name}": _handing_out(f"torch.nn.Module.{name}")
-    for name in ("apply", "get_submodule", "modules", "named_modules")
+    for name in (
+        *("apply", "get_submodule", "modules", "named_modules"),
+        *("parameters", "named_parameters", "buffers", "named_buffers", "get_parameter", "get_buffer"),
+    )
 }
-"""Methods of `nn.Module` that hand out the modules it holds."""
+"""Methods of `nn.Module` that hand out the modules, parameters or buffers it holds."""
 SUBMODULES["torch.nn.Module.children"] = _children("torch.nn.Module.children", named=False)
 SUBMODULES["torch.nn.Module.named_children"] = _children("torch.nn.Module.named_children", named=True)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.interp.changes import ANY_MODULE, Changes
+from distml.interp.changes import ANY_MODULE, ANY_TENSOR, Changes
 from distml.interp.storage import ITEMS, holds_module
 from distml.values import (
     NONE,
@@ -150,6 +150,8 @@ class _Unsettling:
     def later(self, name: str, value: Value, changes: Changes) -> Value:
         """What an attribute or variable holds by then."""
         if name != ITEMS and changes.sets(name):
+            return self.unknown(name)
+        if self.changes is not None and ANY_TENSOR in changes.assigned and isinstance(value, Tensor):
             return self.unknown(name)
         if ANY_MODULE in changes.assigned and holds_module(self.vm, value):
             return self.unknown(name)
