@@ -5,13 +5,16 @@ https://docs.pytorch.org/docs/stable/nn.html#loss-functions
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
 from distml.ops.call import FALSE, NONE, ONE, TRUE, ZERO, Call
 from distml.ops.registry import find_op, layer
 from distml.values import Const
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from distml.values import Value
 
 MEAN = Const("mean")
@@ -57,6 +60,15 @@ LOSSES: dict[str, tuple[str, dict[str, Value]]] = {
 """Layer -> function, and the parameters of its constructor."""
 
 
+def _are_inputs(rule: Any, number: int, given: Collection[str], own: Collection[str]) -> bool:
+    """Whether a call of a layer gives what it may: the parameters of its function that its constructor has not."""
+    function = getattr(rule, "__wrapped__", rule)
+    names = function.__code__.co_varnames[1 : function.__code__.co_argcount]
+    free = list(takewhile(lambda name: name not in own, names))
+    required = {*names[: len(names) - len(function.__defaults__ or ())]} - {*own}
+    return number <= len(free) and {*free[number:]} >= {*given} and {*free[:number], *given} >= required
+
+
 def _loss_layer(function: str, parameters: dict[str, Value]) -> type:
     class Loss:
         bases = ("torch.nn.Module",)
@@ -71,7 +83,9 @@ def _loss_layer(function: str, parameters: dict[str, Value]) -> type:
         def forward(call: Call, attrs: dict[str, Value], *args: Value, **kwargs: Value) -> Value:
             rule = find_op(f"torch.nn.functional.{function}")
             own = {name: attrs[name] for name in parameters if name in attrs}
-            result: Value = call.unknown() if rule is None else rule(call, *args, **own, **kwargs)
+            if rule is None or not _are_inputs(rule, len(args), kwargs.keys(), parameters.keys()):
+                return call.unknown()
+            result: Value = rule(call, *args, **own, **kwargs)
             return result
 
     return Loss
