@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from distml.ops import Call, Note, find_layer, find_op
+from distml.ops.dialect import library_of
 from distml.ops.python.iterating import iterate
 from distml.shapes import Dim, Shape
 from distml.solver.formula import Formula
@@ -102,7 +103,7 @@ class ScratchWorld:
 
     def begin(self, name: str) -> Call:
         """A call object for the op `name`."""
-        return Call(self, name, name.partition(".")[0])
+        return Call(self, name, library_of(name))
 
     def call(self, name: str, *args: Value, **kwargs: Value) -> Any:
         """Call the op or construct the layer registered as `name`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_value, each_alternative, read_attribute
 from distml.interp.changes import STORAGE
-from distml.interp.classes import ClassRecord, Property, Super, is_module, lookup
+from distml.interp.classes import ClassRecord, Property, Super, entry, is_module, lookup
 from distml.interp.library import library_member
 from distml.interp.patches import Patches
 from distml.interp.storage import child, drop_child, replace_attributes, set_child, view_of
@@ -266,7 +266,7 @@ def _of_super(vm: Machine, value: Super, name: str) -> Value | None:
     record: ClassRecord = vm.at(cls.address)
     positions = [i for i, base in enumerate(record.mro) if isinstance(base, Class) and base.address == value.owner]
     rest = record.mro[positions[0] + 1 :] if positions else (None,)
-    if name in ("__init__", "forward", "__setattr__", "__init_subclass__"):
+    if name in ("__init__", "__setattr__", "__init_subclass__", entry(record.mro)):
         return SuperInit(name, rest, value.receiver)
     member, _ = lookup(vm, rest, name)
     if isinstance(member, Property):
@@ -304,10 +304,12 @@ def _of_tuple(vm: Machine, value: Tup, name: str) -> Value | None:
             return call_value(vm, member.getter, Arguments([value]))
         if member is not None:
             return bind_method(vm, member, value, value.cls)
-    if value.kind == "size":
-        full = f"torch.Size.{name}"
-        if find_op(full) is not None:
-            return LibMethod(full, value)
+    full = f"{'torch.Size' if value.kind == 'size' else value.kind}.{name}"
+    if find_op(full) is not None:
+        return LibMethod(full, value)
+    attribute = find_attribute(full)
+    if attribute is not None:
+        return read_attribute(vm, full, attribute, value, library_of(full))
     return _builtin_member("tuple", name, value)
 
 

@@ -17,7 +17,7 @@ from distml.interp.trace import RunOver
 from distml.interp.unsettled import unsettle
 from distml.ops import Call, ShapeError
 from distml.ops.dialect import dialect, library_of
-from distml.ops.registry import find_layer, find_op
+from distml.ops.registry import MANY, find_layer, find_op
 from distml.values import (
     Bound,
     Class,
@@ -175,7 +175,9 @@ def layer_attributes(vm: Machine, name: str, arguments: Arguments, node: ast.AST
     each_alternative(vm, arguments.values(), run)
     if not found:
         return None
-    return {key: join_many(vm, [f[key] for f in found if key in f]) for key in found[0]}
+    attrs = {key: join_many(vm, [f[key] for f in found if key in f]) for key in found[0]}
+    # One object made where a loop is followed once for all iterations stands for many.
+    return {**attrs, MANY: Const(True)} if vm.repeating else attrs
 
 
 def _rebuilt(arguments: Arguments, values: Sequence[Value]) -> Arguments:

@@ -284,12 +284,19 @@ def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value
     return None, False
 
 
+def entry(mro: tuple[Value | None, ...]) -> str:
+    """The method that calling an instance runs: "call" for Keras, else "forward"."""
+    from distml.interp.library import entry_of
+
+    return next((found for base in mro if isinstance(base, Lib) and (found := entry_of(base.name))), "forward")
+
+
 def is_module(mro: tuple[Value | None, ...]) -> bool:
-    """Whether instances of a class are `nn.Module`s: calling them runs `forward`."""
+    """Whether instances of a class are layers: calling them runs one of their methods."""
     return any(isinstance(base, Lib) and (base.name in MODULE_BASES or _is_layer(base.name)) for base in mro)
 
 
 def _is_layer(name: str) -> bool:
-    from distml.interp.library import library_bases
+    from distml.interp.library import entry_of
 
-    return "torch.nn.Module" in library_bases(name)
+    return entry_of(name) is not None

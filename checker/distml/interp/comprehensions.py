@@ -93,7 +93,11 @@ def _generate(
         assign_target(vm, first.target, fresh_item(vm, items))
         _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce, whole=False))
 
-    perhaps(vm, turn)
+    vm.repeating += 1
+    try:
+        perhaps(vm, turn)
+    finally:
+        vm.repeating -= 1
 
 
 def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: Callable[[], None]) -> None:

@@ -13,7 +13,7 @@ from distml.interp.calls import (
     run_rule,
     unknown_call,
 )
-from distml.interp.classes import ClassRecord, is_module, lookup
+from distml.interp.classes import ClassRecord, entry, is_module, lookup
 from distml.interp.library import library_bases, library_member
 from distml.ops.dialect import library_of
 from distml.ops.registry import find_layer
@@ -25,6 +25,7 @@ from distml.values import (
     Lib,
     Opaque,
     Ref,
+    Tensor,
     Tup,
     Value,
 )
@@ -203,9 +204,12 @@ def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argumen
         return unknown_call(vm, arguments, node)
     if own is not None:
         return call_value(vm, own, arguments, node)
+    name = entry(owner.mro)
+    if name == "call":
+        _build(vm, ref, owner, arguments, node)
     for base in owner.mro:
-        if isinstance(base, Class) and not vm.patches.redefines(base.name, "forward"):
-            forward = vm.at(base.address).attrs.get("forward")
+        if isinstance(base, Class) and not vm.patches.redefines(base.name, name):
+            forward = vm.at(base.address).attrs.get(name)
             if forward is not None:
                 return call_value(vm, forward, arguments.after(ref), node)
         elif isinstance(base, Lib):
@@ -213,6 +217,18 @@ def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argumen
         else:
             break
     return unknown_call(vm, arguments, node)
+
+
+def _build(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
+    """Run the `build` of a layer of Keras on the shape of the first input it gets."""
+    build, _ = lookup(vm, owner.mro, "build")
+    record = vm.record(ref)
+    if not isinstance(build, Function) or not isinstance(record, InstanceRecord) or "built" in record.attrs:
+        return
+    vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, "built": Const(True)}, record.exact))
+    first = arguments.args[0] if arguments.args else None
+    shape = vm.attribute(first, "shape") if isinstance(first, Tensor) else None
+    call_value(vm, build, Arguments([ref, vm.opaque("input_shape") if shape is None else shape]), node)
 
 
 def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -19,6 +19,12 @@ def library_bases(name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def entry_of(name: str) -> str | None:
+    """The method that calling an object of a library class runs; None where it is no layer."""
+    found = (getattr(find_layer(base), "entry", None) for base in library_bases(name))
+    return next((entry for entry in found if entry is not None), None)
+
+
 def library_member(cls: str, name: str) -> str | None:
     """The qualified name of the op or attribute a library class has under `name`."""
     for base in library_bases(cls):

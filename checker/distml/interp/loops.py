@@ -176,6 +176,14 @@ def _fixpoint(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callabl
     The first turn runs from the state at entry, so its mistakes are real; later
     ones run from states that cover more and more turns.
     """
+    vm.repeating += 1
+    try:
+        return _rounds(vm, loop, run, may_end)
+    finally:
+        vm.repeating -= 1
+
+
+def _rounds(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callable[[], bool]) -> State | None:
     head = vm.state
     wild = Wild()
     first = len(loop.breaks)

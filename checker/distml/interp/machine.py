@@ -101,7 +101,7 @@ class ModuleInfo:
         self.source = source
         self.facts = facts_of(source)
         self.frame = frame
-        self.exits = 0
+        self.exits = self.repeating = 0
 
 
 class Session:
@@ -175,7 +175,7 @@ class Machine:
         self.step_limit = MAX_STEPS
         self.limits = Limits()
         self.brief = self.running_later = False
-        self.exhausted, self.exits = list[Frame](), 0
+        self.exhausted, self.exits, self.repeating = list[Frame](), 0, 0
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state

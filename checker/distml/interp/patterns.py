@@ -105,7 +105,7 @@ def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: in
     if isinstance(value, Tensor):
         subject = f"a tensor of shape {call.show(value)} gives {given} rows"
         notes = call.notes(*vm.facts.shape(value.shape).head[:1])
-    elif isinstance(value, ShapeSeq) or (isinstance(value, Tup) and value.kind == "size"):
+    elif isinstance(value, ShapeSeq) or (isinstance(value, Tup) and value.kind in ("size", "tensorflow.TensorShape")):
         items = value.items if isinstance(value, Tup) else ()
         dims = [d for d in (call.dim(i) for i in items) if d is not None]
         subject = f"a shape of {given} axes [{', '.join(map(str, dims))}]"

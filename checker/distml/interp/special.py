@@ -47,6 +47,7 @@ CONSTANTS: dict[str, Value] = {
     "numpy.e": Const(2.718281828459045),
     "numpy.inf": Const(float("inf")),
     "numpy.nan": Const(float("nan")),
+    "tensorflow.newaxis": NONE,
     "torch.pi": Const(3.141592653589793),
     "torch.inf": Const(float("inf")),
     "torch.nan": Const(float("nan")),
@@ -61,6 +62,9 @@ CONSTANTS: dict[str, Value] = {
 }
 
 _ALIASES = {
+    "tensorflow.compat.v2.": "tensorflow.",
+    "tensorflow.keras.": "keras.",
+    "keras.models.": "keras.",
     "torch.nn.modules.linear.": "torch.nn.",
     "torch.nn.parameter.": "torch.nn.",
     "torch.nn.modules.module.": "torch.nn.",
@@ -75,7 +79,7 @@ def canonical(name: str) -> str:
     """The public name of a library object reached through an inner module."""
     for inner, public in _ALIASES.items():
         if name.startswith(inner):
-            return public + name[len(inner) :]
+            name = public + name[len(inner) :]
     if name.startswith("torch.nn.modules.") and name.count(".") > 3:
         return "torch.nn." + name.rpartition(".")[2]
     return name
@@ -117,7 +121,7 @@ class SuperInit(Value):
         if self.name == "__init__":
             initialize_library(vm, self.receiver, base, arguments, node)
             return NONE
-        if self.name == "forward":
+        if self.name in ("forward", "call"):
             return call_layer(vm, self.receiver, base, arguments, node)
         return unknown_call(vm, arguments, node)
 
@@ -237,6 +241,11 @@ def _identity(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return arguments.args[0] if arguments.args else vm.opaque(vm.snippet(node))
 
 
+def _decorator(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """What keeps the function it decorates, and may be called with options first."""
+    return arguments.args[0] if arguments.args and isinstance(arguments.args[0], Function | Class) else _SAME
+
+
 def _callable(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     value = arguments.args[0] if arguments.args else NONE
     return Const(True) if isinstance(value, Function | Class) else Prim("bool")
@@ -311,6 +320,13 @@ def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return Prim("bool") if known is None else Const(known)
 
 
+_SAME = Lib("typing.final")
+_KEEPING = (
+    "tensorflow.function",
+    "tensorflow.autograph.experimental.do_not_convert",
+    "keras.utils.register_keras_serializable",
+    "keras.saving.register_keras_serializable",
+)
 SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.super": _super,
     "builtins.isinstance": _isinstance,
@@ -347,6 +363,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "torch.jit.export": _identity,
     "torch.jit.ignore": _identity,
     "torch.compile": _identity,
+    **dict.fromkeys(_KEEPING, _decorator),
     "torch.no_grad": lambda vm, arguments, node: arguments.args[0] if arguments.args else Lib("contextlib.nullcontext"),
     "torch.inference_mode": lambda vm, arguments, node: (
         arguments.args[0]

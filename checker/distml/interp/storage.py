@@ -169,8 +169,8 @@ def holds_module(vm: Machine, value: Value) -> bool:
 
 def _is_module(vm: Machine, record: InstanceRecord) -> bool:
     from distml.interp.classes import is_module
-    from distml.interp.library import library_bases
+    from distml.interp.library import entry_of
 
     if isinstance(record.cls, Class):
         return is_module(vm.at(record.cls.address).mro)
-    return "torch.nn.Module" in library_bases(getattr(record.cls, "name", ""))
+    return entry_of(getattr(record.cls, "name", "")) is not None

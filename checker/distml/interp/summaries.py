@@ -53,7 +53,8 @@ def _key(vm: Machine, function: Function, bound: dict[str, Value]) -> Hashable:
     kinds = tuple([_kind(value) for value in bound.values()])
     # A function that is analyzed for itself decides other conditions by data than one that is called.
     alone = vm.symbolic and len(vm.stack) == 1
-    return (id(function.node), function.frame, function.owner, alone, vm.symbolic, vm.running_later, kinds)
+    repeating = vm.repeating > 0
+    return (id(function.node), function.frame, function.owner, alone, repeating, vm.symbolic, vm.running_later, kinds)
 
 
 def _kind(value: Value) -> Hashable:

@@ -22,10 +22,14 @@ _ATTRIBUTES: dict[str, Callable[..., Any]] = {}
 _LAYERS: dict[str, type] = {}
 _LOADED: set[str] = set()
 
+MANY = "__many__"
+"""The attribute of an object that stands for several: what one of them learns is not true of the others."""
 LIBRARIES = {
     "numpy": "numpy",
     "torch": "torch",
     "einops": "einops",
+    "tensorflow": "bindings.tensorflow",
+    "keras": "bindings.keras",
     **dict.fromkeys(
         (
             "argparse builtins collections copy functools itertools math operator os random types typing"

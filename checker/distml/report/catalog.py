@@ -7,17 +7,22 @@ from importlib import import_module
 
 from distml.ops.registry import homes
 
-TITLES = {"torch": "PyTorch", "numpy": "NumPy", "einops": "einops", "python": "Python"}
+TITLES = {"torch": "PyTorch", "numpy": "NumPy", "tensorflow": "TensorFlow", "keras": "Keras"}
+TITLES |= {"einops": "einops", "python": "Python"}
 
 
 def catalog() -> dict[str, str]:
     """The Markdown pages by the name of their file: one a library, and `index`."""
     libraries: dict[str, dict[str, list[str]]] = {library: {} for library in TITLES}
     for name, module in sorted(homes().items()):
-        library = module.split(".")[2]
-        libraries[library].setdefault(module, []).append(name)
+        libraries[_library(module)].setdefault(module, []).append(name)
     pages = {library: _page(TITLES[library], families) for library, families in libraries.items()}
     return {"index": _index(libraries), **pages}
+
+
+def _library(module: str) -> str:
+    """The folder of a module: `torch` of `distml.ops.torch.view`, `keras` of `distml.ops.bindings.keras.core`."""
+    return module.removeprefix("distml.ops.").removeprefix("bindings.").partition(".")[0]
 
 
 def _index(libraries: Mapping[str, Mapping[str, list[str]]]) -> str:
@@ -39,7 +44,7 @@ def _page(title: str, families: Mapping[str, list[str]]) -> str:
 def _heading(module: str) -> str:
     """What the module of a family says it is about, without the name of its library and addresses."""
     first = (import_module(module).__doc__ or module).splitlines()[0].partition("http")[0].rstrip(" .(")
-    text = first.removeprefix(f"{module.split('.')[2]}: ")
+    text = first.removeprefix(f"{_library(module)}: ")
     return text if "." in text.partition(" ")[0] else text[:1].upper() + text[1:]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from distml.shapes import Shape
 from distml.solver.formula import either, equal
+from distml.values import Const, DictRecord, InstanceRecord, Prim, Ref, SetRecord
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}
 _SIGNS |= {"and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "matmul": "@"}
 _SIGNS |= {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def foreign(call: Call, value: Value) -> bool:
+    """Whether an operand has operators of its own, or none that a tensor knows."""
+    if isinstance(value, Const):
+        return not isinstance(value.value, int | float | complex)
+    if isinstance(value, Prim):
+        return value.kind in ("str", "bytes")
+    if isinstance(value, Ref):
+        return isinstance(call.world.record(value), InstanceRecord | DictRecord | SetRecord)
+    return False
 
 
 def title(call: Call) -> str:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from distml.ops.call import Call
 from distml.ops.registry import op
 from distml.ops.rules.kinds import floating, kind_of, promote, real
-from distml.ops.rules.pointwise import elementwise, fits_into, title, warn_difference
+from distml.ops.rules.pointwise import elementwise, fits_into, foreign, title, warn_difference
 from distml.ops.torch.pointwise import assigning, written
-from distml.values import Const, DictRecord, InstanceRecord, Prim, Ref, SetRecord, Tensor, Tup, Value
+from distml.values import Prim, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,17 +28,6 @@ def _same(kind: str | None) -> str | None:
 
 def _bool(kind: str | None) -> str | None:
     return "bool"
-
-
-def foreign(call: Call, value: Value) -> bool:
-    """Whether an operand has operators of its own, or none that a tensor knows."""
-    if isinstance(value, Const):
-        return not isinstance(value.value, int | float | complex)
-    if isinstance(value, Prim):
-        return value.kind in ("str", "bytes")
-    if isinstance(value, Ref):
-        return isinstance(call.world.record(value), InstanceRecord | DictRecord | SetRecord)
-    return False
 
 
 def _operator(kind: Callable[[str | None], str | None]) -> Callable[..., Value]:

@@ -36,6 +36,8 @@ NAMED = ("named_buffers", "named_children", "named_modules", "named_parameters")
 class Module:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html"""
 
+    entry = "forward"
+
     @staticmethod
     def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value]:
         """Nothing but what the class adds."""

@@ -1,0 +1,21 @@
+"""One level of a U-Net."""
+import numpy as np
+from tensorflow import keras
+from tensorflow.keras import layers
+
+
+def block(x, filters):
+    return layers.Conv2D(filters, 3, padding="same", activation="relu")(x)
+
+
+def unet(size):
+    inputs = keras.Input(shape=(size, size, 1))
+    down = block(inputs, 8)
+    middle = block(layers.MaxPooling2D()(down), 16)
+    up = layers.UpSampling2D()(middle)
+    merged = layers.Concatenate()([down, up])
+    return keras.Model(inputs, layers.Conv2D(1, 1)(merged))
+
+
+model = unet(32)
+print(model(np.zeros((1, 32, 32, 1), "float32")).shape)

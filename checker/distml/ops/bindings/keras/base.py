@@ -1,0 +1,162 @@
+"""keras: what all layers have: how they are made, and that their weights fit the first input they get.
+
+https://keras.io/api/layers/base_layer
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from distml.ops.bindings.signature import arguments, home
+from distml.ops.bindings.tensorflow.dtypes import asked_kind
+from distml.ops.call import NONE
+from distml.ops.registry import MANY, attribute, layer, op
+from distml.ops.semantics.tensors import filled
+from distml.shapes import Dim, Shape
+from distml.values import Const, Tensor, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.ops.call import Call
+
+LAYER = "keras.layers.Layer"
+INPUT_SHAPE, FEATURES = "__input_shape__", "__features__"
+_ANYWHERE = frozenset("name dtype trainable input_shape input_dim batch_input_shape weights autocast dynamic".split())
+_SUFFIXES = ("_initializer", "_regularizer", "_constraint")
+
+
+@layer(LAYER, "keras.Layer")
+class Layer:
+    """https://keras.io/api/layers/base_layer: calling one builds it on the first input, then runs `call`."""
+
+    entry = "call"
+
+    @staticmethod
+    def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value]:
+        """Nothing but what the class adds."""
+        return {}
+
+
+@op(*(f"{LAYER}.{name}" for name in ("__init__", "build")))
+def silent(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """What sets nothing that shapes depend on."""
+    return NONE
+
+
+@op(f"{LAYER}.add_weight", f"{LAYER}.add_variable")
+def add_weight(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """https://keras.io/api/layers/base_layer/#addweight-method: Keras 2 takes a name first, Keras 3 the shape."""
+    given = [arg for arg in args if call.items(arg) is not None]
+    sizes = kwargs.get("shape", given[0] if given else Tup(()) if not args else call.unknown())
+    made = filled(call, sizes, asked_kind(call, kwargs.get("dtype", NONE), "float"))
+    return Tensor(call.lib, made.shape, made.dtype, parameter=True) if isinstance(made, Tensor) else made
+
+
+@op(
+    *(
+        f"{LAYER}.{name}"
+        for name in ("get_config", "get_weights", "set_weights", "count_params", "add_loss", "add_metric")
+    )
+)
+def unknown(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """Methods whose result is not followed."""
+    return call.unknown()
+
+
+@attribute(*(f"{LAYER}.{n}" for n in ("weights", "trainable_weights", "non_trainable_weights", "variables", "losses")))
+@attribute(*(f"{LAYER}.{n}" for n in ("trainable_variables", "non_trainable_variables", "dtype", "compute_dtype")))
+@attribute(
+    *(f"{LAYER}.{n}" for n in ("input", "output", "input_shape", "output_shape", "input_spec", "updates", "metrics"))
+)
+def open_ended(call: Call, self: Value) -> Value:
+    """Attributes that are not followed."""
+    return call.unknown()
+
+
+def define(
+    signature: str,
+    make: Callable[..., dict[str, Value]],
+    run: Callable[..., Value],
+    *names: str,
+    bases: tuple[str, ...] = (LAYER,),
+) -> type:
+    """Register a layer: the attributes `make` gives for the parameters of `signature`, and what `run` makes of an input."""
+
+    class Bound:
+        @staticmethod
+        def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value] | None:
+            common = {key: kwargs.pop(key) for key in list(kwargs) if key in _ANYWHERE or key.endswith(_SUFFIXES)}
+            given = arguments(signature, args, kwargs)
+            if given is None:
+                return None
+            attrs = make(call, *given)
+            label = common.get("name", NONE)
+            if isinstance(label, Const) and isinstance(label.value, str):
+                attrs["__name__"] = label
+            shape = _declared(call, common)
+            return attrs if shape is None else {**attrs, INPUT_SHAPE: shape}
+
+        @staticmethod
+        def forward(call: Call, attrs: dict[str, Value], inputs: Value, *args: Value, **kwargs: Value) -> Value:
+            result: Value = run(call, attrs, inputs, *args, **kwargs)
+            return result
+
+    made: Any = Bound
+    made.bases, made.__module__ = bases, home()
+    layer(*(f"keras.layers.{name}" for name in names))(made)
+    return Bound
+
+
+def _declared(call: Call, common: dict[str, Value]) -> Value | None:
+    """The shape of the input without its batch, where the first layer of a model says it."""
+    whole = call.items(common["batch_input_shape"]) if "batch_input_shape" in common else None
+    if whole:
+        return Tup(whole[1:])
+    if "input_shape" in common:
+        items = call.items(common["input_shape"])
+        return None if items is None else Tup(items)
+    return Tup((common["input_dim"],)) if "input_dim" in common else None
+
+
+def placeholder(call: Call, sizes: tuple[Value, ...], batch: Value = NONE) -> Tensor:
+    """A tensor as `keras.Input` makes it: None is a size that each input may have its own of."""
+    dims = [call.symbol("batch", 1) if call.is_none(batch) else call.dim(batch)]
+    dims += [call.symbol("size", 1) if call.is_none(size) is not False else call.dim(size) for size in sizes]
+    return call.tensor(dims, "float", "tensorflow")
+
+
+def require_features(
+    call: Call, attrs: dict[str, Value], shape: Shape, axis: int = -1, code: str = "SHP401", what: str = "features"
+) -> Dim | None:
+    """The size of an axis, the same at every call: the first one made the weights (SHP401)."""
+    needs, gets = call.dim(attrs.get(FEATURES, NONE)), call.facts.axis(shape, axis)
+    if MANY in attrs:
+        return gets
+    place = "on the last axis" if axis == -1 else f"on axis {axis}"
+    message = f"{call.text} was built for {{left}} {what} {place}, gets {{right}} (input {call.show(shape)})"
+    call.require_equal(needs, gets, code, message)
+    return gets
+
+
+def unbuilt(call: Call) -> Value:
+    """The size that the first input will settle."""
+    return call.number(call.symbol("features", 1))
+
+
+def of_least_rank(call: Call, shape: Shape, rank: int) -> Shape:
+    """An input with so many axes or more (SHP301)."""
+    known = call.facts.at_least(shape, rank)
+    if known is None:
+        call.fail("SHP301", f"{call.text} needs an input with at least {rank} axes, gets {call.show(shape)}")
+    return known
+
+
+def nothing(call: Call, *args: Value) -> dict[str, Value]:
+    """A layer without attributes that shapes depend on."""
+    return {}
+
+
+def keeping(call: Call, attrs: dict[str, Value], inputs: Value, *args: Value, **kwargs: Value) -> Value:
+    """A layer that keeps the shape."""
+    return call.tensor(call.shape(inputs), call.dtype(inputs))

@@ -1,0 +1,339 @@
+"""keras: Input, Sequential, functional models, and what training asks of data.
+
+https://keras.io/api/models
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.bindings.keras.base import INPUT_SHAPE, LAYER, placeholder
+from distml.ops.bindings.keras.losses import checked
+from distml.ops.bindings.tensorflow.data import element_of
+from distml.ops.call import NONE
+from distml.ops.registry import layer, op
+from distml.shapes import Dim, Shape, Symbol
+from distml.values import InstanceRecord, ListRecord, Many, Opaque, Ref, Tensor, Tup, Value
+
+if TYPE_CHECKING:
+    from distml.ops.call import Call
+
+Attrs = dict[str, Value]
+MODEL, SEQUENTIAL = "keras.Model", "keras.Sequential"
+INPUTS, OUTPUTS, ITEMS, LOSS = "__inputs__", "__outputs__", "__items__", "__loss__"
+
+
+@op("keras.Input", "keras.layers.Input")
+def make_input(
+    call: Call, shape: Value = NONE, batch_size: Value = NONE, *args: Value, batch_shape: Value = NONE, **options: Value
+) -> Value:
+    """https://keras.io/api/layers/core_layers/input"""
+    whole = options.get("batch_input_shape", batch_shape)
+    if call.is_none(whole) is False:
+        sizes = call.items(whole)
+        return call.unranked("float") if not sizes else placeholder(call, sizes[1:], sizes[0])
+    items = call.items(shape)
+    return call.unranked("float") if items is None else placeholder(call, items, batch_size)
+
+
+@layer("keras.layers.InputLayer")
+class InputLayer:
+    """https://keras.io/api/layers/core_layers/input"""
+
+    bases = (LAYER,)
+
+    @staticmethod
+    def init(
+        call: Call,
+        shape: Value = NONE,
+        batch_size: Value = NONE,
+        *args: Value,
+        input_shape: Value = NONE,
+        **options: Value,
+    ) -> Attrs:
+        """The shape without its batch."""
+        given = shape if call.is_none(shape) is False else input_shape
+        items = call.items(given)
+        return {} if items is None else {INPUT_SHAPE: Tup(items)}
+
+    @staticmethod
+    def forward(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
+        """The input itself."""
+        return inputs
+
+
+@layer(MODEL)
+class Model:
+    """https://keras.io/api/models/model: with inputs and outputs a graph, else what a subclass defines."""
+
+    bases = (LAYER,)
+
+    @staticmethod
+    def init(call: Call, *args: Value, **kwargs: Value) -> Attrs:
+        """The placeholders that it begins with and the tensors it ends with."""
+        given = dict(zip(("inputs", "outputs"), args, strict=False)) | kwargs
+        if "inputs" not in given or "outputs" not in given:
+            return {}
+        inputs, outputs = given["inputs"], given["outputs"]
+        return {
+            INPUTS: inputs,
+            OUTPUTS: outputs,
+            "inputs": inputs,
+            "outputs": outputs,
+            "input": inputs,
+            "output": outputs,
+        }
+
+    @staticmethod
+    def forward(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
+        """The outputs for inputs of these sizes."""
+        if INPUTS not in attrs:
+            return call.unknown()
+        wanted, given = _listed(call, attrs[INPUTS]), _listed(call, inputs)
+        if wanted is None or given is None or len(wanted) != len(given) or _listed(call, attrs[OUTPUTS]) is None:
+            return call.unknown()
+        sizes: dict[Symbol, Dim] = {}
+        for one, other in zip(wanted, given, strict=True):
+            _fit(call, one, call.shape(other), sizes)
+        return _with_sizes(call, attrs[OUTPUTS], sizes, _oldest(call, wanted))
+
+
+def _listed(call: Call, structure: Value) -> tuple[Tensor, ...] | None:
+    """The tensors of one input or of a list of them; None where they are not all known."""
+    items = (structure,) if isinstance(structure, Tensor) else call.items(structure)
+    if items is None or not all(isinstance(item, Tensor) for item in items):
+        return None
+    return tuple(item for item in items if isinstance(item, Tensor))
+
+
+def _oldest(call: Call, inputs: tuple[Tensor, ...]) -> int:
+    """Symbols that are younger than this were made for one run of the graph."""
+    serials = [symbol.serial for tensor in inputs for dim in call.shape(tensor).head for symbol in dim.symbols()]
+    return min(serials, default=0)
+
+
+def _fit(call: Call, wanted: Tensor, given: Shape, sizes: dict[Symbol, Dim]) -> None:
+    """An input is as the placeholder says; a missing last axis of size 1 is added, one too many dropped (SHP301)."""
+    spec, given = call.shape(wanted), call.facts.shape(given)
+    if spec.dims is None or given.dims is None:
+        return
+    dims = given.dims
+    if len(dims) == len(spec.dims) - 1 and spec.dims[-1] == 1:
+        dims = (*dims, Dim.of(1))
+    elif len(dims) == len(spec.dims) + 1 and not dims[-1].differs(1):
+        dims = dims[:-1]
+    if len(dims) != len(spec.dims):
+        text = f"{call.text} was made for inputs {spec!r}, gets {given!r}"
+        call.fail("SHP301", text, *call.notes(*spec.dims, *given.dims))
+    for axis, (one, other) in enumerate(zip(spec.dims, dims, strict=True)):
+        symbol = one.lone
+        if symbol is not None:
+            sizes.setdefault(symbol, other)
+        elif one.constant is not None:
+            text = f"{call.text} was made for inputs {spec!r}, gets {given!r}: axis {axis} has {{right}}, not {{left}}"
+            call.require_equal(one, other, "SHP401", text)
+
+
+def _with_sizes(call: Call, outputs: Value, sizes: dict[Symbol, Dim], oldest: int) -> Value:
+    """The outputs of a graph where its placeholders have these sizes; what else was unknown in it is so anew."""
+    if isinstance(outputs, Tensor):
+        shape = call.shape(outputs)
+        if shape.dims is None:
+            return call.unranked(outputs.dtype)
+        for dim in shape.dims:
+            for symbol in dim.symbols():
+                if symbol not in sizes and symbol.serial >= oldest:
+                    (fresh,) = call.symbol(symbol.name, symbol.low).symbols()
+                    sizes[symbol] = Dim.symbol(fresh)
+        return call.tensor(Shape(tuple(dim.substitute(sizes) for dim in shape.dims)), outputs.dtype, "tensorflow")
+    items = call.items(outputs)
+    if items is None:
+        return call.unknown()
+    return call.list_of([_with_sizes(call, item, sizes, oldest) for item in items])
+
+
+@layer(SEQUENTIAL)
+class Sequential:
+    """https://keras.io/api/models/sequential: layers in a row, built at once where the input is declared."""
+
+    bases = (MODEL,)
+
+    @staticmethod
+    def init(call: Call, layers: Value = NONE, *args: Value, **options: Value) -> Attrs:
+        """The layers, and what they make of the declared input."""
+        empty = call.is_none(layers)
+        items = () if empty else call.items(layers)
+        if items is None:
+            return {ITEMS: call.world.allocate(ListRecord(None))}
+        attrs: Attrs = {ITEMS: call.list_of(())}
+        for item in items:
+            attrs = _added(call, attrs, item)
+        return attrs
+
+    @staticmethod
+    def forward(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
+        """Each layer on the result of the one before."""
+        items = call.items(attrs.get(ITEMS, NONE))
+        if items is None:
+            return call.unknown()
+        declared = attrs.get(INPUTS)
+        if OUTPUTS in attrs and not isinstance(attrs[OUTPUTS], Tensor):
+            # Building it failed, or gave what is not followed: a mistake is told once.
+            return call.unknown()
+        if isinstance(declared, Tensor) and isinstance(inputs, Tensor):
+            _fit(call, declared, call.shape(inputs), {})
+            inputs = _like(call, declared, inputs)
+        for item in items:
+            inputs = call.apply(item, inputs)
+        return inputs
+
+
+def _like(call: Call, declared: Tensor, given: Tensor) -> Tensor:
+    """An input with the axis of size 1 that the declared one has more or less."""
+    spec, shape = call.shape(declared), call.shape(given)
+    if spec.dims is None or shape.dims is None or len(spec.dims) == len(shape.dims):
+        return given
+    dims = (*shape.dims, Dim.of(1)) if len(spec.dims) > len(shape.dims) else shape.dims[:-1]
+    return call.tensor(Shape(dims), given.dtype, "tensorflow")
+
+
+def _added(call: Call, attrs: Attrs, item: Value) -> Attrs:
+    """The attributes of a Sequential with one layer more."""
+    items = call.items(attrs[ITEMS])
+    if isinstance(item, Tensor) and not items:
+        return {**attrs, INPUTS: item, OUTPUTS: item}
+    if isinstance(item, Opaque | Many) or items is None:
+        rest = {key: value for key, value in attrs.items() if key not in (INPUTS, OUTPUTS)}
+        return {**rest, ITEMS: call.world.allocate(ListRecord(None))}
+    if not items and OUTPUTS not in attrs:
+        declared = call.items((call.attrs(item) or {}).get(INPUT_SHAPE, NONE))
+        if declared is not None:
+            made = placeholder(call, declared)
+            attrs = {**attrs, INPUTS: made, OUTPUTS: made}
+    if OUTPUTS in attrs:
+        attrs = {**attrs, OUTPUTS: call.apply(item, attrs[OUTPUTS])}
+    return {**attrs, ITEMS: call.list_of((*items, item))}
+
+
+def _update(call: Call, self: Value, **changes: Value) -> None:
+    record = call.world.record(self) if isinstance(self, Ref) else None
+    if isinstance(self, Ref) and isinstance(record, InstanceRecord):
+        call.world.replace(self, InstanceRecord(record.cls, {**record.attrs, **changes}, record.exact))
+
+
+@op(f"{SEQUENTIAL}.add")
+def add(call: Call, self: Value, layer: Value, rebuild: Value = NONE) -> Value:
+    """https://keras.io/api/models/sequential/#add-method"""
+    attrs = call.attrs(self)
+    if attrs is not None and ITEMS in attrs:
+        made = _added(call, attrs, layer)
+        record = call.world.record(self) if isinstance(self, Ref) else None
+        if isinstance(self, Ref) and isinstance(record, InstanceRecord):
+            call.world.replace(self, InstanceRecord(record.cls, made, record.exact))
+    return NONE
+
+
+@op(f"{SEQUENTIAL}.pop")
+def pop(call: Call, self: Value, rebuild: Value = NONE) -> Value:
+    """Not followed: the layers are unknown then."""
+    _update(
+        call, self, **{ITEMS: call.world.allocate(ListRecord(None)), OUTPUTS: call.unknown(), INPUTS: call.unknown()}
+    )
+    return NONE
+
+
+@op(f"{MODEL}.compile")
+def compile_(call: Call, self: Value, *args: Value, **options: Value) -> Value:
+    """https://keras.io/api/models/model_training_apis/#compile-method: what counts for shapes is the loss."""
+    loss = options.get("loss", args[1] if len(args) > 1 else NONE)
+    _update(call, self, **{LOSS: loss})
+    return NONE
+
+
+def _batch(call: Call, value: Value) -> Value:
+    """Some rows of an array, on their way through a model."""
+    shape = call.shape(value)
+    if not isinstance(value, Tensor) or not shape.dims:
+        return call.unknown()
+    return call.tensor(Shape((call.symbol("batch", 1), *shape.dims[1:])), call.dtype(value), "tensorflow")
+
+
+def _same_length(call: Call, inputs: Tensor, labels: Tensor) -> None:
+    one, other = call.shape(inputs), call.shape(labels)
+    if not one.least or not other.least:
+        return
+    text = f"{call.text}: inputs {one!r} and labels {other!r} have different lengths: {{left}} and {{right}}"
+    call.require_equal(call.facts.axis(one, 0), call.facts.axis(other, 0), "SHP502", text)
+
+
+def _pass(call: Call, self: Value, inputs: Value, labels: Value) -> None:
+    """A batch goes through the model, and its labels meet the output in the loss."""
+    if isinstance(inputs, Tensor) and isinstance(labels, Tensor):
+        _same_length(call, inputs, labels)
+    data = _batch(call, inputs) if isinstance(inputs, Tensor) else inputs
+    if not isinstance(data, Tensor):
+        return
+    output = call.apply(self, data)
+    loss = (call.attrs(self) or {}).get(LOSS, NONE)
+    if isinstance(output, Tensor) and isinstance(labels, Tensor):
+        known = call.shape(labels)
+        first = call.facts.axis(call.shape(output), 0)
+        if known.dims and first is not None and call.shape(output).dims is not None:
+            checked(call, loss, Shape((first, *known.dims[1:])), call.shape(output))
+
+
+def _trained_on(call: Call, self: Value, data: Value, labels: Value) -> None:
+    element = element_of(call, data)
+    if element is None:
+        if isinstance(data, Tensor):
+            _pass(call, self, data, labels)
+        return
+    pair = element.items if isinstance(element, Tup) else (element,)
+    if isinstance(pair[0], Tensor):
+        _pass(call, self, pair[0], pair[1] if len(pair) > 1 else NONE)
+
+
+@op(f"{MODEL}.fit")
+def fit(call: Call, self: Value, x: Value = NONE, y: Value = NONE, *args: Value, **options: Value) -> Value:
+    """https://keras.io/api/models/model_training_apis/#fit-method"""
+    _trained_on(call, self, x, y)
+    held = options.get("validation_data", NONE)
+    pair = call.items(held) if isinstance(held, Tup) else None
+    if pair is not None and len(pair) >= 2:
+        _trained_on(call, self, pair[0], pair[1])
+    elif pair is None and held != NONE:
+        _trained_on(call, self, held, NONE)
+    return call.unknown("history")
+
+
+@op(f"{MODEL}.evaluate", f"{MODEL}.train_on_batch", f"{MODEL}.test_on_batch")
+def evaluate(call: Call, self: Value, x: Value = NONE, y: Value = NONE, *args: Value, **options: Value) -> Value:
+    """https://keras.io/api/models/model_training_apis/#evaluate-method"""
+    _trained_on(call, self, x, y)
+    return call.unknown("metrics")
+
+
+@op(f"{MODEL}.predict", f"{MODEL}.predict_on_batch")
+def predict(call: Call, self: Value, x: Value = NONE, *args: Value, **options: Value) -> Value:
+    """https://keras.io/api/models/model_training_apis/#predict-method: an array of NumPy, one row an input."""
+    element = element_of(call, x)
+    given = element.items[0] if isinstance(element, Tup) and element.items else element if element is not None else x
+    if not isinstance(given, Tensor) or not call.shape(given).dims:
+        return call.unknown()
+    output = call.apply(self, _batch(call, given))
+    if not isinstance(output, Tensor) or not call.shape(output).dims:
+        return call.unknown()
+    rows = None if element is not None else call.facts.axis(call.shape(given), 0)
+    count = call.symbol("rows") if rows is None else rows
+    return call.tensor(Shape((count, *call.shape(output).head[1:])), output.dtype, "numpy")
+
+
+@op(
+    *(
+        f"{MODEL}.{name}"
+        for name in ("summary", "save", "save_weights", "load_weights", "get_layer", "build", "reset_states")
+    )
+)
+def followed_no_more(call: Call, self: Value, *args: Value, **options: Value) -> Value:
+    """Methods that shapes do not depend on."""
+    return call.unknown()

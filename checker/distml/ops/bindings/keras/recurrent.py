@@ -1,0 +1,141 @@
+"""keras: recurrent layers, and layers around layers.
+
+https://keras.io/api/layers/recurrent_layers
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.bindings.keras.base import FEATURES, define, require_features, unbuilt
+from distml.ops.rules.axes import replace_axes
+from distml.ops.rules.layers import attribute_of, size
+from distml.values import NONE, Const, InstanceRecord, Lib, Ref, Tensor, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.ops.call import Call
+
+Attrs = dict[str, Value]
+_STATES = {"LSTM": 2, "GRU": 1, "SimpleRNN": 1}
+
+
+def _make(call: Call, units: Value, sequences: Value, state: Value) -> Attrs:
+    own = attribute_of(call, units, size(call, units, "units", 1))
+    return {"units": own, "return_sequences": sequences, "return_state": state, FEATURES: unbuilt(call)}
+
+
+def _recurrent(states: int) -> Callable[..., Value]:
+    def run(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
+        """(batch, time, features) to the last output or to all of them, and the states behind it."""
+        shape = call.of_rank(call.shape(inputs), 3, what="an input")
+        require_features(call, attrs, shape)
+        if shape.dims is None:
+            return call.unknown()
+        batch, time = shape.dims[:2]
+        units, every, state = (
+            call.dim(attrs["units"]),
+            call.flag(attrs["return_sequences"]),
+            call.flag(attrs["return_state"]),
+        )
+        if units is None or every is None or state is None:
+            return call.unknown()
+        output = call.tensor([batch, time, units] if every else [batch, units], "float")
+        if not state:
+            return output
+        return call.list_of([output, *(call.tensor([batch, units], "float") for _ in range(states))])
+
+    return run
+
+
+_BEFORE = "units -activation='tanh'"
+_AFTER = "-use_bias=True -dropout=0.0 -recurrent_dropout=0.0 -seed=None"
+_FLAGS = "return_sequences=False return_state=False -go_backwards=False -stateful=False -unroll=False -time_major=False"
+for _name, _count in _STATES.items():
+    define(
+        f"{_BEFORE} * -recurrent_activation='sigmoid' {_AFTER} {_FLAGS} -reset_after=True -unit_forget_bias=True"
+        " -use_cudnn='auto' -implementation=2",
+        _make,
+        _recurrent(_count),
+        _name,
+    )
+
+
+def _wrapping(call: Call, layer: Value, merge: Value) -> Attrs:
+    return {"layer": layer, "merge_mode": merge}
+
+
+def _inner(call: Call, attrs: Attrs) -> tuple[str, Attrs] | None:
+    record = call.world.record(attrs["layer"]) if isinstance(attrs["layer"], Ref) else None
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Lib) or not record.exact:
+        return None
+    return record.cls.name.rpartition(".")[2], record.attrs
+
+
+def _both_ways(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
+    """The outputs of both directions side by side or merged, and the states of both behind them."""
+    inner, merge = _inner(call, attrs), attrs["merge_mode"]
+    if inner is None or inner[0] not in _STATES or not isinstance(merge, Const):
+        return call.unknown()
+    result = _recurrent(_STATES[inner[0]])(call, inner[1], inputs)
+    listed = call.items(result) if isinstance(result, Ref) else (result,)
+    output, *states = listed or ()
+    if not isinstance(output, Tensor) or merge.value is None:
+        return call.unknown()
+    units = call.facts.axis(output.shape, -1)
+    if merge.value == "concat" and units is not None:
+        output = call.tensor(replace_axes(call, output.shape, -1, 1, (2 * units,)), "float")
+    return call.list_of([output, *states, *states]) if states else output
+
+
+define("layer merge_mode='concat' -backward_layer=None", _wrapping, _both_ways, "Bidirectional")
+
+
+def _at_each_time(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
+    """What the layer makes of each slice along axis 1."""
+    shape = call.shape(inputs)
+    if shape.dims is None:
+        return call.unknown()
+    if len(shape.dims) < 3:
+        call.fail("SHP301", f"{call.text} needs an input with at least 3 axes, gets {shape!r}")
+    batch, time, *rest = shape.dims
+    result = call.apply(attrs["layer"], call.tensor([batch, *rest], call.dtype(inputs), "tensorflow"))
+    if not isinstance(result, Tensor) or call.shape(result).dims is None:
+        return call.unknown()
+    return call.tensor(replace_axes(call, result.shape, 1, 0, (time,)), result.dtype)
+
+
+define("layer merge_mode=None", _wrapping, _at_each_time, "TimeDistributed")
+
+
+def _heads(call: Call, heads: Value, width: Value, output: Value) -> Attrs:
+    return {"num_heads": heads, "key_dim": width, "output_shape": output}
+
+
+def _attend(
+    call: Call, attrs: Attrs, query: Value, value: Value, key: Value = NONE, *args: Value, **kwargs: Value
+) -> Value:
+    """https://keras.io/api/layers/attention_layers/multi_head_attention: the shape of the query."""
+    asked, given = call.shape(query), call.shape(value)
+    if asked.dims is None or given.dims is None or call.is_none(attrs["output_shape"]) is not True:
+        return call.unknown()
+    if len(asked.dims) == len(given.dims) == 3:
+        text = f"{call.text}: the query {asked!r} has a batch of {{left}}, the value {given!r} one of {{right}}"
+        call.require_equal(asked.dims[0], given.dims[0], "SHP104", text)
+    if call.is_none(key) is False and call.shape(key).rank == 3 and len(given.dims) == 3:
+        keys = call.shape(key)
+        text = f"{call.text}: the key {keys!r} has {{left}} places, the value {given!r} has {{right}}"
+        call.require_equal(call.facts.axis(keys, 1), given.dims[1], "SHP102", text)
+    if call.flag(kwargs.get("return_attention_scores", Const(False))) is not False:
+        return call.unknown()
+    return call.tensor(call.facts.shape(asked), "float")
+
+
+define(
+    "num_heads key_dim -value_dim=None -dropout=0.0 -use_bias=True output_shape=None -attention_axes=None"
+    " -flash_attention=None -seed=None",
+    _heads,
+    _attend,
+    "MultiHeadAttention",
+)

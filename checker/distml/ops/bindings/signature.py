@@ -1,0 +1,78 @@
+"""Signatures: how a library names and orders the parameters of a rule, in one line of text.
+
+`"input_tensor axis=None keepdims=False -name=None"` is the library's own order. What has no default must be given; a
+minus marks what shapes do not depend on; the others go to the rule, in this order. `*` begins what is given by name only.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from distml.ops.registry import op
+from distml.values import Const, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.ops.call import Call
+
+
+class Parameter(NamedTuple):
+    """One parameter; `default` is None where it must be given."""
+
+    name: str
+    used: bool
+    default: Value | None
+    positional: bool
+
+
+@cache
+def parameters(signature: str) -> tuple[Parameter, ...]:
+    """The parameters that a signature lists."""
+    found, positional = [], True
+    for word in signature.split():
+        if word == "*":
+            positional = False
+            continue
+        name, equals, default = word.partition("=")
+        value = _constant(ast.literal_eval(default)) if equals else None
+        found.append(Parameter(name.removeprefix("-"), not name.startswith("-"), value, positional))
+    return tuple(found)
+
+
+def _constant(value: object) -> Value:
+    return Tup(tuple(map(_constant, value))) if isinstance(value, tuple) else Const(value)
+
+
+def arguments(signature: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> list[Value] | None:
+    """The arguments for the rule; None where the library would not take them, so that nothing is known."""
+    listed = parameters(signature)
+    places = [parameter for parameter in listed if parameter.positional]
+    if len(args) > len(places) or not kwargs.keys() <= {parameter.name for parameter in listed[len(args) :]}:
+        return None
+    given = {parameter.name: value for parameter, value in zip(places, args, strict=False)} | kwargs
+    found = [given.get(parameter.name, parameter.default) for parameter in listed]
+    if None in found:
+        return None
+    pairs = zip(listed, found, strict=True)
+    return [value for parameter, value in pairs if parameter.used and value is not None]
+
+
+def bind(rule: Callable[..., Value], signature: str, *names: str) -> None:
+    """Register a rule under a library's names, with the library's parameters."""
+    parameters(signature)
+
+    def bound(call: Call, *args: Value, **kwargs: Value) -> Value:
+        given = arguments(signature, args, kwargs)
+        return call.unknown() if given is None else rule(call, *given)
+
+    bound.__module__ = home()
+    op(*names)(bound)
+
+
+def home(depth: int = 2) -> str:
+    """The module that binds, as `namedtuple` finds it: the pages of docs/ops list a name under its family."""
+    return str(sys._getframe(depth).f_globals["__name__"])

@@ -1,0 +1,221 @@
+"""tensorflow: tf.data: what one element of a data set is, and how many there are.
+
+https://www.tensorflow.org/api_docs/python/tf/data/Dataset
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.bindings.signature import bind
+from distml.ops.call import NONE, ShapeError
+from distml.ops.registry import layer, op
+from distml.ops.rules.axes import replace_axes
+from distml.ops.rules.dataset import batch_count, batch_size
+from distml.shapes import Dim
+from distml.values import Const, DictRecord, InstanceRecord, Lib, ListRecord, Many, Num, Prim, Ref, Tensor, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.ops.call import Call
+
+NAME = "tensorflow.data.Dataset"
+ELEMENT, LENGTH = "__element__", "__length__"
+
+
+@layer(NAME)
+class Dataset:
+    """https://www.tensorflow.org/api_docs/python/tf/data/Dataset: made by its own functions only."""
+
+    bases = ()
+
+
+def element_of(call: Call, dataset: Value) -> Value | None:
+    """What one element is; None where it is not known."""
+    return (call.attrs(dataset) or {}).get(ELEMENT)
+
+
+def length_of(call: Call, dataset: Value) -> Dim | None:
+    """How many elements there are."""
+    found = (call.attrs(dataset) or {}).get(LENGTH)
+    return call.dim(found) if isinstance(found, Const | Num) else None
+
+
+def made(call: Call, element: Value | None, length: Dim | None) -> Value:
+    """A data set of such elements."""
+    if element is None:
+        return call.unknown("dataset")
+    attrs = {ELEMENT: element, LENGTH: Prim("int") if length is None else call.number(length)}
+    return call.world.allocate(InstanceRecord(Lib(NAME), attrs))
+
+
+def mapped(call: Call, structure: Value, change: Callable[[Tensor], Value | None]) -> Value | None:
+    """The same tuples and dicts around other tensors; None where one of them is not known."""
+    record = call.world.record(structure) if isinstance(structure, Ref) else None
+    if isinstance(structure, Tup):
+        parts = [mapped(call, item, change) for item in structure.items]
+        known = [part for part in parts if part is not None]
+        return Tup(tuple(known)) if len(known) == len(parts) else None
+    if isinstance(record, DictRecord) and record.exact:
+        items = {key: mapped(call, item, change) for key, item in record.items.items()}
+        full = {key: item for key, item in items.items() if item is not None}
+        return call.world.allocate(DictRecord(full)) if len(full) == len(items) else None
+    tensor = as_tensor(call, structure)
+    return None if tensor is None else change(tensor)
+
+
+def as_tensor(call: Call, value: Value) -> Tensor | None:
+    """A value as a tensor of TensorFlow; None where nothing shows what it is."""
+    if isinstance(value, Tensor):
+        return Tensor("tensorflow", value.shape, value.dtype)
+    record = call.world.record(value) if isinstance(value, Ref) else None
+    if isinstance(value, Const | Num | Prim | Many) or isinstance(record, ListRecord):
+        return Tensor("tensorflow", call.shape(value), call.dtype(value))
+    return None
+
+
+@op(f"{NAME}.from_tensor_slices")
+def from_tensor_slices(call: Call, tensors: Value, name: Value = NONE) -> Value:
+    """An element for each index of the first axes, which are of one length (SHP502)."""
+    lengths: list[tuple[Dim, Tensor]] = []
+
+    def row(tensor: Tensor) -> Value | None:
+        size = call.facts.axis(tensor.shape, 0)
+        if size is None:
+            return None
+        lengths.append((size, tensor))
+        return call.tensor(replace_axes(call, tensor.shape, 0, 1, ()), tensor.dtype)
+
+    element = mapped(call, tensors, row)
+    for size, tensor in lengths[1:]:
+        first = lengths[0]
+        text = (
+            f"{call.text}: {call.show(first[1])} and {call.show(tensor)} have different lengths: {{left}} and {{right}}"
+        )
+        call.require_equal(first[0], size, "SHP502", text)
+    return made(call, element, lengths[0][0] if lengths else None)
+
+
+@op(f"{NAME}.from_tensors")
+def from_tensors(call: Call, tensors: Value, name: Value = NONE) -> Value:
+    """One element."""
+    return made(call, mapped(call, tensors, lambda tensor: tensor), Dim.of(1))
+
+
+@op(f"{NAME}.range")
+def range_(call: Call, *args: Value, **options: Value) -> Value:
+    """Numbers, one an element."""
+    length = call.dim(args[0]) if len(args) == 1 else None
+    return made(call, call.tensor([], "int"), length)
+
+
+@op(f"{NAME}.zip")
+def zipped(call: Call, *args: Value, datasets: Value = NONE, name: Value = NONE) -> Value:
+    """Elements side by side."""
+    given = args or (datasets,)
+    items = call.items(given[0]) if len(given) == 1 else given
+    elements = [element_of(call, dataset) for dataset in items or ()]
+    known = [element for element in elements if element is not None]
+    lengths = [length_of(call, dataset) for dataset in items or ()]
+    same = lengths[0] if lengths and all(length == lengths[0] for length in lengths) else None
+    return made(call, Tup(tuple(known)) if known and len(known) == len(elements) else None, same)
+
+
+def _same(call: Call, self: Value) -> Value:
+    """The same elements in the same number."""
+    return made(call, element_of(call, self), length_of(call, self))
+
+
+def _fewer(call: Call, self: Value) -> Value:
+    """Like elements, in a number that is not known."""
+    return made(call, element_of(call, self), None)
+
+
+def taken(call: Call, self: Value, count: Value) -> Value:
+    """At most so many elements."""
+    length, asked = length_of(call, self), call.dim(count)
+    sizes = [size.constant for size in (length, asked) if size is not None]
+    known = [size for size in sizes if size is not None and size >= 0]
+    return made(call, element_of(call, self), Dim.of(min(known)) if len(known) == 2 else None)
+
+
+def batched(call: Call, self: Value, size: Value, drop: Value) -> Value:
+    """So many elements on a new first axis; the last batch may be smaller unless it is dropped."""
+    length, asked, dropped = length_of(call, self), call.dim(size), call.flag(drop)
+    first = batch_size(call, length, asked, dropped)
+
+    def row(tensor: Tensor) -> Value:
+        shape = call.facts.shape(tensor.shape)
+        return call.tensor(replace_axes(call, shape, 0, 0, (first,)), tensor.dtype)
+
+    element = element_of(call, self)
+    return made(call, None if element is None else mapped(call, element, row), batch_count(length, asked, dropped))
+
+
+def unbatched(call: Call, self: Value) -> Value:
+    """The rows of each element."""
+    element = element_of(call, self)
+
+    def row(tensor: Tensor) -> Value | None:
+        return call.tensor(replace_axes(call, tensor.shape, 0, 1, ()), tensor.dtype)
+
+    return made(call, None if element is None else mapped(call, element, row), None)
+
+
+def applied(call: Call, self: Value, function: Value) -> Value:
+    """What a function makes of each element; a tuple is given to it item by item."""
+    element = element_of(call, self)
+    if element is None:
+        return call.unknown("dataset")
+    given = element.items if isinstance(element, Tup) else (element,)
+    result = call.apply(function, *given)
+    items = call.items(result) if isinstance(result, Tup) else None
+    result = Tup(items) if items is not None else result
+    return made(call, mapped(call, result, lambda tensor: tensor), length_of(call, self))
+
+
+def filtered(call: Call, self: Value, predicate: Value) -> Value:
+    """Some of the elements."""
+    element = element_of(call, self)
+    if element is not None:
+        try:
+            call.apply(predicate, *(element.items if isinstance(element, Tup) else (element,)))
+        except ShapeError:
+            return call.unknown("dataset")
+    return _fewer(call, self)
+
+
+_ROOT = f"{NAME}."
+bind(_same, "self -buffer_size=None -name=None", f"{_ROOT}prefetch")
+bind(_same, "self -buffer_size=None -seed=None -reshuffle_each_iteration=None -name=None", f"{_ROOT}shuffle")
+bind(_same, "self -filename='' -name=None", f"{_ROOT}cache")
+bind(_same, "self -options -name=None", f"{_ROOT}with_options")
+bind(_fewer, "self -count=None -name=None", f"{_ROOT}repeat")
+bind(_fewer, "self -count -name=None", f"{_ROOT}skip")
+bind(_fewer, "self -num_shards -index -name=None", f"{_ROOT}shard")
+bind(taken, "self count -name=None", f"{_ROOT}take")
+bind(
+    batched,
+    "self batch_size drop_remainder=False -num_parallel_calls=None -deterministic=None -name=None",
+    f"{_ROOT}batch",
+)
+bind(unbatched, "self -name=None", f"{_ROOT}unbatch")
+bind(applied, "self map_func -num_parallel_calls=None -deterministic=None -name=None", f"{_ROOT}map")
+bind(filtered, "self predicate -name=None", f"{_ROOT}filter")
+
+
+@op(f"{NAME}.__iter__", f"{NAME}.as_numpy_iterator")
+def iterate(call: Call, self: Value) -> Value:
+    """The elements, all of them alike."""
+    element = element_of(call, self)
+    if element is not None and call.name.endswith("numpy_iterator"):
+        element = mapped(call, element, lambda tensor: Tensor("numpy", tensor.shape, tensor.dtype))
+    return Many(call.unknown("element") if element is None else element, "iterator", length_of(call, self))
+
+
+@op(f"{NAME}.__len__", f"{NAME}.cardinality")
+def length(call: Call, self: Value) -> Value:
+    """How many there are."""
+    found = length_of(call, self)
+    return Prim("int") if found is None else call.number(found)
