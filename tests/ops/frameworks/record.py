@@ -20,9 +20,10 @@ Drawn = tuple[str, list[Any], dict[str, Any]]
 R = random.Random(15)
 
 
-def tensor(*shape: int, kind: str = "float32") -> dict[str, Any]:
-    """An array of zeros."""
-    return {"tensor": list(shape), "kind": kind}
+def tensor(*shape: int, kind: str = "float32", identity: bool = False) -> dict[str, Any]:
+    """An array of zeros, or of matrices that can be inverted."""
+    made = {"tensor": list(shape), "kind": kind}
+    return {**made, "identity": True} if identity else made
 
 
 def pair(*items: Any) -> dict[str, Any]:
@@ -226,14 +227,11 @@ def cut(name: str) -> Drawn:
 def conv(name: str, count: int = 2, depthwise: bool = False) -> Drawn:
     channels, kernel = R.choice([1, 2, 3, 4]), [R.randint(1, 4) for _ in range(count)]
     image = [2, *(R.randint(3, 9) for _ in range(count)), channels]
-    # TensorFlow 2.15 ends the process where a volume has too few channels.
-    taken = channels if count == 3 or R.random() < 0.85 else channels + 1
+    taken = channels if R.random() < 0.85 else channels + 1
     options: dict[str, Any] = {"strides": R.randint(1, 3), "padding": R.choice(["SAME", "VALID"])}
     if depthwise:
         step = options["strides"]
         options["strides"] = [1, step, step, 1]
-    elif count == 3:
-        options["strides"] = [1, *[options["strides"]] * 3, 1]
     elif R.random() < 0.2:
         options["strides"], options["dilations"] = 1, 2
     if count == 1:
@@ -282,6 +280,17 @@ def index(name: str) -> Drawn:
     return "Tensor.__getitem__", [tensor(*sizes), pair(*items) if len(items) > 1 else items[0]], {}
 
 
+def square(name: str) -> Drawn:
+    side = R.randint(1, 4)
+    return name, [tensor(*shape(0, 2), side, side + (R.random() < 0.2), identity=True)], {}
+
+
+def solve(name: str) -> Drawn:
+    side, batch = R.randint(1, 4), shape(0, 1)
+    right = [side + (R.random() < 0.2), R.randint(1, 3)][: R.choice([2, 2, 2, 1])]
+    return name, [tensor(*batch, side, side, identity=True), tensor(*batch, *right)], {}
+
+
 def words(text: str, draw: Callable[[str], Drawn]) -> dict[str, Callable[[], Drawn]]:
     return {name: (lambda name=name: draw(name)) for name in text.split()}  # type: ignore[misc]
 
@@ -315,10 +324,14 @@ TENSORFLOW: dict[str, Callable[[], Drawn]] = {
     **words("slice", cut),
     **words("nn.conv2d", conv),
     **words("nn.conv1d", lambda name: conv(name, 1)),
-    **words("nn.conv3d", lambda name: conv(name, 3)),
     **words("nn.depthwise_conv2d", lambda name: conv(name, 2, True)),
     **words("nn.max_pool2d nn.avg_pool2d", pool),
     **words("nn.max_pool1d nn.avg_pool1d", lambda name: pool(name, 1)),
+    **words("nn.max_pool nn.avg_pool", pool),
+    **words("linalg.inv linalg.det", square),
+    **words("linalg.trace linalg.matrix_transpose linalg.diag_part", lambda name: (name, [tensor(*shape(1, 4))], {})),
+    **words("linalg.diag", lambda name: (name, [tensor(*shape(1, 3))], {})),
+    **words("linalg.solve", solve),
     **words("nn.bias_add", bias),
     **words("nn.softmax_cross_entropy_with_logits nn.sigmoid_cross_entropy_with_logits", loss),
     **words("nn.sparse_softmax_cross_entropy_with_logits", lambda name: loss(name, True)),
@@ -423,6 +436,8 @@ KERAS: dict[str, Callable[[str], tuple[Any, ...]]] = {
     "Activation": any_rank("relu"),
     "Embedding": lambda _: ([10, R.randint(1, 5)], {}, [shape(1, 3)]),
     "RepeatVector": lambda _: ([R.randint(1, 4)], {}, [shape(1, 3)]),
+    "Softmax": any_rank(),
+    "GaussianNoise": any_rank(0.1),
     "Reshape": layer_reshape,
     "Permute": layer_permute,
     **dict.fromkeys("Conv1D Conv2D Conv3D SeparableConv1D SeparableConv2D DepthwiseConv2D".split(), layer_conv),
@@ -448,7 +463,7 @@ def made(value: Any, zeros: Callable[..., Any]) -> Any:
     if not isinstance(value, dict):
         return value
     if "tensor" in value:
-        return zeros(value["tensor"], value["kind"])
+        return zeros(value["tensor"], value["kind"], "identity" in value)
     if "tuple" in value:
         return tuple(made(item, zeros) for item in value["tuple"])
     return slice(*value["slice"]) if "slice" in value else Ellipsis
@@ -474,8 +489,9 @@ def tensorflow() -> Iterator[dict[str, Any]]:
     """Calls of tf, run eagerly."""
     import tensorflow as tf
 
-    def zeros(sizes: list[int], kind: str) -> Any:
-        return tf.zeros(sizes, kind)
+    def zeros(sizes: list[int], kind: str, identity: bool = False) -> Any:
+        ahead, square = sizes[:-2], len(sizes) > 1 and identity
+        return tf.eye(*sizes[-2:], batch_shape=ahead) if square else tf.zeros(sizes, kind)
 
     for name, draw in TENSORFLOW.items():
         if name.endswith("_"):

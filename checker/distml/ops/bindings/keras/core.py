@@ -121,6 +121,18 @@ def _run_repeat(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs:
 
 define("n", _repeat, _run_repeat, "RepeatVector")
 
+
+def _lambda(call: Call, function: Value) -> Attrs:
+    return {"function": function}
+
+
+def _run_lambda(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
+    """What the function makes of the input."""
+    return call.apply(attrs["function"], inputs)
+
+
+define("function -output_shape=None -mask=None", _lambda, _run_lambda, "Lambda")
+
 define("-rate -noise_shape=None -seed=None", nothing, keeping, "Dropout")
 define("-rate -seed=None", nothing, keeping, "AlphaDropout", "GaussianDropout")
 define("-rate -data_format=None -seed=None", nothing, keeping, "SpatialDropout2D", "SpatialDropout3D")

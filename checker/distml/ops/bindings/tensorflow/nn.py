@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
+from distml.ops.call import ShapeError
 from distml.ops.rules.axes import replace_axes
 from distml.ops.rules.kinds import kind_of
 from distml.ops.rules.loss import CODE, alike
@@ -110,7 +111,13 @@ def _pool(count: int) -> Callable[..., Value]:
             return call.unranked(kind_of(x))
         pads = padding_of(call, padding, count)
         read = windows(steps(call, ksize, layout), steps(call, strides, layout), pads, (ONE,) * count)
-        return pool(call, x, read, layout, ranks_of(call, call.shape(x), layout))
+        try:
+            return pool(call, x, read, layout, ranks_of(call, call.shape(x), layout))
+        except ShapeError as error:
+            if error.code != "SHP403" or "avg" not in call.name:
+                raise
+            # Run at once, an average over windows that do not fit is an empty image; only a graph refuses it.
+            return call.unranked(kind_of(x))
 
     return rule
 
@@ -131,6 +138,22 @@ bind(
     depthwise,
     "input filter strides padding data_format=None dilations=None -name=None",
     "tensorflow.nn.depthwise_conv2d",
+)
+
+
+def pool_any(call: Call, x: Value, ksize: Value, strides: Value, padding: Value, data_format: Value) -> Value:
+    """tf.nn.max_pool: as many spatial axes as the input has."""
+    rank = call.shape(x).rank
+    if rank not in (3, 4, 5):
+        return call.unranked(kind_of(x))
+    return _pool(rank - 2)(call, x, ksize, strides, padding, data_format)
+
+
+bind(
+    pool_any,
+    "input ksize strides padding data_format=None -name=None",
+    "tensorflow.nn.max_pool",
+    "tensorflow.nn.avg_pool",
 )
 
 

@@ -111,7 +111,7 @@ def range_(call: Call, start: Value, limit: Value, delta: Value) -> Value:
     content = None
     if size.constant is not None and 0 <= size.constant <= 64 and first.constant is not None:
         content = tuple(Const(first.constant + i) for i in range(size.constant))
-    known = size if (size.low or -1) >= 0 else None
+    known = size if size.low is not None and size.low >= 0 else None
     made = call.tensor([known], "int")
     return Tensor(made.lib, made.shape, "int", content=content or None)
 

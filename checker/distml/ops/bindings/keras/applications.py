@@ -1,0 +1,68 @@
+"""keras: keras.applications: what the well-known networks give for an image.
+
+https://keras.io/api/applications
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.bindings.keras.base import placeholder
+from distml.ops.bindings.keras.models import INPUTS, MODEL, OUTPUTS
+from distml.ops.call import NONE
+from distml.ops.registry import op
+from distml.shapes import Dim
+from distml.values import Const, InstanceRecord, Lib, Tensor, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from distml.ops.call import Call
+
+_STEP = 32
+_CHANNELS = """vgg16.VGG16 512, vgg19.VGG19 512, resnet50.ResNet50 2048, resnet.ResNet50 2048, resnet.ResNet101 2048,
+resnet.ResNet152 2048, resnet_v2.ResNet50V2 2048, resnet_v2.ResNet101V2 2048, resnet_v2.ResNet152V2 2048,
+mobilenet.MobileNet 1024, mobilenet_v2.MobileNetV2 1280, densenet.DenseNet121 1024, densenet.DenseNet169 1664,
+densenet.DenseNet201 1920, efficientnet.EfficientNetB0 1280, efficientnet.EfficientNetB1 1280,
+efficientnet.EfficientNetB2 1408, efficientnet.EfficientNetB3 1536, efficientnet.EfficientNetB4 1792,
+efficientnet.EfficientNetB5 2048, efficientnet.EfficientNetB6 2304, efficientnet.EfficientNetB7 2560,
+inception_v3.InceptionV3 -2048, xception.Xception -2048, inception_resnet_v2.InceptionResNetV2 -1536"""
+"""Where each network is and the channels of its last feature map; negative where that is not 1/32 of the image."""
+
+
+def _network(channels: int) -> Callable[..., Value]:
+    def build(call: Call, **options: Value) -> Value:
+        """https://keras.io/api/applications: the class scores, or the last feature map, pooled or not"""
+        top, pooling = call.flag(options.get("include_top", Const(True))), options.get("pooling", NONE)
+        given, sizes = options.get("input_tensor", NONE), call.items(options.get("input_shape", NONE))
+        if call.is_none(given) is not True or top is None or "alpha" in options or "classifier_activation" in options:
+            return call.unknown("model")
+        image = placeholder(call, sizes if sizes is not None and len(sizes) == 3 else (NONE, NONE, Const(3)))
+        batch, *spatial = image.shape.head[:-1]
+        depth = Dim.of(abs(channels))
+        whole = channels > 0 and all(size.constant is not None and not (size % _STEP).terms for size in spatial)
+        small: list[Dim | None] = [size // _STEP if whole else None for size in spatial]
+        if top:
+            dims = [batch, call.dim(options.get("classes", Const(1000)))]
+        elif call.const(pooling, str) in ("avg", "max"):
+            dims = [batch, depth]
+        elif call.is_none(pooling):
+            dims = [batch, *small, depth]
+        else:
+            return call.unknown("model")
+        return _model(call, image, call.tensor(dims, "float", "tensorflow"))
+
+    return build
+
+
+def _model(call: Call, image: Tensor, output: Tensor) -> Value:
+    names = {INPUTS: image, "inputs": image, "input": image, OUTPUTS: output, "outputs": output, "output": output}
+    return call.world.allocate(InstanceRecord(Lib(MODEL), dict(names)))
+
+
+for _entry in _CHANNELS.split(","):
+    _path, _count = _entry.split()
+    op(f"keras.applications.{_path}")(_network(int(_count)))
+    _short = f"keras.applications.{_path.rpartition('.')[2]}"
+    if _path != "resnet.ResNet50":
+        op(_short)(_network(int(_count)))
