@@ -1,6 +1,6 @@
 """Recorded calls of TensorFlow and Keras, replayed on abstract values: `PYTHONPATH=tests python -m ops.recorded`.
 
-The records in `frameworks/` were written by `frameworks/record.py` in environments that have the libraries. What a call
+The records in `frameworks/` were written by `ops.frameworks.record` in environments that have the libraries. What a call
 gave must be in what distml says (else "wrong"); a call that worked must not be refused ("spurious"); one that raised should
 be found. Sizes are taken as they are, as symbols, and as entirely unknown.
 """

@@ -17,5 +17,6 @@ def unet(size):
     return keras.Model(inputs, layers.Conv2D(1, 1)(merged))
 
 
-model = unet(33)
-print(model(np.zeros((1, 32, 32, 1), "float32")).shape)
+size = 33
+model = unet(size)
+print(model(np.zeros((1, size, size, 1), "float32")).shape)

@@ -62,6 +62,7 @@ CONSTANTS: dict[str, Value] = {
 }
 
 _ALIASES = {
+    "tensorflow.compat.v1.": "tensorflow.",
     "tensorflow.compat.v2.": "tensorflow.",
     "tensorflow.keras.": "keras.",
     "keras.models.": "keras.",

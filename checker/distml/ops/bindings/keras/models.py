@@ -210,7 +210,7 @@ def _added(call: Call, attrs: Attrs, item: Value) -> Attrs:
         if declared is not None:
             made = placeholder(call, declared)
             attrs = {**attrs, INPUTS: made, OUTPUTS: made}
-    if OUTPUTS in attrs:
+    if isinstance(attrs.get(OUTPUTS), Tensor):
         attrs = {**attrs, OUTPUTS: call.apply(item, attrs[OUTPUTS])}
     return {**attrs, ITEMS: call.list_of((*items, item))}
 
