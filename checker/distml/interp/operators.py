@@ -228,6 +228,11 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
     overloaded = _overloaded_comparison(vm, name, left, right)
     if overloaded is not None:
         return overloaded
+    for value in (left, right):
+        full = f"{value.kind}.__{name}__" if isinstance(value, Tup) else ""
+        if full and find_op(full) is not None:
+            # A tuple of a library's own class, which says what it is equal to.
+            return call_op(vm, full, Arguments([left, right]), node, library_of(full))
     array = _array_of(left, right)
     if array is not None and (may_redefine(vm, left) or may_redefine(vm, right)):
         return vm.opaque(vm.snippet(node), vm.origin(node))

@@ -99,6 +99,21 @@ def as_list(call: Call, self: Value) -> Value:
     return call.unknown() if items is None else call.list_of(items)
 
 
+@op(f"{_SHAPE}.__eq__", f"{_SHAPE}.__ne__")
+def same_sizes(call: Call, left: Value, right: Value) -> Value:
+    """`x.shape == [1, 2]`: lists and single numbers are shapes too, and a size that is None is equal to none."""
+    one, other = (call.sizes(value) for value in (left, right))
+    if one is None or other is None:
+        return Prim("bool")
+    unequal = call.name.endswith("__ne__")
+    if len(one) != len(other) or any(
+        a is not None and b is not None and a.differs(b) for a, b in zip(one, other, strict=True)
+    ):
+        return Const(unequal)
+    known = all(a is not None and a.constant is not None and a == b for a, b in zip(one, other, strict=True))
+    return Const(not unequal) if known else Prim("bool")
+
+
 @op(f"{_SHAPE}.num_elements")
 def num_elements(call: Call, self: Value) -> Value:
     """tf.TensorShape.num_elements()"""
