@@ -22,6 +22,7 @@ PROGRAMS = {
     "growing-list": "items = [0]\nwhile items:\n    items += items\n",
     "growing-text": "s = 'x'\nfor _ in range(100):\n    s = s + s\n",
     "power": "n = 9 ** 9 ** 9 ** 9\nm = 1 << (1 << 60)\n",
+    "literal": f"n = 0x{'f' * 5000}\nm = torch.zeros(n, 0b{'1' * 20_000})\nprint(n, -n, n + m.shape[0], f'{{n}}', str(n))\n",
     "repeated": "a = [0] * 10 ** 12\nb = 'x' * 10 ** 12\nc = (0,) * 10 ** 12\nd = range(10 ** 12)\n",
     "materialized": "a = list(range(10 ** 12))\nb = [x for x in range(10 ** 12)]\nc = sum(range(10 ** 12))\n",
     "recursion": "def f(n):\n    return f(n + 1) + f(n - 1)\nf(0)\n",

@@ -204,6 +204,7 @@ def test_with_a_baseline_the_new_one_of_two_alike_is_reported(clone: Path) -> No
     [
         "",
         "-x",
+        "^HEAD",
         "--output=x",
         "nope",
         "HEAD;id",

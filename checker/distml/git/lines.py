@@ -19,7 +19,7 @@ Lines = Sequence[range]
 """Lines that changed, from 1. Where lines were removed, the lines before and after."""
 ALL: Lines = (range(1, 1 << 60),)
 
-_REVISION = re.compile(r"(?![-.])(?!.*\.\.)[\w./@~^+#=%,-]{1,200}")
+_REVISION = re.compile(r"(?![-.^])(?!.*\.\.)[\w./@~^+#=%,-]{1,200}")
 _ENTRY = re.compile(rb"(100\d{3}) blob ([0-9a-f]+)\t(.+)", re.DOTALL)
 _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")

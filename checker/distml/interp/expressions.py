@@ -15,6 +15,7 @@ from distml.interp.names import lookup_name
 from distml.interp.operators import binary, compare, subscript, unary
 from distml.interp.refine import refine
 from distml.interp.truth import is_bool, truth
+from distml.ops.python.folding import MAX_BITS
 from distml.ops.python.keys import canonical
 from distml.shapes import Origin
 from distml.solver.formula import negate
@@ -50,6 +51,8 @@ def _constant(vm: Machine, node: ast.Constant) -> Value:
         source = vm.frame.module.source
         origin = None
         if type(node.value) is int:
+            if node.value.bit_length() > MAX_BITS:  # Python itself writes no such number in decimal
+                return vm.opaque(vm.snippet(node))
             line = source.lines[node.lineno - 1].strip() if node.lineno <= len(source.lines) else ""
             origin = Origin(str(node.value) if line else "", source.path, node.lineno, node.col_offset + 1)
         known = Const(node.value, origin)
