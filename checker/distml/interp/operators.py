@@ -91,15 +91,16 @@ def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node
     overloaded = _overloaded(vm, name, left, right, in_place)
     if overloaded is not None:
         return overloaded
+    # A list takes the rows of an array too: its own `+=` is asked first.
+    if in_place and isinstance(left, Ref) and isinstance(vm.record(left), ListRecord) and name == "add":
+        call_op(vm, "builtins.list.extend", Arguments([left, right]), node, "builtins")
+        return left
     array = _array_of(left, right)
     if array is not None and (may_redefine(vm, left) or may_redefine(vm, right)):
         return vm.opaque(vm.snippet(node), vm.origin(node))
     if array is not None:
         dunder = f"__i{name}__" if in_place and left is array else f"__{name}__"
         return call_op(vm, f"{tensor_prefix(array)}.{dunder}", Arguments([left, right]), node, array.lib)
-    if in_place and isinstance(left, Ref) and isinstance(vm.record(left), ListRecord) and name == "add":
-        call_op(vm, "builtins.list.extend", Arguments([left, right]), node, "builtins")
-        return left
     if name == "matmul":
         return vm.opaque(vm.snippet(node))
     from distml.ops.python import arithmetic
