@@ -11,7 +11,7 @@ from distml.interp.module_facts import facts_of
 from distml.interp.names import assign_name
 from distml.interp.scope import scope_of
 from distml.interp.state import State
-from distml.interp.unsettled import is_placeholder
+from distml.interp.unsettled import is_placeholder, unsettle_names
 from distml.ops.registry import LIBRARIES
 from distml.source.reading import UnreadableError
 from distml.values import Imported, Lib, Module, Union, Value, union
@@ -89,6 +89,8 @@ def _star(vm: Machine, node: ast.ImportFrom) -> None:
     source = vm.project.resolve(vm.frame.module.source, node.module or "", node.level)
     info = None if source is None else load(vm, source)
     if info is None:
+        if (node.module or "").partition(".")[0] not in LIBRARIES:
+            unsettle_names(vm)
         return
     for name in sorted(info.frame.scope.locals):
         if not name.startswith("_"):

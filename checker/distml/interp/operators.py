@@ -434,4 +434,6 @@ def _store(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) 
             call_value(vm, method, Arguments([index, item]), node)
     elif isinstance(value, Opaque):
         unsettle(vm, value)
+    elif isinstance(value, Tup) and value.kind == "tuple":
+        raise vm.raised()  # a TypeError; what a program does behind it, it does with another value
     return NONE

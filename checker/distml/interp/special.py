@@ -15,6 +15,7 @@ from distml.interp.machine import Revealed
 from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
 from distml.interp.typetests import has_attribute, is_instance
+from distml.interp.unsettled import unsettle_names
 from distml.ops.registry import find_layer, find_op
 from distml.shapes import Shape
 from distml.values import (
@@ -252,8 +253,22 @@ def _callable(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return Const(True) if isinstance(value, Function | Class) else Prim("bool")
 
 
+def _namespace(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`globals()`, `locals()` and `vars()`: in a function the last two are a copy."""
+    return _executed(vm, arguments, node) if vm.frame is vm.frame.module.frame else unknown_call(vm, arguments, node)
+
+
+def _executed(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`exec(text)`: https://docs.python.org/3/library/functions.html#exec; with names of its own it changes no others."""
+    if len(arguments.args) < 2 and not arguments.kwargs:
+        unsettle_names(vm)
+    return unknown_call(vm, arguments, node)
+
+
 def _vars(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    value = arguments.args[0] if arguments.args else NONE
+    if not arguments.args:
+        return _namespace(vm, arguments, node)
+    value = arguments.args[0]
     record = vm.record(value) if isinstance(value, Ref) else None
     if isinstance(value, Ref) and isinstance(record, InstanceRecord):
         return view_of(vm, value, record, "__dict__")
@@ -340,6 +355,9 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.type": _type,
     "builtins.callable": _callable,
     "builtins.vars": _vars,
+    "builtins.exec": _executed,
+    "builtins.globals": _executed,
+    "builtins.locals": _namespace,
     "builtins.property": _property,
     "functools.cached_property": _property,
     "abc.abstractproperty": _property,

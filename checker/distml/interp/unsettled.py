@@ -7,7 +7,8 @@ A method meets its object after any sequence of methods, functions and hooks, in
 - What is there to be filled is unknown: None, an empty container, a tensor without elements.
 - What code in sight sets is unknown; a container that it fills, or gives away, holds anything.
 
-The same holds of objects that are given to code which is not known, of class attributes, and of module variables.
+The same holds of objects that are given to code which is not known, of class attributes, and of module variables. Code that
+gets hold of the names of a module (`exec`, `globals()`, `import *`) may give them other data (`unsettle_names`).
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ from distml.values import (
     Class,
     Const,
     DictRecord,
+    Function,
+    Imported,
     InstanceRecord,
     IteratorRecord,
+    Lib,
     ListRecord,
+    Module,
     Opaque,
     Record,
     Ref,
@@ -33,6 +38,7 @@ from distml.values import (
     Tup,
     Union,
     Value,
+    alternatives,
     union,
 )
 
@@ -79,6 +85,21 @@ def unsettle_parts(vm: Machine, ref: Ref, modules: Iterable[ModuleInfo]) -> None
         found.add(module.facts.changes.others)
     if found.assigned or found.filled:
         _Unsettling(vm, found).instance(ref)
+
+
+def unsettle_names(vm: Machine) -> None:
+    """Code that is not followed had the names of the module at hand: any of them may be given other data.
+
+    What it may put in the place of functions, classes and imported modules is not thought of: `from x import *` would
+    leave nothing known.
+    """
+    frame = vm.frame.module.frame
+    for name in sorted(frame.scope.locals):
+        value = vm.variable(frame.ident, name)
+        if value is not None and not isinstance(value, Function | Class | Module | Lib | Imported):
+            for option in alternatives(value):
+                unsettle(vm, option)
+            vm.assign(frame.ident, name, vm.opaque(name))
 
 
 def unsettle_module(vm: Machine) -> None:

@@ -32,6 +32,7 @@ class Dialect:
         no_axes_is_all: Reducing over `()` reduces over all axes.
         scalars_are_numbers: An element of an array may be a plain number, which is no array.
         takes_objects_apart: `array + object` applies the operator of the object to each element.
+        shape_is_tuple: `x.shape` is compared as a tuple is: never equal to a number or a list.
         out_resizes: `out=` may change the shape of what is given there.
         one_class: Each of its tensors is an object of that class; a variable of TensorFlow is not.
         others: More classes whose objects are such tensors.
@@ -54,6 +55,7 @@ class Dialect:
     no_axes_is_all: bool = False
     scalars_are_numbers: bool = False
     takes_objects_apart: bool = False
+    shape_is_tuple: bool = False
     out_resizes: bool = False
     one_class: bool = True
     others: tuple[str, ...] = ()
@@ -69,6 +71,7 @@ NUMPY = Dialect(
     scalar_has_axes=False,
     scalars_are_numbers=True,
     takes_objects_apart=True,
+    shape_is_tuple=True,
     others=("numpy.typing.NDArray",),
 )
 TORCH = Dialect(
@@ -82,6 +85,7 @@ TORCH = Dialect(
     integers_first=True,
     steps_back=False,
     no_axes_is_all=True,
+    shape_is_tuple=True,
     out_resizes=True,
     others=(
         "torch.FloatTensor",

@@ -6,6 +6,7 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
+from distml.ops.dialect import dialect
 from distml.ops.python.folding import FAILURES, MISSING, python
 from distml.ops.python.keys import canonical, find_key
 from distml.ops.python.likeness import is_number, kind_of
@@ -305,8 +306,10 @@ def _family(value: Value) -> str | None:
         return "number"
     if isinstance(value, Const | Prim):
         return kind_of(value) or "other constant"
-    if isinstance(value, Tup | ShapeSeq):
-        return None if isinstance(value, Tup) and value.kind == "view" else "tuple"
+    if isinstance(value, ShapeSeq):
+        return "tuple" if dialect(value.lib).shape_is_tuple else None
+    if isinstance(value, Tup):
+        return None if value.kind == "view" else "tuple"
     if isinstance(value, Many):
         return None
     if isinstance(value, Ref | Tensor):
