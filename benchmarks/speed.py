@@ -192,6 +192,7 @@ def growth(options: Namespace) -> Iterator[str]:
     kinds: list[tuple[str, Callable[[int], str], tuple[int, ...]]] = [
         ("functions, each calling the next twice", chain, DEPTHS),
         ("modules, each applying the next twice", nest, DEPTHS),
+        ("functions, each calling the next twice, with unknown objects made inside", strangers, DEPTHS),
         ("calls of one function with as many sizes", calls, WIDTHS),
         ("layers of one Sequential", layers, WIDTHS),
         ("branches one after another", branches, WIDTHS),
@@ -229,6 +230,13 @@ def chain(depth: int) -> str:
     functions = [f"def f{i}(x):\n    return f{i + 1}(x) + f{i + 1}(x * 2)\n" for i in range(depth)]
     last = f"def f{depth}(x):\n    return x @ torch.ones(3, 3)\n"
     return "\n".join(["import torch\n", *functions, last, "f0(torch.ones(2, 3))\n"])
+
+
+def strangers(depth: int) -> str:
+    """`chain` where each call makes an object of an unknown class and hands it to unknown code."""
+    functions = [f"def f{i}(x):\n    f{i + 1}(x)\n    return f{i + 1}(x)\n" for i in range(depth)]
+    last = f"def f{depth}(x):\n    made = library.thing(x)\n    made.size = 3\n    library.use(made)\n    return x\n"
+    return "\n".join(["import library\nimport torch\n", *functions, last, "f0(torch.ones(2, 3))\n"])
 
 
 def nest(depth: int) -> str:

@@ -73,7 +73,7 @@ def test_precision_counts_what_can_hold_tensors_and_writes_json(pairs: Path) -> 
 def test_speed_measures_growth() -> None:
     done = benchmark("speed.py", "--only", "growth", "--times", "1")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("| ms each |") == 5
+    assert done.stdout.count("| ms each |") == 6
 
 
 def test_speed_measures_one_changed_file_in_a_project() -> None:

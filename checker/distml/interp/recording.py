@@ -43,6 +43,11 @@ class Recording:
         if key not in self.reads and youngest(key) <= self.mark:
             self.reads[key] = value
 
+    def forget(self, parent: Opaque) -> None:
+        """Note that the attributes of a value became unknown, if it is older than the call: those of others are changes."""
+        if parent.serial <= self.mark:
+            self.forgotten[parent] = None
+
 
 def around(vm: Machine) -> Around:
     """What a failure here would meet."""
@@ -79,4 +84,5 @@ def stop_recording(vm: Machine, recording: Recording) -> None:
     if outer is not None:
         for key, value in recording.reads.items():
             outer.read(key, value)
-        outer.forgotten.update(recording.forgotten)
+        for parent in recording.forgotten:
+            outer.forget(parent)

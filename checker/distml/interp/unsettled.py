@@ -67,7 +67,7 @@ def unsettle(vm: Machine, value: Value, in_sight: bool = True) -> None:
 def forget_children(vm: Machine, parent: Opaque) -> None:
     """An unknown value may have been changed: its attributes and items are unknown anew."""
     if vm.recording is not None:
-        vm.recording.forgotten[parent] = None
+        vm.recording.forget(parent)
     for key in tuple(vm.attributed.get(parent, ())):
         if vm.state.get(key) is not None:
             vm.put(key, vm.opaque(f"{parent.name}.{key[2]}"[:60]))  # type: ignore[index]
