@@ -285,6 +285,7 @@ def test_pipelines_of_iterators_cover_the_real_ones(items: list[Any], counted: b
     for pipe in pipes:
         try:
             real, found = _piped(world, pipe, real, found)
+            real = list(real)  # some fail only when they are gone through
         except TypeError:
             return
     assert covers(world, found, list(real), env), f"{found} {world.record(found) if isinstance(found, Ref) else ''}"

@@ -22,6 +22,7 @@ def main():
         dist.broadcast(value, src=dist.get_rank(), group=group)
     dist.all_reduce(value, group=group)
     print(value.item())
+    dist.barrier()  # who leaves before the others are connected fails them
     dist.destroy_process_group()
 
 
