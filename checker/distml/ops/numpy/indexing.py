@@ -32,12 +32,12 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
         # A field of a structured array.
         return call.unranked()
     kind = element_kind(call, self)
-    if kind is None and call.shape(self).rank == 0:
-        # It may be any object, not an array at all.
-        return call.unknown("item")
-    shape = indexed(call, call.shape(self), index, "numpy")
+    own = call.shape(self)
+    shape = own if kind is None and own.rank == 0 else indexed(call, own, index, "numpy")
     if shape is None:
         return call.unranked(kind)
+    if kind is None and shape.rank == 0:
+        return call.unknown("item")  # an element may be any object, not an array at all
     content = picked(call, self, index) if isinstance(self, Tensor) else None
     return Tensor("numpy", shape, kind, content=content)
 
