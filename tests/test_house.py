@@ -139,3 +139,14 @@ def test_the_map_names_every_module_of_the_rooms_around_the_engine(room: str) ->
     (folder,) = (each for each in ROOMS if each.name == room)
     names = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
     assert {name for name in names if not re.search(rf"\b{name}\b", text)} == set()
+
+
+def test_one_module_of_the_tests_imports_the_tests_of_pytorch() -> None:
+    """They want a package that is not installed; whoever imports them elsewhere depends on which test came before."""
+    found = {
+        relative(path)
+        for path in (ROOT / "tests").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("torch.testing._internal")
+    }
+    assert found == {"tests/ops/torch_oracle.py"}

@@ -12,6 +12,7 @@ from distml.ops import names
 from distml.ops.registry import _OPS
 
 from ops.replay import Tally, replay_op_db, replay_op_db_errors, replay_valid, torch_names
+from ops.torch_oracle import op_db
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -81,11 +82,10 @@ def test_failing_calls_are_found() -> None:
 def _variants() -> list[tuple[str, Any, Any]]:
     """In-place methods and operators of op_db: (registered name, real function, sample)."""
     import torch
-    from torch.testing._internal.common_methods_invocations import op_db
 
     names()
     found = []
-    for info in op_db:
+    for info in op_db():
         variants = [(f"torch.Tensor.{info.name}_", info.inplace_variant)]
         variants += [
             (f"torch.Tensor.{f.__name__}", f) for f in (info.operator_variant, info.inplace_operator_variant) if f
