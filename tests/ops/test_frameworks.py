@@ -14,6 +14,8 @@ from distml.values import NONE, Const
 
 from ops.recorded import MODES, RECORDS, replayed
 
+EXACT = {"jax": 0.9}
+"""The least share of calls whose result is exact; of the others 0.95. Among NumPy's are many whose sizes depend on the data."""
 PAIRS = Path(__file__).parents[2] / "benchmarks" / "pairs"
 
 
@@ -25,7 +27,8 @@ def test_recorded_calls(record: str, mode: str) -> None:
     assert tally.counts["unbound"] == 0, tally.vague
     assert sum(tally.counts.values()) > 500
     if mode == "exact":
-        assert tally.share("exact", "found") >= 0.95, tally.vague + tally.missed
+        assert tally.share("exact", "found") >= EXACT.get(record.partition("-")[0], 0.95), tally.vague + tally.missed
+        assert tally.share("unknown") < 0.05, tally.vague
         failing = tally.counts["found"] + tally.counts["missed"]
         assert tally.counts["found"] >= 0.95 * failing, tally.missed
     if mode == "symbolic":
@@ -48,9 +51,11 @@ def test_tables_are_loaded_when_a_program_names_their_library() -> None:
         "print([m for m in sys.modules if m.startswith('distml.ops.bindings.')])\n"
         "find_op('tensorflow.concat')\nprint('distml.ops.bindings.tensorflow.shaping' in sys.modules)\n"
         "print('distml.ops.bindings.keras.core' in sys.modules)\n"
+        "print('distml.ops.bindings.jax.numpy' in sys.modules)\nfind_op('jax.numpy.sum')\n"
+        "print('distml.ops.bindings.jax.numpy' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["[]", "True", "False"]
+    assert done.stdout.split() == ["[]", "True", "False", "False", "True"]
 
 
 def test_pairs_are_told_apart() -> None:

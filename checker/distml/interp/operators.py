@@ -423,7 +423,7 @@ def store_subscript(vm: Machine, value: Value, index: Value, item: Value, node: 
 
 
 def _store(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) -> Value:
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and not dialect(value.lib).immutable:
         name = f"{tensor_prefix(value)}.__setitem__"
         return each_alternative(
             vm, (index, item), lambda i, v: call_op(vm, name, Arguments([value, i, v]), node, value.lib)
@@ -434,6 +434,6 @@ def _store(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) 
             call_value(vm, method, Arguments([index, item]), node)
     elif isinstance(value, Opaque):
         unsettle(vm, value)
-    elif isinstance(value, Tup) and value.kind == "tuple":
+    elif isinstance(value, Tensor) or (isinstance(value, Tup) and value.kind == "tuple"):
         raise vm.raised()  # a TypeError; what a program does behind it, it does with another value
     return NONE

@@ -74,6 +74,7 @@ _ALIASES = {
     "torch.utils.data.dataloader.": "torch.utils.data.",
     "torch.functional.": "torch.",
     "numpy.core.": "numpy.",
+    "jax.numpy.ndarray": "jax.Array",
 }
 
 

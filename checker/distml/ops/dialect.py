@@ -31,6 +31,9 @@ class Dialect:
         scalar_has_axes: A tensor without axes lets axis 0 and -1 be exchanged.
         no_axes_is_all: Reducing over `()` reduces over all axes.
         scalars_are_numbers: An element of an array may be a plain number, which is no array.
+        answers_numpy: NumPy's own functions give its tensors back where they get one.
+        bounds_checked: An index that is too large is an error; else the last element stands for it.
+        immutable: `x[i] = value` is a TypeError.
         takes_objects_apart: `array + object` applies the operator of the object to each element.
         shape_is_tuple: `x.shape` is compared as a tuple is: never equal to a number or a list.
         out_resizes: `out=` may change the shape of what is given there.
@@ -54,6 +57,9 @@ class Dialect:
     scalar_has_axes: bool = True
     no_axes_is_all: bool = False
     scalars_are_numbers: bool = False
+    answers_numpy: bool = True
+    bounds_checked: bool = True
+    immutable: bool = False
     takes_objects_apart: bool = False
     shape_is_tuple: bool = False
     out_resizes: bool = False
@@ -70,6 +76,7 @@ NUMPY = Dialect(
     dots_in_result=True,
     scalar_has_axes=False,
     scalars_are_numbers=True,
+    answers_numpy=False,
     takes_objects_apart=True,
     shape_is_tuple=True,
     others=("numpy.typing.NDArray",),
@@ -104,15 +111,28 @@ TENSORFLOW = Dialect(
     one_class=False,
     others=("tensorflow.Variable", "keras.KerasTensor"),
 )
+JAX = Dialect(
+    "jax",
+    "jax.Array",
+    "Array",
+    precedence=1,
+    dots_in_result=True,
+    scalar_has_axes=False,
+    answers_numpy=False,
+    bounds_checked=False,
+    immutable=True,
+    shape_is_tuple=True,
+    others=("jax.numpy.ndarray",),
+)
 ARRAY = Dialect("array", "torch.Tensor", text_is_element=True, anything_is_element=True, no_axes_is_all=True)
 """An array of a library that is not known: it has whatever the others have."""
 
-KNOWN = (NUMPY, TORCH, TENSORFLOW)
+KNOWN = (NUMPY, TORCH, TENSORFLOW, JAX)
 _BY_NAME = {dialect.name: dialect for dialect in KNOWN}
 LIBRARY_OF_CLASS = {cls: dialect.name for dialect in KNOWN for cls in (dialect.tensor, *dialect.others)}
 """The library of each class of tensors."""
 TENSOR_CLASSES = frozenset(dialect.tensor for dialect in KNOWN)
-_MAKES = {"keras": "tensorflow"}
+_MAKES = {"keras": "tensorflow", "flax": "jax", "optax": "jax"}
 """Packages whose functions give the tensors of another one."""
 
 

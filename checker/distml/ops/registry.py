@@ -30,6 +30,7 @@ LIBRARIES = {
     "einops": "einops",
     "tensorflow": "bindings.tensorflow",
     "keras": "bindings.keras",
+    "jax": "bindings.jax",
     **dict.fromkeys(
         (
             "argparse builtins collections copy functools itertools math operator os random types typing"

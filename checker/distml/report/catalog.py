@@ -7,7 +7,7 @@ from importlib import import_module
 
 from distml.ops.registry import homes
 
-TITLES = {"torch": "PyTorch", "numpy": "NumPy", "tensorflow": "TensorFlow", "keras": "Keras"}
+TITLES = {"torch": "PyTorch", "numpy": "NumPy", "tensorflow": "TensorFlow", "keras": "Keras", "jax": "JAX"}
 TITLES |= {"einops": "einops", "python": "Python"}
 
 

@@ -7,12 +7,13 @@ minus marks what shapes do not depend on; the others go to the rule, in this ord
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.ops.registry import op
-from distml.values import Const, Tup, Value
+from distml.ops.registry import attribute, find_attribute, find_op, op
+from distml.values import NONE, Const, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,3 +77,44 @@ def bind(rule: Callable[..., Value], signature: str, *names: str) -> None:
 def home(depth: int = 2) -> str:
     """The module that binds, as `namedtuple` finds it: the pages of docs/ops list a name under its family."""
     return str(sys._getframe(depth).f_globals["__name__"])
+
+
+def adopt(name: str, source: str, ignored: str = "") -> None:
+    """Register the op `source` of another library under a name, with that name's dialect.
+
+    `ignored` are keywords that shapes do not depend on. What the op does not take otherwise is not followed.
+    """
+    rule, dropped = find_op(source), frozenset(ignored.split())
+    if rule is None:
+        raise ValueError(f"no op {source}")
+
+    def bound(call: Call, *args: Value, **kwargs: Value) -> Value:
+        kwargs = {key: value for key, value in kwargs.items() if key not in dropped}
+        call.name = source
+        return rule(call, *args, **kwargs) if _takes(rule, args, kwargs) else call.unknown()
+
+    bound.__module__ = home()
+    op(name)(bound)
+
+
+def _takes(rule: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
+    try:
+        inspect.signature(rule).bind(NONE, *args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def adopt_attribute(name: str, source: str) -> None:
+    """Register the attribute `source` of another library's class under a name."""
+    rule = find_attribute(source)
+    if rule is None:
+        raise ValueError(f"no attribute {source}")
+
+    def bound(call: Call, self: Value) -> Value:
+        call.name = source
+        result: Value = rule(call, self)
+        return result
+
+    bound.__module__ = home()
+    attribute(name)(bound)

@@ -54,21 +54,21 @@ def array(call: Call, object: Value = NONE, dtype: Value = NONE, *rest: Value, *
         shape = Shape.of(1)
     kind = kind_of(call, dtype, element_kind(call, source))
     content = _content(call, source) if kind == "int" else None
-    return Tensor("numpy", shape, kind, content=content)
+    return Tensor(call.lib, shape, kind, content=content)
 
 
 @op("numpy.copy", "numpy.ndarray.copy", "numpy.ndarray.__copy__", "numpy.ndarray.__deepcopy__")
 @op("numpy.ndarray.byteswap", "numpy.ndarray.newbyteorder", "numpy.ndarray.__array__")
 def copy(call: Call, a: Value, *_: Value, **options: Value) -> Value:
     """numpy.copy(a): https://numpy.org/doc/stable/reference/generated/numpy.copy.html"""
-    return Tensor("numpy", call.shape(a), element_kind(call, a), content=content_of(a))
+    return Tensor(call.lib, call.shape(a), element_kind(call, a), content=content_of(a))
 
 
 @op("numpy.ndarray.astype", "numpy.astype")
 def astype(call: Call, a: Value, dtype: Value, *_: Value, **options: Value) -> Value:
     """ndarray.astype(dtype): https://numpy.org/doc/stable/reference/generated/numpy.ndarray.astype.html"""
     kind = kind_of(call, dtype, "float")
-    return Tensor("numpy", call.shape(a), kind, content=cast(call, a, kind))
+    return Tensor(call.lib, call.shape(a), kind, content=cast(call, a, kind))
 
 
 @op("numpy.ndarray.view")

@@ -115,7 +115,7 @@ def result_type(call: Call, *arrays_and_dtypes: Value) -> Value:
 def scalar_type(call: Call, value: Value = Const(0), *_: Value) -> Value:
     """`np.float32(x)`: a scalar, or an array of that type: https://numpy.org/doc/stable/reference/arrays.scalars.html"""
     kind = KINDS[call.name.rpartition(".")[2]]
-    return Tensor("numpy", call.shape(value), kind, content=cast(call, value, kind))
+    return Tensor(call.lib, call.shape(value), kind, content=cast(call, value, kind))
 
 
 def cast(call: Call, value: Value, kind: str | None) -> tuple[Value, ...] | None:

@@ -33,13 +33,13 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
         return call.unranked()
     kind = element_kind(call, self)
     own = call.shape(self)
-    shape = own if kind is None and own.rank == 0 else indexed(call, own, index, "numpy")
+    shape = own if kind is None and own.rank == 0 else indexed(call, own, index, call.lib)
     if shape is None:
         return call.unranked(kind)
     if kind is None and shape.rank == 0:
         return call.unknown("item")  # an element may be any object, not an array at all
     content = picked(call, self, index) if isinstance(self, Tensor) else None
-    return Tensor("numpy", shape, kind, content=content)
+    return Tensor(call.lib, shape, kind, content=content)
 
 
 @op("numpy.ndarray.__setitem__")
@@ -48,14 +48,14 @@ def setitem(call: Call, self: Value, index: Value, value: Value) -> Value:
     kind = element_kind(call, self)
     if kind is None and call.shape(self).rank == 0:
         return NONE
-    slot = indexed(call, call.shape(self), index, "numpy")
+    slot = indexed(call, call.shape(self), index, call.lib)
     # A cell of an array of objects holds anything.
     if slot is not None and (kind is not None or slot.rank != 0):
         given = shape_of_nested(call, value, ragged=kind is None)
         if kind is None and not isinstance(value, Tensor) and slot.rank is not None and given.dims is not None:
             # What lies deeper than the axes of the slot may be the objects to store.
             given = Shape(given.dims[: slot.rank])
-        assigned(call, call.shape(self), index, Tensor("numpy", given), "numpy")
+        assigned(call, call.shape(self), index, Tensor(call.lib, given), call.lib)
     if isinstance(self, Tensor):
         forget_content(call, self)
     return NONE

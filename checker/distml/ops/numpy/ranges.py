@@ -37,7 +37,7 @@ def arange(
     count = None if length is None else length.constant
     if UNKNOWN not in numbers and count is not None and count <= MAX_CONTENT and kind == "int":
         content = tuple(Const(number) for number in range(*numbers))
-    return Tensor("numpy", Shape((call.symbol("length") if length is None else length,)), kind, content=content)
+    return Tensor(call.lib, Shape((call.symbol("length") if length is None else length,)), kind, content=content)
 
 
 @op("numpy.linspace", "numpy.logspace", "numpy.geomspace")

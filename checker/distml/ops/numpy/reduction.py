@@ -63,7 +63,7 @@ def reduction(call: Call, a: Value, *args: Value, **options: Value) -> Value:
     kind = kind_of(call, given.get("dtype", NONE), _KINDS[name](own) if name in _KINDS else own)
     content = _folded(call, name, a) if axis == NONE and shape.rank == 0 else None
     fill = output if name == "nanmedian" else into
-    return fill(call, Tensor("numpy", shape, kind, content=content), given.get("out", NONE))
+    return fill(call, Tensor(call.lib, shape, kind, content=content), given.get("out", NONE))
 
 
 def _folded(call: Call, name: str, a: Value) -> tuple[Value, ...] | None:
@@ -104,7 +104,7 @@ def cumulative(call: Call, a: Value, axis: Value = NONE, dtype: Value = NONE, ou
     elif shape.rank is not None:
         call.axis(axis, shape.rank)
         shape = shape if shape.rank else Shape.of(1)
-    return into(call, Tensor("numpy", shape, kind, content=_running(call, a)), out)
+    return into(call, Tensor(call.lib, shape, kind, content=_running(call, a)), out)
 
 
 def _running(call: Call, a: Value) -> tuple[Value, ...] | None:

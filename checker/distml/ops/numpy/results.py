@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def array(call: Call, shape: Shape | Sequence[Dim | int | None], dtype: str | None = None) -> Tensor:
     """An array of NumPy."""
-    return call.tensor(shape, dtype, "numpy")
+    return call.tensor(shape, dtype)
 
 
 def vector(call: Call, dtype: str | None = None, name: str = "count") -> Tensor:
     """A vector of a length that depends on the data."""
-    return Tensor("numpy", Shape((call.symbol(name),)), dtype)
+    return Tensor(call.lib, Shape((call.symbol(name),)), dtype)
 
 
 def into(call: Call, result: Tensor, out: Value) -> Value:

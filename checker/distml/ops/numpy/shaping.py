@@ -41,15 +41,15 @@ def reshape_method(call: Call, self: Value, *shape: Value, **options: Value) -> 
     content = content_of(self)
     if len(shape) == 1 and isinstance(shape[0], ShapeSeq) and call.sizes(shape[0]) is None:
         whole = reshape_whole(call, shape[0].shape)
-        return Tensor("numpy", whole, element_kind(call, self), content=content)
+        return Tensor(call.lib, whole, element_kind(call, self), content=content)
     new = reshape_rule(call, shape_of_nested(call, self), call.var_sizes(shape))
-    return Tensor("numpy", new, element_kind(call, self), content=content)
+    return Tensor(call.lib, new, element_kind(call, self), content=content)
 
 
 @op("numpy.ravel", "numpy.ndarray.ravel", "numpy.ndarray.flatten")
 def ravel(call: Call, a: Value, order: Value = NONE) -> Value:
     """numpy.ravel(a): https://numpy.org/doc/stable/reference/generated/numpy.ravel.html"""
-    return Tensor("numpy", ravel_rule(call, call.shape(a)), element_kind(call, a), content=content_of(a))
+    return Tensor(call.lib, ravel_rule(call, call.shape(a)), element_kind(call, a), content=content_of(a))
 
 
 @op("numpy.transpose", "numpy.permute_dims")
@@ -147,8 +147,8 @@ def broadcast_to(call: Call, array: Value, shape: Value, subok: Value = NONE) ->
     kind = element_kind(call, array)
     wanted = shape_from(call, shape)
     if wanted.dims is None:
-        return Tensor("numpy", wanted, kind)
-    return Tensor("numpy", expand(call, call.shape(array), wanted.dims), kind)
+        return Tensor(call.lib, wanted, kind)
+    return Tensor(call.lib, expand(call, call.shape(array), wanted.dims), kind)
 
 
 @op("numpy.broadcast_arrays")
@@ -169,7 +169,7 @@ def shape_value(call: Call, shape: Shape) -> Value:
     """A shape as the tuple a program sees."""
     shape = call.facts.shape(shape)
     if shape.dims is None:
-        return ShapeSeq(shape, "numpy")
+        return ShapeSeq(shape, call.lib)
     return Tup(tuple(call.number(dim) for dim in shape.dims), "size")
 
 

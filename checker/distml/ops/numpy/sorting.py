@@ -158,7 +158,7 @@ def intersect1d(
     if flag is None:
         return call.unknown()
     found = vector(call, promote((element_kind(call, ar1), element_kind(call, ar2))))
-    places = Tensor("numpy", found.shape, "int")
+    places = Tensor(call.lib, found.shape, "int")
     return Tup((found, places, places)) if flag else found
 
 
@@ -242,10 +242,10 @@ def histogram2d(call: Call, x: Value, y: Value, bins: Value = TEN, *_: Value, **
     items = call.items(bins)
     pair = items if items is not None and len(items) == 2 else (bins, bins)
     (rows, xs), (columns, ys) = _edges(call, pair[0]), _edges(call, pair[1])
-    return Tup((array(call, [rows, columns], "float"), array(call, [xs]), array(call, [ys])))
+    return Tup((array(call, [rows, columns]), array(call, [xs]), array(call, [ys])))
 
 
 @op("numpy.histogramdd")
 def histogramdd(call: Call, sample: Value, bins: Value = TEN, *_: Value, **options: Value) -> Value:
     """numpy.histogramdd(sample, bins): https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html"""
-    return Tup((call.unranked("float"), call.unknown("edges")))
+    return Tup((call.unranked(), call.unknown("edges")))

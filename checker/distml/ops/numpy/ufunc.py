@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, ZERO, Call
+from distml.ops.dialect import dialect
 from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import content_of, element_kind, kind_of
 from distml.ops.numpy.results import array, into, output
@@ -90,7 +91,7 @@ def unary(call: Call, x: Value, out: Value = NONE, *, where: Value = TRUE, **opt
     name = call.name.rpartition(".")[2]
     kind = kind_of(call, options.get("dtype", NONE), _KINDS[_UNARY[name]](element_kind(call, x)))
     content = _number(call, name, x)
-    result = Tensor("numpy", call.broadcast(shape_of_nested(call, x), call.shape(where)), kind, content=content)
+    result = Tensor(call.lib, call.broadcast(shape_of_nested(call, x), call.shape(where)), kind, content=content)
     return output(call, result, out)
 
 
@@ -131,13 +132,13 @@ def combine(call: Call, name: str, left: Value, right: Value, where: Shape | Non
     if where is not None and where.rank != 0:
         shape = call.broadcast(shape, where, message=f"{title(call)}: where")
     kind = _KINDS[_BINARY[name]](promote((element_kind(call, left), element_kind(call, right))))
-    return Tensor(_library(left, right), shape, kind, content=_contents(call, name, left, right))
+    return Tensor(_library(call, left, right), shape, kind, content=_contents(call, name, left, right))
 
 
-def _library(*operands: Value) -> str:
-    """Tensors of another library win over arrays."""
-    others = [v.lib for v in operands if isinstance(v, Tensor) and v.lib != "numpy"]
-    return others[0] if others else "numpy"
+def _library(call: Call, *operands: Value) -> str:
+    """Tensors of a library that answers NumPy's functions itself win over arrays."""
+    others = [v.lib for v in operands if isinstance(v, Tensor) and dialect(v.lib).answers_numpy]
+    return others[0] if others and call.lib == "numpy" else call.lib
 
 
 def _contents(call: Call, name: str, left: Value, right: Value) -> tuple[Value, ...] | None:
@@ -244,7 +245,7 @@ def reduce(
     """ufunc.reduce(a, axis): https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduce.html"""
     kind = kind_of(call, dtype, _own_kind(call, array))
     shape = reduced(call, call.shape(array), axis, keepdims)
-    return into(call, call.tensor(shape, kind, "numpy"), out)
+    return into(call, call.tensor(shape, kind), out)
 
 
 @op(*(f"numpy.{name}.accumulate" for name in _BINARY))
@@ -254,7 +255,7 @@ def accumulate(call: Call, array: Value, axis: Value = ZERO, dtype: Value = NONE
     if shape.rank == 0:
         call.fail("SHP301", f"{call.text}: cannot accumulate on a scalar")
     call.axis(axis, shape.rank)
-    return into(call, call.tensor(shape, kind_of(call, dtype, _own_kind(call, array)), "numpy"), out)
+    return into(call, call.tensor(shape, kind_of(call, dtype, _own_kind(call, array))), out)
 
 
 @op(*(f"numpy.{name}.reduceat" for name in _BINARY))
@@ -269,7 +270,7 @@ def reduceat(
         return call.unranked(kind)
     dims = [*shape.dims]
     dims[at] = places.head[0]
-    return call.tensor(dims, kind, "numpy")
+    return call.tensor(dims, kind)
 
 
 @op(*(f"numpy.{name}.at" for name in _BINARY))

@@ -49,14 +49,14 @@ def indexed(call: Call, shape: Shape, index: Value, lib: str) -> Shape | None:
     return _arrange(call, _cells(call, shape, parts), lib)
 
 
-def assigned(call: Call, shape: Shape, index: Value, value: Value, lib: str) -> None:
-    """Require that `x[index] = value` finds room for the value (SHP305)."""
+def assigned(call: Call, shape: Shape, index: Value, value: Value, lib: str, drops_ones: bool = True) -> None:
+    """Require that `x[index] = value` finds room for the value (SHP305); see `fits_into` for `drops_ones`."""
     slot = indexed(call, shape, index, lib)
     if slot is None:
         return
     given = call.shape(value)
     message = f"{given!r} does not fit into the {slot!r} of {call.facts.shape(shape)!r} that it is assigned to"
-    fits_into(call, given, slot, drops_ones=True, message=message)
+    fits_into(call, given, slot, drops_ones, message=message)
 
 
 def picked(call: Call, tensor: Tensor, index: Value) -> tuple[Value, ...] | None:
@@ -142,7 +142,7 @@ def _cell(call: Call, shape: Shape, part: Part, axis: int) -> Cell:
 def in_bounds(call: Call, index: Value, size: Dim, axis: int, shape: Shape) -> None:
     """Require an integer index to lie in `-size ... size - 1` (SHP302)."""
     at = call.dim(index) if isinstance(index, Const | Num) else None
-    if at is None:
+    if at is None or not call.dialect.bounds_checked:
         return
     over, under = (at - size).low, (-at - size).low
     outside = (over is not None and over >= 0) or (under is not None and under > 0)

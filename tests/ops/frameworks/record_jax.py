@@ -1,0 +1,101 @@
+"""Runs calls of JAX, Flax and Optax for real and writes what each gave; see `record.py`.
+
+`PYTHONPATH=tests PYTHON -m ops.frameworks.record_jax jax|flax OUT.jsonl`. A call is traced (`jax.eval_shape`), or run
+where it needs the numbers themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from ops.frameworks.numpy_texts import described, numpy_calls
+
+NOT_ABOUT_SHAPES = re.compile(
+    r"dtype|requires ndarray|not a valid JAX|non-tuple sequence|unexpected keyword|positional argument|out argument"
+    r"|does not support|must be an? (int|str|array|bool)|mplemented|Tracer|Concret|boolean ind|type|static|immutable"
+    r"|AttributeError"
+)
+
+
+def found(path: str) -> Any:
+    """What a qualified name stands for; None if there is none."""
+    root, *parts = path.split(".")
+    value: Any = __import__(root)
+    for part in parts:
+        value = getattr(value, part, None)
+    return value
+
+
+def told(result: Any) -> Any:
+    """What a result is, for the record."""
+    if isinstance(result, bool | int | str) or result is None:
+        return result
+    if isinstance(result, list | tuple):
+        return [told(item) for item in result]
+    return {"tensor": [int(size) for size in result.shape], "kind": str(np.dtype(result.dtype))}
+
+
+def traced(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """What the call gives: arrays are traced, everything else is as it is."""
+    leaves, tree = jax.tree_util.tree_flatten((args, kwargs), is_leaf=lambda leaf: leaf is None)
+    arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
+    gave: list[Any] = []
+
+    def run(*given: Any) -> None:
+        rest = iter(given)
+        again = [next(rest) if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
+        positional, named = jax.tree_util.tree_unflatten(tree, again)
+        gave.append(told(function(*positional, **named)))
+
+    try:
+        jax.eval_shape(run, *arrays)
+    except jax.errors.JAXTypeError:
+        run(*(jax.numpy.asarray(array) for array in arrays))
+    return gave[-1]
+
+
+def line_of(name: str, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """A call with what it gave; None where it fails for another reason than shapes."""
+    line = {"name": name, "args": described(args), "kwargs": {key: described(value) for key, value in kwargs.items()}}
+    try:
+        return {**line, "gave": traced(function, args, kwargs)}
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}".splitlines()[0][:160]
+        return None if NOT_ABOUT_SHAPES.search(text) else {**line, "raised": text}
+
+
+def of_numpy() -> Iterator[dict[str, Any] | None]:
+    """The calls of NumPy, made of jax.numpy and of its arrays."""
+    untold = ("jax.numpy.set_printoptions", "jax.numpy.put", "jax.numpy.put_along_axis")
+    for name, args, kwargs in numpy_calls():
+        method = name.removeprefix("ndarray.")
+        path = f"jax.Array.{method}" if method != name else f"jax.numpy.{name}"
+        function = found(path)
+        if not callable(function) or path in untold:
+            continue
+        if method != name:
+            function = lambda first, *rest, method=method, **options: getattr(  # noqa: E731
+                jax.numpy.asarray(first), method
+            )(*rest, **options)
+        try:
+            yield line_of(path, function, args, kwargs)
+        except TypeError:
+            continue
+
+
+def main() -> None:
+    """Write the record of one library."""
+    lines = {"jax": of_numpy}[sys.argv[1]]()
+    with open(sys.argv[2], "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines if line is not None)
+
+
+if __name__ == "__main__":
+    main()
