@@ -246,7 +246,7 @@ def _identity(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 def _decorator(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """What keeps the function it decorates, and may be called with options first."""
-    return arguments.args[0] if arguments.args and isinstance(arguments.args[0], Function | Class) else _SAME
+    return arguments.args[0] if arguments.args and not isinstance(arguments.args[0], Const) else _SAME
 
 
 def _callable(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -339,6 +339,13 @@ def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 _SAME = Lib("typing.final")
 _KEEPING = (
+    "jax.jit",
+    "jax.checkpoint",
+    "jax.remat",
+    "jax.named_call",
+    "jax.custom_jvp",
+    "jax.custom_vjp",
+    "jax.custom_batching.custom_vmap",
     "tensorflow.function",
     "tensorflow.autograph.experimental.do_not_convert",
     "keras.utils.register_keras_serializable",

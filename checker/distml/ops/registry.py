@@ -31,6 +31,7 @@ LIBRARIES = {
     "tensorflow": "bindings.tensorflow",
     "keras": "bindings.keras",
     "jax": "bindings.jax",
+    "optax": "bindings.optax",
     **dict.fromkeys(
         (
             "argparse builtins collections copy functools itertools math operator os random types typing"

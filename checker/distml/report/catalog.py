@@ -7,7 +7,14 @@ from importlib import import_module
 
 from distml.ops.registry import homes
 
-TITLES = {"torch": "PyTorch", "numpy": "NumPy", "tensorflow": "TensorFlow", "keras": "Keras", "jax": "JAX"}
+TITLES = {
+    "torch": "PyTorch",
+    "numpy": "NumPy",
+    "tensorflow": "TensorFlow",
+    "keras": "Keras",
+    "jax": "JAX",
+    "optax": "Optax",
+}
 TITLES |= {"einops": "einops", "python": "Python"}
 
 

@@ -6,15 +6,19 @@ where it needs the numbers themselves.
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import jax
 import numpy as np
 
+from ops.frameworks.drawing import COUNT
+from ops.frameworks.jax_functions import FUNCTIONS
 from ops.frameworks.numpy_texts import described, numpy_calls
 
 NOT_ABOUT_SHAPES = re.compile(
@@ -27,7 +31,9 @@ NOT_ABOUT_SHAPES = re.compile(
 def found(path: str) -> Any:
     """What a qualified name stands for; None if there is none."""
     root, *parts = path.split(".")
-    value: Any = __import__(root)
+    if path.startswith("jax.scipy."):
+        importlib.import_module(path.rpartition(".")[0])
+    value: Any = importlib.import_module(root)
     for part in parts:
         value = getattr(value, part, None)
     return value
@@ -90,9 +96,17 @@ def of_numpy() -> Iterator[dict[str, Any] | None]:
             continue
 
 
+def drawn() -> Iterator[dict[str, Any] | None]:
+    """Random calls of the other functions."""
+    for path, draw in FUNCTIONS.items():
+        for _ in range(COUNT):
+            args, kwargs = draw()
+            yield line_of(path, found(path), args, kwargs)
+
+
 def main() -> None:
     """Write the record of one library."""
-    lines = {"jax": of_numpy}[sys.argv[1]]()
+    lines = {"jax": lambda: chain(of_numpy(), drawn())}[sys.argv[1]]()
     with open(sys.argv[2], "w", encoding="utf-8") as file:
         file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines if line is not None)
 

@@ -204,3 +204,27 @@ def _require_score_mask(call: Call, mask: Value, scores: Shape) -> None:
     if wrong or len(shape.dims) > len(scores.head):
         dims = [dim for pair in wrong for dim in pair]
         call.fail("SHP104", f"{call.text}: attn_mask {shape!r} does not fit the scores {scores!r}", *call.notes(*dims))
+
+
+def attend_heads(call: Call, query: Shape, key: Shape, value: Shape) -> Shape:
+    """Attention with the heads before the features, as JAX keeps them: (..., T, N, E), (..., S, K, E), (..., S, K, V)
+    to (..., T, N, V), where N is a multiple of K."""
+    query, key, value = (call.facts.shape(shape) for shape in (query, key, value))
+    if query.dims is None or key.dims is None or value.dims is None:
+        return call.facts.unknown_shape()
+    ranks = {len(query.dims), len(key.dims), len(value.dims)}
+    if len(ranks) > 1 or min(ranks) < 3:
+        text = f"{call.text}: query {query!r}, key {key!r} and value {value!r} must have as many axes, 3 at least"
+        call.fail("SHP301", text, *call.notes(*query.dims, *key.dims))
+    for other, name in ((key, "key"), (value, "value")):
+        for one, two in zip(query.dims[:-3], other.head[:-3], strict=True):
+            text = f"{call.text}: the query {query!r} and the {name} {other!r} differ in a batch axis: {{left}} and {{right}}"
+            call.require_equal(one, two, "SHP104", text)
+    text = f"{call.text}: the query {query!r} has {{left}} features, the key {key!r} {{right}}"
+    call.require_equal(query.dims[-1], key.dims[-1], "SHP401", text)
+    for axis, what in ((-3, "a length"), (-2, "heads")):
+        text = f"{call.text}: the key {key!r} and the value {value!r} differ in {what}: {{left}} and {{right}}"
+        call.require_equal(key.dims[axis], value.dims[axis], "SHP104", text)
+    text = f"{call.text}: {{dim}} query heads are not divisible by {{by}} key heads"
+    call.require_divisible(query.dims[-2], key.dims[-2], "SHP404", text)
+    return Shape((*query.dims[:-1], value.dims[-1]))

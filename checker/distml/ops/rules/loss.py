@@ -226,3 +226,17 @@ def require_variance(call: Call, input: Shape, variance: Shape) -> None:
         f"{call.text}: the variance {variance!r} does not fit the prediction {input!r}",
         *call.notes(*input.head, *variance.head),
     )
+
+
+def require_class_numbers(call: Call, labels: Shape, scores: Shape) -> None:
+    """Class numbers have the axes of the scores but for the last (SHP501)."""
+    labels, scores = call.facts.shape(labels), call.facts.shape(scores)
+    if labels.dims is None or scores.dims is None:
+        return
+    wanted = scores.dims[:-1]
+    text = f"{call.text}: labels {labels!r} are one number each, scores {scores!r} need labels of the shape {Shape(wanted)!r}"
+    if len(labels.dims) != len(wanted):
+        hint = "these look like one-hot labels: use the loss for categories" if labels.dims == scores.dims else None
+        call.fail(CODE, text, *call.notes(*labels.dims, *scores.dims), hint=hint)
+    for one, other in zip(wanted, labels.dims, strict=True):
+        call.require_equal(one, other, CODE, f"{text}: {{right}} is not {{left}}")

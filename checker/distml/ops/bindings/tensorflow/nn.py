@@ -11,7 +11,7 @@ from distml.ops.bindings.signature import bind
 from distml.ops.call import ShapeError
 from distml.ops.rules.axes import replace_axes
 from distml.ops.rules.kinds import kind_of
-from distml.ops.rules.loss import CODE, alike
+from distml.ops.rules.loss import CODE, alike, require_class_numbers
 from distml.ops.semantics import tensors as rules
 from distml.ops.semantics.conv import Kernel, convolve
 from distml.ops.semantics.pool import pool
@@ -187,20 +187,6 @@ def sparse_loss(call: Call, labels: Value, logits: Value) -> Value:
     left, right = call.shape(labels), call.shape(logits)
     require_class_numbers(call, left, right)
     return call.tensor(call.shape(labels), "float")
-
-
-def require_class_numbers(call: Call, labels: Shape, scores: Shape) -> None:
-    """Class numbers have the axes of the scores but for the last (SHP501)."""
-    labels, scores = call.facts.shape(labels), call.facts.shape(scores)
-    if labels.dims is None or scores.dims is None:
-        return
-    wanted = scores.dims[:-1]
-    text = f"{call.text}: labels {labels!r} are one number each, scores {scores!r} need labels of the shape {Shape(wanted)!r}"
-    if len(labels.dims) != len(wanted):
-        hint = "these look like one-hot labels: use the loss for categories" if labels.dims == scores.dims else None
-        call.fail(CODE, text, *call.notes(*labels.dims, *scores.dims), hint=hint)
-    for one, other in zip(wanted, labels.dims, strict=True):
-        call.require_equal(one, other, CODE, f"{text}: {{right}} is not {{left}}")
 
 
 def sigmoid_loss(call: Call, labels: Value, logits: Value) -> Value:

@@ -1,0 +1,1 @@
+"""Optax: losses, and what updates of parameters keep; optimizers are not followed."""
