@@ -1,9 +1,9 @@
 """Methods and attributes of values whose type is not known.
 
-A parameter of an un-annotated function that is asked for `x.view(...)` is most
-likely a tensor. What it gives is computed as if it were; that it could not
-work proves nothing and is not reported, unless something else has shown that
-the value is a tensor.
+A method's name alone decides nothing: `x.unsqueeze(0)` may be a list of tensors that the program has a class for. What
+it would give if `x` were a tensor is an unknown value of that shape, which counts once something else shows that
+it is a tensor: it is handed to a function or a layer of torch. Until then it may be indexed, added and asked for
+whatever the program likes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from distml.ops import Call
 from distml.ops.arraylike import shape_of
 from distml.ops.dialect import dialect
 from distml.ops.registry import find_op
-from distml.values import Const, Expr, Lib, LibMethod, Opaque, ShapeSeq, Tensor, Union, Value
+from distml.values import Const, Expr, Lib, LibMethod, Opaque, ShapeSeq, Tensor, Tup, Union, Value, claimed
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -31,9 +31,9 @@ TENSORS_ONLY = frozenset(
 ALSO_LAYERS = frozenset("unsqueeze softmax log_softmax sigmoid relu rsqrt t exp".split())
 """Nor this, but models give such names to layers too, which are handed an array."""
 SIZES = frozenset("size dim numel".split())
-"""What tells sizes: of other classes too, and of all of them alike."""
+"""What tells sizes, as `x.shape` does: of other classes too, and of all of them alike."""
 SAME_SHAPE = frozenset("to float half double bfloat16 long int bool".split())
-"""Conversions, of tensors and of models: what they give has the shape of the receiver."""
+"""Conversions, of tensors and of models, which give themselves."""
 METHODS = (
     TENSORS_ONLY
     | ALSO_LAYERS
@@ -88,7 +88,22 @@ def call_guessed(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
         return unknown_call(vm, arguments, node)
     if kind is not None:
         return call_op(vm, full, arguments, node, lib)
-    return hypothetical(vm, full, arguments, node, lib)
+    before = vm.state.fork()
+    result = hypothetical(vm, full, arguments, node, lib)
+    if name in SIZES:
+        return result
+    # Nor does it say how many axes the receiver has.
+    vm.state = before
+    return _perhaps(vm, result, unknown_call(vm, arguments, node))
+
+
+def _perhaps(vm: Machine, result: Value, found: Value) -> Value:
+    """What a method gives if its receiver is a tensor, as long as only its name says so: `found`, of that shape."""
+    if isinstance(result, Tup) and isinstance(found, Opaque):
+        return claimed(Tup(tuple(_perhaps(vm, item, vm.opaque(found.name, found.origin)) for item in result.items)))
+    if isinstance(result, Tensor):
+        vm.put(("shape", found), result.shape)
+    return found
 
 
 def _may_take_array(arguments: Arguments) -> bool:
