@@ -127,7 +127,7 @@ def _of_tensor(vm: Machine, value: Tensor, name: str) -> Value | None:
     attribute = find_attribute(full)
     if attribute is not None:
         return read_attribute(vm, full, attribute, value, value.lib) or vm.opaque(name)
-    in_place = name.endswith("_") and not name.startswith("_")
+    in_place = name == "__setattr__" or (name.endswith("_") and not name.startswith("_"))
     return LibMethod(full, value) if in_place or find_op(full) is not None else None
 
 

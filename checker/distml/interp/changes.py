@@ -31,7 +31,7 @@ CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 STORAGE = frozenset({"__dict__", "_buffers", "_modules", "_parameters"})
 """Attributes that hold the attributes of an object."""
 RESHAPING = frozenset(
-    "data resize resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_".split()
+    "data dtype resize resize_ resize_as_ set_ shape squeeze_ strides swapaxes_ swapdims_ t_ transpose_ unsqueeze_".split()
 )
 """What changes the shape of a tensor in place: methods, and attributes that are set."""
 BY_NAME = {
@@ -161,7 +161,9 @@ def _note_call(node: ast.Call, place: Place, found: FileChanges) -> None:
         else:
             return
         key = node.args[at] if at < len(node.args) else None
-        _set_by_name(target, _text(key, place.by_module or name in MODULE_SETTERS), place, found)
+        told = _text(key, place.by_module or name in MODULE_SETTERS)
+        _set_by_name(target, told, place, found)
+        _reshaped(ast.Attribute(target, told, ast.Store()), place, found)
     elif isinstance(function, ast.Attribute):
         if name == "update" and not node.args:
             for keyword in node.keywords:

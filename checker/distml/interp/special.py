@@ -16,6 +16,7 @@ from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
 from distml.interp.typetests import has_attribute, is_instance
 from distml.interp.unsettled import unsettle_names
+from distml.ops.dialect import TENSOR_CLASSES
 from distml.ops.registry import find_layer, find_op
 from distml.shapes import Shape
 from distml.values import (
@@ -194,6 +195,8 @@ def set_by_name(vm: Machine, args: list[Value], node: ast.AST) -> None:
         set_attribute(vm, args[0], "*", args[2], node)
     elif args and isinstance(args[0], Ref):
         forget_attributes(vm, args[0])
+    elif args and isinstance(args[0], Tensor):
+        vm.reshaped(args[0], vm.facts.unknown_shape())  # the name may be "data" or "shape"
 
 
 def _hasattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -338,6 +341,7 @@ def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 _SAME = Lib("typing.final")
+_OF_TENSORS = tuple(f"{cls}.__setattr__" for cls in TENSOR_CLASSES)
 _KEEPING = (
     "jax.jit",
     "jax.checkpoint",
@@ -358,7 +362,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
     "builtins.delattr": _delattr,
-    **dict.fromkeys(SETTERS, _setattr),
+    **dict.fromkeys((*SETTERS, "builtins.object.__setattr__", *_OF_TENSORS), _setattr),
     "builtins.hasattr": _hasattr,
     "builtins.type": _type,
     "builtins.callable": _callable,
