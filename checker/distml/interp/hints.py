@@ -12,6 +12,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.annotated_shapes import check_shape, declared_shape
+from distml.interp.asked import is_contradicted
 from distml.interp.names import lookup_name
 from distml.ops import Call
 from distml.ops.dialect import LIBRARY_OF_CLASS
@@ -24,7 +25,7 @@ from distml.source.annotations import (
     TypeHint,
     parse_annotation,
 )
-from distml.values import Const, Function, Lib, Opaque, Prim, Tensor, Tup, Value, claimed
+from distml.values import ClaimedTensor, Const, Function, Lib, Opaque, Prim, Tensor, Tup, Value, claimed
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -38,7 +39,15 @@ def refine_parameter(vm: Machine, argument: ast.arg, value: Value) -> Value:
     if argument.annotation is None:
         return value
     node = vm.frame.caller if len(vm.stack) > 1 and vm.frame.caller is not None else argument
-    return _apply(vm, argument.annotation, value, argument.arg, node)
+    refined = _apply(vm, argument.annotation, value, argument.arg, node)
+    function = vm.frame.function
+    if (
+        function is not None
+        and isinstance(refined, ClaimedTensor)
+        and is_contradicted(function.node, argument.arg, refined.lib)
+    ):
+        return claimed(Tensor("array", refined.shape))
+    return refined
 
 
 def refine_return(vm: Machine, function: Function, value: Value) -> Value:
