@@ -12,6 +12,7 @@ Conditions on data and on random numbers come out both ways: each branch is take
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from distml.interp.findings import fail
@@ -24,7 +25,7 @@ from distml.solver.formula import Flag, negate
 from distml.values import Claimed, Expr, Lib, Num, Opaque, ShapeSeq, Tensor, Union, Value, believed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from distml.interp.machine import Machine
     from distml.solver.formula import Formula
@@ -40,7 +41,7 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditio
     exits = vm.exits
     ends: list[State] = []
     attempts: list[Handler] = []
-    returned = len(vm.frame.returns)
+    returned, left = len(vm.frame.returns), _left(vm)
     for index, arm in enumerate(arms):
         attempt = Handler(catches_shapes=True, speculative=True)
         if doubtful:
@@ -59,6 +60,7 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditio
     if doubtful:
         pass_on(vm, attempts)
         vm.frame.doubtful = vm.frame.doubtful or len(vm.frame.returns) > returned
+        vm.frame.left_open = vm.frame.left_open or _left(vm) > left
     if free:
         # Other data go past an exit that is taken here.
         vm.exits = exits
@@ -68,6 +70,11 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditio
             raise_first(vm, attempts)
         raise PathEnd
     vm.state = join_states(vm, ends)
+
+
+def _left(vm: Machine) -> int:
+    """How many paths have left the loop, or this iteration of it, so far."""
+    return len(vm.loops[-1].breaks) + len(vm.loops[-1].continues) if vm.loops else 0
 
 
 def decided(vm: Machine, node: ast.AST, test: ast.expr, value: Value) -> tuple[bool | None, tuple[Formula, ...]]:
@@ -86,10 +93,21 @@ def unsure(vm: Machine, path: State, what: str) -> State:
     return path
 
 
+@contextmanager
+def sheltered(vm: Machine, shelters: bool = True) -> Iterator[None]:
+    """Code that may not be run, or whose exceptions something unknown may catch: what the program raises ends nothing."""
+    vm.sheltered += shelters
+    try:
+        yield
+    finally:
+        vm.sheltered -= shelters
+
+
 def perhaps(vm: Machine, run: Callable[[], object]) -> None:
     """Run what may as well not be run: neither its facts nor its end are certain afterwards."""
     start = vm.state
-    after = vm.follow(run, unsure(vm, start.fork(), "it is run"))
+    with sheltered(vm):
+        after = vm.follow(run, unsure(vm, start.fork(), "it is run"))
     vm.state = start if after is None else join_states(vm, [start, after])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.branches import perhaps
+from distml.interp.branches import perhaps, sheltered
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
 from distml.interp.machine import Frame
@@ -164,7 +164,8 @@ def dict_comprehension(vm: Machine, node: ast.DictComp) -> Value:
 
 def generator_expression(vm: Machine, node: ast.GeneratorExp) -> Value:
     """`(x for ...)`, run at once."""
-    found = _collect(vm, node, (node.elt,))
+    with sheltered(vm):  # it may be consumed later, in part or never
+        found = _collect(vm, node, (node.elt,))
     if found.exact:
         return vm.allocate(IteratorRecord(tuple(_values(found))))
     return vm.allocate(IteratorRecord(None, join_many(vm, _values(found)) if found.items else None))

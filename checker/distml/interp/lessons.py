@@ -53,8 +53,8 @@ def _of_input(vm: Machine, symbol: Symbol) -> bool:
 
 def retold(error: ShapeError, frame: Frame) -> ShapeError:
     """The failure as what it is about: an annotation, or two lines of which neither is wrong alone."""
-    if error.code.startswith("SHP6"):
-        return error  # it speaks of the annotation or assertion itself
+    if error.code.startswith(("SHP6", "SHP7")):
+        return error  # it speaks of the annotation, assertion or check itself
     for note in error.notes:
         if isinstance(note.origin, Declared):
             return ShapeError(

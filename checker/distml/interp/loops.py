@@ -10,6 +10,7 @@ only climb from a value to a general one to an unknown one.
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from distml.interp.branches import decided, unsure
@@ -26,7 +27,7 @@ from distml.shapes import Middle, Symbol
 from distml.values import Many, Record, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterator
 
     from distml.interp.machine import Machine
 
@@ -67,8 +68,23 @@ def _turn(vm: Machine, loop: Loop, run: Callable[[], None]) -> State | None:
     return join_states(vm, ends) if ends else None
 
 
+@contextmanager
+def _open_ends(vm: Machine) -> Iterator[None]:
+    """What a `break` or `continue` that may be met leaves open ends with the loop."""
+    before = vm.frame.left_open
+    try:
+        yield
+    finally:
+        vm.frame.left_open = before
+
+
 def execute_for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
     """`for target in iterable`."""
+    with _open_ends(vm):
+        _for(vm, node)
+
+
+def _for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
     from distml.interp.expressions import evaluate
 
     items = vm.iterate(evaluate(vm, node.iter))
@@ -123,12 +139,13 @@ def _for_unknown(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: M
 def execute_while(vm: Machine, node: ast.While) -> None:
     """`while test`."""
     loop = Loop()
-    vm.loops.append(loop)
-    try:
-        after = _while(vm, node, loop)
-    finally:
-        vm.loops.pop()
-    _leave(vm, node, loop, after)
+    with _open_ends(vm):
+        vm.loops.append(loop)
+        try:
+            after = _while(vm, node, loop)
+        finally:
+            vm.loops.pop()
+        _leave(vm, node, loop, after)
 
 
 def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:

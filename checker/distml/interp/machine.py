@@ -128,12 +128,13 @@ class Frame:
         self.returns: list[tuple[Value, State]] = []
         self.yields: list[Value] = []
         self.endless = False
-        self.doubtful = False
+        self.doubtful = self.left_open = False
         self.arguments: dict[str, Value] = {}
         self.owner: int | None = None
         self.receiver: Value | None = None
         self.captured = False
         self.caller: ast.AST | None = None
+        self.tests: list[tuple[ast.expr, bool]] = []
         self.function: Function | None = None
         self.sizes: dict[str, Dim] = {}
         self.size_groups: dict[str, tuple[Dim, ...]] = {}
@@ -175,7 +176,8 @@ class Machine:
         self.step_limit = MAX_STEPS
         self.limits = Limits()
         self.brief = self.running_later = False
-        self.exhausted, self.exits, self.repeating = list[Frame](), 0, 0
+        self.exhausted = list[Frame]()
+        self.exits = self.repeating = self.sheltered = 0
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state
@@ -456,9 +458,11 @@ class Machine:
 
     def apply(self, function: Value, args: Sequence[Value], kwargs: dict[str, Value] | None = None) -> Value:
         """Call a value."""
+        from distml.interp.branches import sheltered
         from distml.interp.calls import Arguments, call_value
 
-        return call_value(self, function, Arguments(list(args), dict(kwargs or {})))
+        with sheltered(self, not isinstance(function, Ref)):
+            return call_value(self, function, Arguments(list(args), dict(kwargs or {})))
 
     def apply_perhaps(self, function: Value, args: Sequence[Value]) -> Value:
         """Call a value that may as well not be called."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
+from distml.interp.contracts import CHECKS
 from distml.interp.exits import EXITS
 from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library
@@ -409,6 +410,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
 
 SPECIAL.update(SUBMODULES)
 SPECIAL.update(EXITS)
+SPECIAL.update(CHECKS)
 SPECIAL.update(REGISTERING)
 
 __all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]

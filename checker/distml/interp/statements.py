@@ -10,6 +10,7 @@ from distml.interp.assertions import execute_assert
 from distml.interp.attributes import delete_attribute
 from distml.interp.branches import by_data, decided, either
 from distml.interp.classes import define_class
+from distml.interp.contracts import check_raises
 from distml.interp.decorators import decorate_function
 from distml.interp.exits import ends_well
 from distml.interp.expressions import evaluate, make_function
@@ -91,7 +92,11 @@ def _if(vm: Machine, node: ast.If) -> None:
     known, conditions = decided(vm, node, node.test, value)
     if known is not None:
         refine(vm, node.test, known)
-        execute_block(vm, node.body if known else node.orelse)
+        vm.frame.tests.append((node.test, known))
+        try:
+            execute_block(vm, node.body if known else node.orelse)
+        finally:
+            vm.frame.tests.pop()
         return
 
     def arm(body: list[ast.stmt], holds: bool) -> Callable[[], None]:
@@ -127,6 +132,7 @@ def _raise(vm: Machine, node: ast.Raise) -> None:
         evaluate(vm, node.exc)
     if vm.watcher is not None and not _is_left_open(node):
         vm.watcher.refused(node, f"the program itself raises: {vm.snippet(node)}")
+    check_raises(vm, node)
     raise vm.raised(ProcessEnd() if node.exc is not None and ends_well(vm, node) else None)
 
 

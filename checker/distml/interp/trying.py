@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.branches import unsure
+from distml.interp.branches import sheltered, unsure
 from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
 from distml.interp.names import assign_name
 from distml.interp.patterns import assign_target
 from distml.interp.state import State, join_states
 from distml.interp.truth import truth
-from distml.values import Const, IteratorRecord, Lib, Opaque, Ref, Value
+from distml.values import Const, InstanceRecord, IteratorRecord, Lib, LibMethod, Opaque, Ref, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +105,8 @@ def _handle(vm: Machine, clause: ast.ExceptHandler) -> None:
 
     if clause.name is not None:
         assign_name(vm, clause.name, vm.opaque(clause.name))
-    execute_block(vm, clause.body)
+    with sheltered(vm):  # whether it is caught here is mostly open
+        execute_block(vm, clause.body)
 
 
 def _recovers(node: ast.Try | ast.TryStar) -> bool:
@@ -189,7 +190,9 @@ def execute_with(vm: Machine, node: ast.With | ast.AsyncWith) -> None:
     for item in node.items:
         catching = _enter(vm, item, managers) or catching
     if not catching:
-        _with_body(vm, node, managers)
+        through = all(_lets_through(vm, *entered) for entered in zip(node.items, managers, strict=True))
+        with sheltered(vm, not through):
+            _with_body(vm, node, managers)
         return
     handler = Handler(catches_shapes=True)
     entry = vm.state.fork()
@@ -248,6 +251,28 @@ def _entered(vm: Machine, manager: Value, node: ast.expr) -> Value:
         if enter is not None and not isinstance(enter, Opaque):
             return vm.apply(enter, [])
     return vm.opaque(vm.snippet(node), vm.origin(node))
+
+
+_PASSING = frozenset(
+    "builtins contextlib io jax keras numpy os tempfile tensorflow threading time torch warnings".split()
+)
+_CATCHING = frozenset({"suppress", "ExitStack", "AsyncExitStack"})
+
+
+def _lets_through(vm: Machine, item: ast.withitem, manager: Value) -> bool:
+    """Whether a manager certainly lets exceptions pass: one of a library that says so, one of the program in sight."""
+    from distml.interp.expressions import evaluate
+
+    if isinstance(manager, Ref) and isinstance(vm.record(manager), InstanceRecord):
+        return _exit_of(vm, manager) is not None
+    made = item.context_expr
+    maker = evaluate(vm, made.func) if isinstance(made, ast.Call) else manager
+    if isinstance(maker, LibMethod):
+        return maker.name.partition(".")[0] in _PASSING
+    if not isinstance(maker, Lib):
+        return False
+    root, _, rest = maker.name.partition(".")
+    return root in _PASSING and "test" not in rest and rest.rpartition(".")[2] not in _CATCHING
 
 
 def _may_swallow(vm: Machine, manager: Value, node: ast.expr) -> bool:
