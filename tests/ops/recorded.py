@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from distml.ops import ShapeError
+from distml.ops.dialect import library_of
 from distml.shapes import Dim, Shape
 from distml.values import ListRecord, Opaque, Tensor, Value
 
@@ -76,7 +77,7 @@ def _layer(tally: Tally, line: dict[str, Any], mode: str, args: tuple[Any, ...],
         layer = world.call(
             line["name"], *(exact(arg) for arg in args), **{key: exact(arg) for key, arg in kwargs.items()}
         )
-        inputs = tuple(_input(lifted, sizes) for sizes in line["inputs"])
+        inputs = tuple(_input(lifted, sizes, library_of(line["name"])) for sizes in line["inputs"])
         made = world.apply(layer, (_listed(world, inputs) if len(inputs) > 1 else inputs[0],))
     except ShapeError as error:
         tally.note("spurious" if "gave" in line else "found", f"{what}: {error.message}")
@@ -91,12 +92,12 @@ def _layer(tally: Tally, line: dict[str, Any], mode: str, args: tuple[Any, ...],
     )
 
 
-def _input(lifted: Abstraction, sizes: list[int]) -> Value:
+def _input(lifted: Abstraction, sizes: list[int], lib: str) -> Value:
     if lifted.mode == "opaque":
         return Opaque("x", lifted.world.serial())
     made = lifted(Array(sizes, "float32"))
     assert isinstance(made, Tensor)
-    return Tensor("tensorflow", Shape(tuple(Dim.of(dim) for dim in made.shape.head)), made.dtype)
+    return Tensor(lib, Shape(tuple(Dim.of(dim) for dim in made.shape.head)), made.dtype)
 
 
 def _listed(world: ScratchWorld, inputs: tuple[Value, ...]) -> Value:

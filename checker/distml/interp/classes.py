@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from distml.interp.machine import Frame
 from distml.interp.scope import NESTED, scope_of
@@ -289,6 +289,12 @@ def entry(mro: tuple[Value | None, ...]) -> str:
     from distml.interp.library import entry_of
 
     return next((found for base in mro if isinstance(base, Lib) and (found := entry_of(base.name))), "forward")
+
+
+def library_trait(mro: tuple[Value | None, ...], name: str) -> Any:
+    """What the rules of the first library base that says so have under a name: `fields`, `prepare`; None where none does."""
+    rules = (find_layer(base.name) for base in mro if isinstance(base, Lib))
+    return next((found for rule in rules if (found := getattr(rule, name, None)) is not None), None)
 
 
 def is_module(mro: tuple[Value | None, ...]) -> bool:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from distml.interp.budget import DECORATOR_STEPS, briefly
 from distml.interp.calls import Arguments, call_value
-from distml.interp.classes import ClassRecord, Property, own_fields
-from distml.values import Bound, Class, Const, Function, Lib, LibMethod, Opaque, Partial, Value
+from distml.interp.classes import ClassRecord, Property, library_trait, own_fields
+from distml.values import NONE, Bound, Class, Const, Function, Lib, LibMethod, Opaque, Partial, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -122,6 +122,10 @@ def decorate_class(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cl
     from distml.interp.expressions import evaluate
 
     value: Value = cls
+    more = library_trait(record.mro, "fields")
+    if more is not None:
+        own = {name: default for name, default in _all_fields(vm, node, record) if name not in more}
+        record.fields = (*own.items(), *((name, NONE) for name in more))
     for decorator in reversed(node.decorator_list):
         inner = decorator.func if isinstance(decorator, ast.Call) else decorator
         name = _library_name(evaluate(vm, inner))

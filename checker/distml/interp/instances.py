@@ -13,7 +13,7 @@ from distml.interp.calls import (
     run_rule,
     unknown_call,
 )
-from distml.interp.classes import ClassRecord, entry, is_module, lookup
+from distml.interp.classes import ClassRecord, entry, is_module, library_trait, lookup
 from distml.interp.library import library_bases, library_member
 from distml.ops.dialect import library_of
 from distml.ops.registry import find_layer
@@ -106,6 +106,10 @@ def fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments,
     after = vm.attribute(ref, "__post_init__")
     if after is not None and not isinstance(after, Opaque):
         call_value(vm, after, Arguments(passed), node)
+    prepare, _ = lookup(vm, owner.mro, library_trait(owner.mro, "prepare") or "")
+    if isinstance(prepare, Function):
+        # The parts that a module of flax makes in `setup` are there whenever it runs.
+        call_value(vm, prepare, Arguments([ref]), node)
 
 
 def _bind_fields(

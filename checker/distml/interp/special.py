@@ -77,6 +77,9 @@ _ALIASES = {
     "torch.functional.": "torch.",
     "numpy.core.": "numpy.",
     "jax.numpy.ndarray": "jax.Array",
+    "flax.linen.initializers.": "jax.nn.initializers.",
+    "flax.nnx.initializers.": "jax.nn.initializers.",
+    "flax.linen.module.": "flax.linen.",
 }
 
 
@@ -351,6 +354,13 @@ _KEEPING = (
     "jax.custom_jvp",
     "jax.custom_vjp",
     "jax.custom_batching.custom_vmap",
+    "flax.linen.compact",
+    "flax.linen.nowrap",
+    "flax.linen.jit",
+    "flax.linen.remat",
+    "flax.linen.checkpoint",
+    "flax.nnx.jit",
+    "flax.nnx.remat",
     "tensorflow.function",
     "tensorflow.autograph.experimental.do_not_convert",
     "keras.utils.register_keras_serializable",

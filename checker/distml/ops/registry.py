@@ -32,6 +32,7 @@ LIBRARIES = {
     "keras": "bindings.keras",
     "jax": "bindings.jax",
     "optax": "bindings.optax",
+    "flax": "bindings.flax",
     **dict.fromkeys(
         (
             "argparse builtins collections copy functools itertools math operator os random types typing"

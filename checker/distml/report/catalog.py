@@ -13,6 +13,7 @@ TITLES = {
     "tensorflow": "TensorFlow",
     "keras": "Keras",
     "jax": "JAX",
+    "flax": "Flax",
     "optax": "Optax",
 }
 TITLES |= {"einops": "einops", "python": "Python"}

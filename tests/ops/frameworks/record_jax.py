@@ -19,6 +19,7 @@ import numpy as np
 
 from ops.frameworks.drawing import COUNT
 from ops.frameworks.jax_functions import FUNCTIONS
+from ops.frameworks.jax_layers import LINEN, NNX
 from ops.frameworks.numpy_texts import described, numpy_calls
 
 NOT_ABOUT_SHAPES = re.compile(
@@ -104,9 +105,33 @@ def drawn() -> Iterator[dict[str, Any] | None]:
             yield line_of(path, found(path), args, kwargs)
 
 
+def layers() -> Iterator[dict[str, Any] | None]:
+    """Layers of Flax, made and called; those of linen on parameters that they make themselves."""
+    from flax import linen, nnx
+
+    for library, table in ((linen, LINEN), (nnx, NNX)):
+        for name, draw in table.items():
+            for _ in range(2 * COUNT):
+                args, kwargs, inputs = draw()
+                kind = "int32" if name == "Embed" else "float32"
+                arrays = [np.zeros(sizes, kind) for sizes in inputs]
+
+                def call(*given: Any, name: str = name, args: Any = args, kwargs: Any = kwargs) -> Any:
+                    if library is nnx:  # noqa: B023
+                        return getattr(nnx, name)(*args, **kwargs, rngs=nnx.Rngs(0))(*given)
+                    made = getattr(linen, name)(*args, **kwargs)
+                    return made.init_with_output(jax.random.PRNGKey(0), *given)[0]
+
+                line = line_of(f"{library.__name__}.{name}", call, arrays, {})
+                if line is not None:
+                    told_args = [described(arg) for arg in args]
+                    options = {key: described(value) for key, value in kwargs.items()}
+                    yield {**line, "args": told_args, "kwargs": options, "inputs": inputs}
+
+
 def main() -> None:
     """Write the record of one library."""
-    lines = {"jax": lambda: chain(of_numpy(), drawn())}[sys.argv[1]]()
+    lines = {"jax": lambda: chain(of_numpy(), drawn()), "flax": layers}[sys.argv[1]]()
     with open(sys.argv[2], "w", encoding="utf-8") as file:
         file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines if line is not None)
 

@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
 from distml.ops.registry import op
-from distml.values import NONE, Const, DictRecord, ListRecord, Num, Prim, Ref, Tensor, Tup, Value
+from distml.values import NONE, Const, DictRecord, InstanceRecord, Lib, ListRecord, Num, Prim, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distml.ops.call import Call
 
+PARAMETERS = "flax.linen.Params"
+"""The class of parameters that stay whole: every function of trees gives them back as they are."""
 _DEPTH = 16
+
+
+def is_whole(call: Call, tree: Value) -> bool:
+    """Whether a value stands for a tree of parameters that is not taken apart."""
+    record = call.world.record(tree) if isinstance(tree, Ref) else None
+    return isinstance(record, InstanceRecord) and record.cls == Lib(PARAMETERS)
 
 
 def is_leaf(value: Value) -> bool:
@@ -48,8 +56,8 @@ def rebuilt(call: Call, tree: Value, parts: dict[Value, Value]) -> Value:
 
 def mapped(call: Call, function: Callable[..., Value], tree: Value, *rest: Value, depth: int = 0) -> Value:
     """The tree of what `function` makes of each leaf, and of the values in its place in the `rest`."""
-    if tree == NONE:
-        return NONE
+    if tree == NONE or is_whole(call, tree):
+        return tree
     parts = parts_of(call, tree) if depth < _DEPTH else None
     if parts is None:
         return function(tree, *rest) if is_leaf(tree) else call.unknown()
