@@ -83,20 +83,20 @@ class Calls:
         first, second = (channel.roles or ("", ""))[:2]
         known = value.known
         if value.kind is not Kind.DATA:
-            self.facts.say("CHO302", node, "only data is sent over a channel, not channels or choreographies")
+            self.facts.say("CHO302", node, "only data can be sent over a channel, not channels or choreographies")
         elif known is None or value.loose:
             if channel.name == "DiChannel":
                 return first
             hint = f"write `value @ {first}()` or `value @ {second}()`"
             self.facts.say("CHO108", node, f"this value is at no role: {first} or {second} could send it", hint)
         elif channel.name == "DiChannel" and first not in known and second in known:
-            self.facts.say("CHO301", node, f"this channel leads from {first} to {second}, the value is at {second}")
+            self.facts.say("CHO301", node, f"this channel goes from {first} to {second}, the value is at {second}")
         elif not known & {first, second}:
             message = f"the channel is between {first} and {second}, the value is at {names(value.roles)}"
             self.facts.say("CHO302", node, message)
         elif (value.place or frozenset()) >= {first, second}:
             between_all = set(self.scope.everyone) == {first, second}  # else it may have been meant for a third party
-            mend = Mend("use the value as it is", node, node.args[0]) if between_all else None
+            mend = Mend("use the value without sending it", node, node.args[0]) if between_all else None
             self.facts.say("CHO303", node, f"{first} and {second} both hold this value already", mend=mend)
         else:
             return first if first in (value.place or known) else second
@@ -110,7 +110,7 @@ class Calls:
         if isinstance(node.func, ast.Subscript):
             given = [last(part) for part in parts_of(node.func)]
             if len(given) != len(definition.roles):
-                message = f"{name} has {len(definition.roles)} roles, {len(given)} are given"
+                message = f"{name} has {len(definition.roles)} roles, but {len(given)} are given"
                 self.facts.say("CHO107", node, message)
             roles = dict(zip(definition.roles, given))
         called, inherited = made or (None, {})
@@ -179,13 +179,13 @@ class Calls:
                 roles[role] = role
         missing = [role for role in formal if role not in roles]
         if missing:
-            self.facts.say("CHO107", node, f"nothing says who is {names(missing)} of `{name}`")
+            self.facts.say("CHO107", node, f"cannot determine who plays {names(missing)} of `{name}`")
         actual = [roles[role] for role in formal if role in roles]
         twice = sorted({role for role in actual if actual.count(role) > 1})
         if twice:
-            self.facts.say("CHO105", node, f"{names(twice)} would play several roles of `{name}` at once")
+            self.facts.say("CHO105", node, f"{names(twice)} would play more than one role of `{name}` at once")
         for role in sorted(set(actual) - set(self.scope.everyone)):
-            self.facts.say("CHO106", node, f"{role} takes no part in this choreography")
+            self.facts.say("CHO106", node, f"{role} is not a role of this choreography")
 
     def _bound(self, node: ast.Call, called: Function, skip: int) -> tuple[tuple[str, ast.expr, bool], ...]:
         """Name, argument and whether it was given by name; in the order of the parameters."""
@@ -210,7 +210,7 @@ class Calls:
         function = node.func
         is_field = isinstance(function, ast.Attribute) and self.check(function.value).kind is Kind.OBJECT
         if isinstance(function, ast.Attribute) and function.attr in ("com", "select") and not is_field:
-            message = f"nothing here says that `{ast.unparse(function.value)}` is a channel, or of which roles"
+            message = f"cannot determine whether `{ast.unparse(function.value)}` is a channel, or between which roles"
             self.facts.say("CHO402", node, message, "annotate it in this file: `Channel[T, A, B]`")
         operands = [function.value] if isinstance(function, ast.Attribute) and not is_field else [function]
         operands += [*node.args, *(each.value for each in node.keywords)]

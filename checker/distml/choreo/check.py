@@ -75,7 +75,7 @@ def _project(module: Module, facts: Facts, parties: Parties, function: Function,
     except ChoiceError as error:
         code, why = _why(error)
         message = f"{error.role} {why}\n{_beside(error)}"
-        hint = f"tell {error.role} with `select` at the start of each branch, or let it know the condition"
+        hint = f"tell {error.role} with `select` at the start of each branch, or send it the condition"
         facts.say(code, error.node, message, hint)
 
 
@@ -83,19 +83,19 @@ def _why(error: ChoiceError) -> tuple[str, str]:
     left, right = error.left, error.right
     told = [bool(side) and isinstance(side[0], ast.Match) for side in (left, right)]
     if isinstance(error.node, ast.While | ast.For):
-        return "CHO207", "acts in this loop, but does not know whether there is another turn"
+        return "CHO207", "acts in this loop, but does not know whether there is another iteration"
     if error.after_label or (all(told) and _subject(left) == _subject(right)):
-        return "CHO204", "is told the same label in two branches in which it acts differently"
+        return "CHO204", "receives the same label in two branches in which it acts differently"
     if any(told) and not (waits_for_label(left) and waits_for_label(right)):
-        return "CHO205", "is told of one branch alone"
+        return "CHO205", "is told of one branch only"
     if all(told):
-        return "CHO202", "is told over different channels, or by labels of different enums, which branch was taken"
+        return "CHO202", "is told which branch was taken over different channels or by labels of different enums"
     if waits_for_label(left) or waits_for_label(right):
         return "CHO203", "acts before it is told which branch was taken"
     leaves = [bool(side) and isinstance(side[0], ast.Return | ast.Break | ast.Continue) for side in (left, right)]
     if left and right and leaves[0] == leaves[1]:
         return "CHO202", "acts differently in two branches and is not told which was taken"
-    return "CHO201", "acts in one branch alone and is not told which was taken"
+    return "CHO201", "acts in one branch only and is not told which was taken"
 
 
 def _subject(body: list[ast.stmt]) -> str:
@@ -124,9 +124,9 @@ def _header(definition: Definition, facts: Facts) -> None:
         if isinstance(base, ast.Subscript) and last(base.value) in BASES:
             count, given = last(base.value)[2:], len(definition.roles)
             if count and int(count) != given:
-                facts.say("CHO107", base, f"Ch{count} has {count} roles, {given} are given")
+                facts.say("CHO107", base, f"Ch{count} has {count} roles, but {given} are given")
             for role in {role for role in definition.roles if definition.roles.count(role) > 1}:
-                facts.say("CHO105", base, f"{role} is named twice")
+                facts.say("CHO105", base, f"{role} is listed twice")
 
 
 def _overrides(module: Module, name: str, facts: Facts) -> None:
@@ -136,7 +136,7 @@ def _overrides(module: Module, name: str, facts: Facts) -> None:
             continue
         parent = module.classes[base]
         if len(roles) != len(parent.roles):
-            facts.say("CHO107", definition.node, f"{base} has {len(parent.roles)} roles, {len(roles)} are given")
+            facts.say("CHO107", definition.node, f"{base} has {len(parent.roles)} roles, but {len(roles)} are given")
         given = dict(zip(parent.roles, roles))
         for method in definition.methods.values():
             known = parent.methods.get(method.node.name)
@@ -146,7 +146,7 @@ def _overrides(module: Module, name: str, facts: Facts) -> None:
             theirs = [each.type.renamed(given).roles for each in known.parameters[1:]]
             theirs.append(known.returns.renamed(given).roles if known.returns else None)
             if ours != theirs:
-                message = f"`{method.node.name}` has other roles than the one of {base} that it replaces"
+                message = f"`{method.node.name}` has different roles from the method of {base} that it overrides"
                 facts.say("CHO112", method.node, message, None, (("that one", known.node),))
 
 

@@ -89,8 +89,8 @@ class Expressions(Calls):
             self.facts.say(
                 code,
                 node,
-                f"{what} is needed at {names(target.roles)}, this value is at {names(found.roles)}",
-                "communicate it with `com` over a channel to that role",
+                f"{what} is needed at {names(target.roles)}, but this value is at {names(found.roles)}",
+                "send it to that role with `com` over a channel",
             )
         else:
             self.settle(node, target.place)
@@ -99,8 +99,8 @@ class Expressions(Calls):
     def agreed(self, node: ast.expr, roles: Iterable[str], what: str) -> None:
         """Report what each of these roles would compute for itself, with a result of its own."""
         if len(set(roles)) > 1:
-            message = f"{what} is to be the same at {names(roles)}, but each would compute it for itself"
-            self.facts.say("CHO110", node, message, "compute it at one role and communicate the result")
+            message = f"{what} must be the same at {names(roles)}, but each would compute it separately"
+            self.facts.say("CHO110", node, message, "compute it at one role and send the result to the others")
 
     def _same_object(self, node: ast.expr, found: Located, target: Located, code: str, what: str) -> None:
         if found.kind is Kind.CHANNEL and target.kind is Kind.CHANNEL:
@@ -141,7 +141,7 @@ class Expressions(Calls):
             found = self.check(operand)
             loose |= found.loose
             if found.kind is not Kind.DATA:
-                self.facts.say("CHO104", operand, f"{_named(found)} is not a value that local code can work with")
+                self.facts.say("CHO104", operand, f"{_named(found)} cannot be used by local code")
                 continue
             if found.roles is None:
                 continue
@@ -152,7 +152,7 @@ class Expressions(Calls):
                     "CHO104",
                     node,
                     f"operands are at different roles: {names(place)} and {names(here)}",
-                    "communicate one of them with `com`",
+                    "send one of them with `com`",
                     related,
                 )
                 continue
@@ -186,8 +186,8 @@ class Expressions(Calls):
         """Report a change that fewer make than hold what is changed; what is everywhere is held by all."""
         holders = held.place or frozenset(self.scope.everyone)
         if place is not None and holders - place:
-            message = f"this is held by {names(holders)}, but changed at {names(place)} alone"
-            self.facts.say("CHO111", node, message, "change it where all of them hold it, or change a copy")
+            message = f"this is held by {names(holders)}, but changed at {names(place)} only"
+            self.facts.say("CHO111", node, message, "change it at all of these roles, or change a copy")
 
     def _constant(self, node: ast.Constant) -> Located:
         return EVERYWHERE
@@ -197,14 +197,14 @@ class Expressions(Calls):
             return self.scope.types[node.id]
         if node.id in self.scope.unset:
             missing = self.scope.unset[node.id]
-            self.facts.say("CHO109", node, f"`{node.id}` is not set on every path to here at {names(missing)}")
+            self.facts.say("CHO109", node, f"`{node.id}` might not be set here at {names(missing)}")
             return Located(Kind.DATA, tuple(sorted(missing)))
         if node.id in self.scope.declared:
             declared = self.scope.declared[node.id]
             self.facts.say("CHO109", node, f"`{node.id}` is used at {names(declared.roles)} before it is set there")
             return declared
         if node.id in self.module.functions:
-            self.facts.say("CHO402", node, "a choreography is called where it is named, and is no value")
+            self.facts.say("CHO402", node, "a choreography must be called where it is named; it is not a value")
         return EVERYWHERE
 
     def _attribute(self, node: ast.Attribute) -> Located:
@@ -213,11 +213,11 @@ class Expressions(Calls):
             found = self.module.field_of(base, node.attr)
             if found is None and self.module.method_of(base, node.attr) is not None:
                 self.facts.say(
-                    "CHO402", node, "a method of a choreography is called where it is named, and is no value"
+                    "CHO402", node, "a method of a choreography must be called where it is named; it is not a value"
                 )
             return found or Located(Kind.DATA, base.roles)
         if base.kind is Kind.CHANNEL:
-            self.facts.say("CHO208", node, "what a channel can do is called where it is named, and is no value")
+            self.facts.say("CHO208", node, "a channel's method must be called where it is named; it is not a value")
             return EVERYWHERE
         return Located(Kind.DATA, base.roles, loose=base.loose)
 
@@ -231,18 +231,18 @@ class Expressions(Calls):
     def _placed(self, node: ast.BinOp, role: str) -> Located:
         if role not in self.scope.everyone:
             parties = names(self.scope.everyone)
-            self.facts.say("CHO106", node, f"{role} takes no part in this choreography between {parties}")
+            self.facts.say("CHO106", node, f"{role} is not a role of this choreography between {parties}")
         self.facts.calls[node] = Placed(node.left)
         self.wanted(node.left, Located(Kind.DATA, (role,)), "CHO101", "a value placed with `@`")
         return Located(Kind.DATA, (role,))
 
     def _compare(self, node: ast.Compare) -> Located:
-        if self.local_only(node.comparators[1:], "an operand that may not be reached"):
+        if self.local_only(node.comparators[1:], "an operand that might not be evaluated"):
             return Located(Kind.DATA, self.scope.everyone)
         return self.meet(node, (node.left, *node.comparators))
 
     def _boolop(self, node: ast.BoolOp) -> Located:
-        if self.local_only(node.values[1:], "an operand that may not be reached"):
+        if self.local_only(node.values[1:], "an operand that might not be evaluated"):
             return Located(Kind.DATA, self.scope.everyone)
         return self.meet(node, node.values)
 
@@ -286,9 +286,7 @@ class Expressions(Calls):
         return found
 
     def _await(self, node: ast.Await | ast.Yield | ast.YieldFrom) -> Located:
-        self.facts.say(
-            "CHO402", node, "a choreography neither awaits nor yields: its projections block or await for it"
-        )
+        self.facts.say("CHO402", node, "a choreography does not await or yield: its projections block or await")
         return EVERYWHERE
 
     _yield = _yieldfrom = _await
@@ -300,7 +298,7 @@ class Expressions(Calls):
             for call in (each for each in ast.walk(node) if isinstance(each, ast.Call)):
                 if self.communicates(call):
                     self.facts.say(
-                        "CHO403", call, f"communication in {where}: not every party knows whether it happens"
+                        "CHO403", call, f"communication in {where}: not every party knows whether it is executed"
                     )
         return len(self.facts.problems) > before
 

@@ -128,4 +128,4 @@ def roles(*parties: type[Role]) -> Callable[[S], S]:
 
 
 def _unprojected() -> Exception:
-    return NotImplementedError("a choreography is not run itself: `distml project` makes the program of each party")
+    return NotImplementedError("a choreography is not run itself: `distml project` writes the program of each party")

@@ -34,14 +34,14 @@ def _signature(function: Function, facts: Facts) -> None:
         _named_twice(hint, facts)
         for role in dict.fromkeys(roles_in(hint)):
             if role not in function.roles and hint is not None:
-                facts.say("CHO106", hint, f"{role} takes no part in this choreography between {names(function.roles)}")
+                facts.say("CHO106", hint, f"{role} is not a role of this choreography between {names(function.roles)}")
 
 
 def _named_twice(hint: ast.expr | None, facts: Facts) -> None:
     if isinstance(hint, ast.Subscript) and last(hint.value) in ("At", *CHANNELS):
         used = list(roles_in(hint))
         for role in {role for role in used if used.count(role) > 1}:
-            facts.say("CHO105", hint, f"{role} is named twice")
+            facts.say("CHO105", hint, f"{role} is listed twice")
 
 
 class _Statements:
@@ -62,7 +62,7 @@ class _Statements:
         for each in nodes:
             fact = self.facts.calls.get(each) if isinstance(each, ast.expr) else None
             if isinstance(fact, Transfer) and fact.is_select and id(each) not in alone:
-                self.facts.say("CHO208", each, "`select` is a statement of its own: a label is no value")
+                self.facts.say("CHO208", each, "`select` must be a statement of its own: a label is not a value")
 
     @property
     def expressions(self) -> Expressions:
@@ -95,7 +95,7 @@ class _Statements:
             self._tell(node, fact)
         elif found.loose and found.roles is None:
             self.facts.say(
-                "CHO108", node, "this call is at no role: nothing says who runs it", "place it: `call() @ Role()`"
+                "CHO108", node, "this call is at no role: cannot determine who runs it", "place it: `call() @ Role()`"
             )
         elif isinstance(node.value, ast.Call) and fact is None:
             for each in self.expressions.changed_by(node.value):
@@ -110,7 +110,7 @@ class _Statements:
                     *self.function.roles
                 }
                 mend = Mend("remove the select", node) if superfluous else None
-                self.facts.say("CHO206", node, f"{fact.receiver} knows already which branch was taken", mend=mend)
+                self.facts.say("CHO206", node, f"{fact.receiver} already knows which branch was taken", mend=mend)
             told.setdefault(fact.receiver, label)
 
     def _whole(self, node: ast.AST, target: ast.expr, value: Located) -> None:
@@ -131,7 +131,7 @@ class _Statements:
             found = self.expressions.check(node.value)
             if found.loose and found.roles is None:
                 hint = "annotate the variable, or place the call: `call() @ Role()`"
-                self.facts.say("CHO108", node, "this call is at no role: nothing says who runs it", hint)
+                self.facts.say("CHO108", node, "this call is at no role: cannot determine who runs it", hint)
         for target in node.targets:
             (self._bind if len(node.targets) == 1 else self._bind_part)(target, found)
 
@@ -187,7 +187,7 @@ class _Statements:
         _named_twice(node.annotation, self.facts)
         for role in roles_in(node.annotation):
             if role not in self.function.roles:
-                self.facts.say("CHO106", node.annotation, f"{role} takes no part in this choreography")
+                self.facts.say("CHO106", node.annotation, f"{role} is not a role of this choreography")
                 return
         if isinstance(node.target, ast.Name):
             self.scope.declared[node.target.id] = declared
@@ -219,7 +219,7 @@ class _Statements:
 
     def _assert(self, node: ast.Assert) -> None:
         if node.msg is not None:
-            self.expressions.local_only([node.msg], "a message that may not be needed")
+            self.expressions.local_only([node.msg], "a message that might not be evaluated")
         self.expressions.meet(node.test, [each for each in (node.test, node.msg) if each is not None])
 
     def _delete(self, node: ast.Delete) -> None:
@@ -249,7 +249,7 @@ class _Statements:
                 if isinstance(name, str):
                     self.scope.types[name] = subject
             if case.guard is not None:
-                self.expressions.local_only([case.guard], "a condition that may not be reached")
+                self.expressions.local_only([case.guard], "a condition that might not be evaluated")
                 self.expressions.wanted(case.guard, subject, "CHO104", "the condition of this case")
         bodies = [case.body for case in node.cases]
         if not any(takes_everything(case) for case in node.cases):
@@ -295,8 +295,8 @@ class _Statements:
         items = self._guard(node.iter)
         if (items.roles is None or len(items.roles) > 1) and self.module.around.is_set(items.data):
             holders = names(items.roles or self.function.roles)
-            message = f"{holders} hold the same set, but each goes through it in an order of its own"
-            self.facts.say("CHO110", node.iter, message, "go through `sorted(...)` of it")
+            message = f"{holders} hold the same set, but each iterates over it in its own order"
+            self.facts.say("CHO110", node.iter, message, "iterate over `sorted(...)` of it")
         before = self.scope
         self.scope = before.copy()
         for each in ast.walk(node.target):
@@ -305,7 +305,7 @@ class _Statements:
                 message = (
                     f"`{ast.unparse(each)}` is needed at {names(held.roles)}, this value is at {names(items.roles)}"
                 )
-                self.facts.say("CHO101", each, message, "give the variable of the loop a name of its own")
+                self.facts.say("CHO101", each, message, "use another name for the loop variable")
         self._bind(node.target, items._replace(kind=Kind.DATA, data=element(items.data), loose=False))
         inner = self.scope
         self._paths(items, [node.body, node.orelse])
@@ -324,7 +324,7 @@ class _Statements:
                 self._bind(item.optional_vars, found)
         ends = self.block(node.body)
         if hidden and self._acts(node.body):
-            self.facts.say("CHO401", node, "`suppress` hides a failure from the parties that wait for this one")
+            self.facts.say("CHO401", node, "`suppress` hides an exception from the parties that wait for this one")
         elif hidden:
             self._alone(node, node.body, [])
         return ends
@@ -342,7 +342,9 @@ class _Statements:
             if self.block(handler.body):
                 ends.append(self.scope)
             if self._acts(handler.body):
-                self.facts.say("CHO401", handler, "communication in a handler: the other parties need not come here")
+                self.facts.say(
+                    "CHO401", handler, "communication in an exception handler: the other parties may not reach it"
+                )
         self.scope = before
         if ends:
             self._join(ends)
@@ -350,9 +352,9 @@ class _Statements:
             self.facts.say(
                 "CHO401",
                 node,
-                f"communication under a handler of {names(set(map(_caught, node.handlers)))}: the party that fails goes "
-                "on elsewhere, the others wait for it",
-                "catch around local code only, and communicate the outcome; or catch `ChoreographyError`",
+                f"communication under a handler of {names(set(map(_caught, node.handlers)))}: the party that raises "
+                "continues in the handler, the others wait for it",
+                "catch exceptions around local code only and send the outcome, or catch `ChoreographyError`",
             )
         elif node.handlers and not handled and not any(self._acts(handler.body) for handler in node.handlers):
             self._alone(node, [*node.body, *node.orelse], [each for part in node.handlers for each in part.body])
@@ -371,16 +373,16 @@ class _Statements:
             self.facts.say(
                 "CHO401",
                 node,
-                f"{names(acting | reacting | frozenset().union(*places))} act where a failure of one of them is caught: "
-                "the others do not know of it",
-                "catch around the code of one party, and communicate the outcome",
+                f"{names(acting | reacting | frozenset().union(*places))} act where an exception of one of them is caught: "
+                "the others are not told",
+                "catch exceptions around the code of one party and send the outcome",
             )
         elif acting and acting != frozenset(every):
             for each in (leaf for part in (*guarded, *handling) for leaf in ast.walk(part)):
                 if isinstance(each, ast.Return | ast.Break | ast.Continue):
                     others = names(frozenset(every) - acting)
                     self.facts.say(
-                        "CHO401", each, f"{others} cannot know that {names(acting)} goes on elsewhere from here"
+                        "CHO401", each, f"{others} cannot know that {names(acting)} continues elsewhere from here"
                     )
 
     def _raising(self, node: ast.stmt) -> frozenset[str]:

@@ -164,9 +164,9 @@ def _say(run: Run, handler: ast.ExceptHandler, name: str, place: Place) -> None:
         Note(
             "SPM302",
             place,
-            f"`{name}` in a handler of {caught}: an exception comes to one rank, the others are not here",
+            f"`{name}` in a handler of {caught}: one rank alone may raise it, and the others do not get here",
             (),
-            "remember the exception, let all ranks agree on it after the `try` (all_reduce of a flag), then act",
+            "record the exception, all-reduce a flag after the `try`, then act on it on all ranks",
         )
     )
 

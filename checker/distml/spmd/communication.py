@@ -92,14 +92,14 @@ def _own(name: str, named: dict[str, Value], place: Place) -> Value | None:
     at = f"{place.node.lineno}:{place.node.col_offset}"
     text = place.source.text
     if name in CLOCKS:
-        return Unknown(f"{name}@{at}", Local("every rank reads its own clock", place))
+        return Unknown(f"{name}@{at}", Local("each rank reads its own clock", place))
     if name in DICE and "seed" not in text and "__main__" in text:
-        return Unknown(f"{name}@{at}", Local("every rank throws its own dice: nothing seeds them", place))
+        return Unknown(f"{name}@{at}", Local("the random numbers differ between ranks: no seed is set", place))
     if name.endswith(".DistributedSampler"):
         return Unknown(f"sampler@{at}", type=SAMPLER)
     sampler = named.get("sampler")
     if name.endswith(".DataLoader") and isinstance(sampler, Unknown) and sampler.type == SAMPLER:
-        why = Local("every rank has its own batches: the sampler is a DistributedSampler", place)
+        why = Local("each rank has its own batches: the sampler is a DistributedSampler", place)
         return Unknown(f"loader@{at}", each=Unknown(f"batch@{at}", why))
     return None
 

@@ -299,7 +299,9 @@ def item(container: Value, index: Value, place: Place) -> Value:
 def _stride(index: Value, place: Place) -> Local | None:
     """Why two ranks may get different numbers of members: `x[rank::size]`."""
     strided = isinstance(index, Unknown) and index.type == "slice by rank"
-    return Local("every rank takes its own part, and parts need not have one length", place) if strided else None
+    return (
+        Local("each rank has its own part of the data, and the parts may differ in length", place) if strided else None
+    )
 
 
 def _slice(run: Run, scope: Scope, node: ast.Slice) -> Value:

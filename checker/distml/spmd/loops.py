@@ -125,14 +125,14 @@ def _mind_order(run: Run, node: ast.For | ast.AsyncFor, member: Value, before: i
     """A set of texts has another order in every process, and so have the collectives of its turns."""
     event = next((each for each in run.trace.events[before:] if each.name not in _EMPTY), None)
     if isinstance(member, Unknown) and member.type == "text of a set" and event is not None:
-        related = ((f"`{event.name}` is reached once for each of them", event.place),)
+        related = ((f"`{event.name}` is called once for each of its items", event.place),)
         run.note(
             Note(
                 "SPM303",
                 Place(place.source, node.iter),
-                "this set of texts has another order in every process: ranks communicate for different members",
+                "the iteration order of this set of strings differs between ranks, so they communicate for different items",
                 related,
-                "go through `sorted(...)` of it, or keep the names in a list",
+                "iterate over `sorted(...)` of it, or keep the names in a list",
             )
         )
 

@@ -104,21 +104,21 @@ def _alone(parted: Parting, why: Cause) -> Finding | None:
     related = (*_condition(why), *_deeper(event, place), *_next(other, 1 - rank))
     name = f"`{_call(event)}`"
     if why.turns[rank].loop:
-        message = (
-            f"{name} is reached in each turn of a loop that rank {rank} goes through more often than rank {1 - rank}"
-        )
-        hint = "let every rank take the same number of turns"
+        message = f"{name} is called in each iteration of a loop that rank {rank} runs more often than rank {1 - rank}"
+        hint = "run the same number of iterations on every rank"
         return Finding("SPM103", place, message, why.turns[0].place.node, related, hint, event.name, 1 - rank)
     if event.name in MAKES:
-        message = f"{name} is reached by rank {rank} and not by rank {1 - rank}: every rank has to make the group"
-        hint = "call it on all ranks, also on those that are not in the group"
+        message = f"{name} is reached by rank {rank} and not by rank {1 - rank}: creating a group is a collective of all ranks"
+        hint = "call it on all ranks, including those that are not members of the group"
         return Finding("SPM104", place, message, why.turns[0].place.node, related, hint, event.name, 1 - rank)
     if event.name in DECIDES:
-        message = f"{name} is made on rank {rank} and not on rank {1 - rank}: what it does takes all ranks"
-        hint = "give the callback to all ranks; those that write files belong to the first rank alone"
+        message = (
+            f"{name} is created on rank {rank} and not on rank {1 - rank}: it calls collectives, which need all ranks"
+        )
+        hint = "pass the callback on all ranks; only callbacks that write files belong on rank 0 alone"
         return Finding("SPM101", place, message, why.turns[0].place.node, related, hint, event.name, 1 - rank)
-    message = f"{name} is reached by rank {rank} and not by rank {1 - rank}: rank {rank} waits for ever"
-    hint = "let all ranks call it: move it out of what depends on the rank"
+    message = f"{name} is reached by rank {rank} and not by rank {1 - rank}: rank {rank} blocks indefinitely"
+    hint = "call it on all ranks: move it out of the code that depends on the rank"
     return Finding("SPM101", place, message, why.turns[0].place.node, related, hint, event.name, 1 - rank)
 
 
@@ -134,12 +134,12 @@ def _left(parted: Parting, why: Cause) -> Finding | None:
     related = ((f"rank {1 - rank} {word} here", leap.place), *_condition(why), *_deeper(event, place))
     anchor = why.turns[0].place.node
     if local is not None:
-        message = f"a rank that {word} in {_line(leap.place)} does not reach `{_call(event)}`; others may"
+        message = f"a rank that {word} in {_line(leap.place)} does not reach `{_call(event)}`; other ranks may"
         related = (related[0], (local.why, local.place), *related[1:])
         return Finding("SPM301", place, message, anchor, related, _AGREE)
     again = " again" if parted.kind == "again" else ""
     message = f"`{_call(event)}` is not reached{again} by rank {1 - rank}, which {word} in {_line(leap.place)}"
-    hint = "let all ranks leave together, or none before this"
+    hint = "let all ranks leave together, or none before this collective"
     return Finding("SPM102", place, message, anchor, related, hint, event.name, 1 - rank)
 
 
@@ -148,7 +148,7 @@ def _line(place: Place) -> str:
     return f"line {cell.line} of cell {cell.cell}" if cell else f"line {place.node.lineno}"
 
 
-_AGREE = "let the ranks agree first: reduce the value over all ranks, or broadcast what one of them decides"
+_AGREE = "make the value the same on all ranks first: all-reduce it, or broadcast one rank's decision"
 
 
 def _local(parted: Parting, why: Cause) -> Finding | None:
@@ -163,18 +163,20 @@ def _local(parted: Parting, why: Cause) -> Finding | None:
     related = ((local.why, local.place), *_condition(why), *_deeper(event, place))
     name = f"`{_call(event)}`"
     if turn.loop:
-        message = f"{name} is reached once a turn, and ranks need not have the same number of turns"
-        hint = "give every rank the same number: pad or drop the rest, or use `Join`"
+        message = f"{name} is called in every iteration, and ranks may run different numbers of iterations"
+        hint = "give every rank the same number of iterations: pad or drop the remainder, or use `Join`"
         return Finding("SPM304", place, message, turn.place.node, related, hint)
-    message = f"{name} depends on a value that every rank has its own of: some may reach it, others not"
+    message = f"{name} depends on a rank-local value: some ranks may reach it, others not"
     return Finding("SPM301", place, message, turn.place.node, related, _AGREE)
 
 
 def _crossed(first: Event, second: Event, why: Cause) -> Finding:
     place = _shown(first, why.turns[0])
-    message = f"rank 0 comes to `{_call(first)}` where rank 1 comes to `{_call(second)}`: they wait for each other"
+    message = f"rank 0 reaches `{_call(first)}` where rank 1 reaches `{_call(second)}`: they wait for each other"
     related = (("rank 1 is here", _shown(second, why.turns[1])), *_condition(why))
-    return Finding("SPM201", place, message, why.turns[0].place.node, related, "call them in one order on all ranks")
+    return Finding(
+        "SPM201", place, message, why.turns[0].place.node, related, "call them in the same order on all ranks"
+    )
 
 
 def _unlike(kind: str, first: Event, second: Event) -> Finding:
@@ -182,31 +184,35 @@ def _unlike(kind: str, first: Event, second: Event) -> Finding:
     name = f"`{_call(first)}`"
     if kind == "root":
         message = f"{name} has root {first.root} on rank 0 and root {second.root} on rank 1"
-        return Finding("SPM202", first.place, message, first.place.node, (), "name one rank, the same on all ranks")
+        return Finding("SPM202", first.place, message, first.place.node, (), "pass the same root rank on all ranks")
     if kind == "shape":
         mine, theirs = (_shape(each) for each in (first, second))
         if first.name in MAKES:
             mine, theirs = (f"[{', '.join((each.shape or ())[:-1])}]" for each in (first, second))
-            message = f"{name} makes the group {mine} on rank 0 and {theirs} on rank 1"
+            message = f"{name} creates the group {mine} on rank 0 and {theirs} on rank 1"
             return Finding(
-                "SPM201", first.place, message, first.place.node, (), "make groups in one order on all ranks"
+                "SPM201", first.place, message, first.place.node, (), "create groups in the same order on all ranks"
             )
         message = f"{name} gets a tensor of {mine} on rank 0 and of {theirs} on rank 1"
         related = (("rank 1 is here", second.place),) if second.place.node is not first.place.node else ()
-        hint = "give it tensors of one shape and type; pad, or exchange objects"
+        hint = "pass tensors of the same shape and dtype; pad them, or use the object collectives"
         return Finding("SPM203", first.place, message, first.place.node, related, hint)
     if kind == "turns":
-        mine, theirs = ("another number of" if each.turns == -1 else str(each.turns) for each in (first, second))
-        message = f"the loop takes {mine} turns on rank 0 and {theirs} on rank 1, and communicates in each"
-        hint = "let every rank take the same number of turns"
+        known = [str(each.turns) for each in (first, second) if each.turns != -1]
+        counts = f"{known[0]} iterations on rank 0 and {known[1]} on rank 1" if len(known) == 2 else _UNEVEN
+        message = f"the loop runs {counts}, and each calls a collective"
+        hint = "run the same number of iterations on every rank"
         inner = first.first or first
         place = inner.chain[len(first.chain)] if len(inner.chain) > len(first.chain) else inner.place
         return Finding("SPM103", place, message, first.place.node, (("the loop", first.place),), hint)
     what = "sends before it receives" if first.name == "send" else "receives before it sends"
     message = f"rank 0 {what}, and so does rank 1: each waits for the other"
     related = (("rank 1 is here", second.place),) if second.place.node is not first.place.node else ()
-    hint = "let one of the two begin with the other half, or use `isend`, or `batch_isend_irecv`"
+    hint = "swap send and receive on one of the two ranks, or use `isend` or `batch_isend_irecv`"
     return Finding("SPM401", first.place, message, first.place.node, related, hint)
+
+
+_UNEVEN = "different numbers of iterations on rank 0 and on rank 1"
 
 
 def _shape(event: Event) -> str:
@@ -219,7 +225,7 @@ def _condition(why: Cause) -> tuple[tuple[str, Place], ...]:
     turns = why.turns
     text = _text(turns[0].place.node)
     if turns[0].loop:
-        return (("this loop goes on for one of them", turns[0].place),)
+        return (("this loop continues on one of them only", turns[0].place),)
     outcomes = ["true" if turn.outcome else "false" for turn in turns]
     if turns[0].local or turns[1].local:
         return ((f"`{text}` may be true on one rank and false on another", turns[0].place),)

@@ -135,7 +135,7 @@ def test_a_proved_peer_with_another_choreography_ends_the_wait(tmp_path: Path) -
     with Listener("Server", protocol="a" * 32, tls=known["Server"]) as listener:
         with Party("Client", protocol="b" * 32) as party:
             refused = outcome(lambda: connect(party, "Server", listener.address, tls=known["Client"]))
-        with Party("Server", protocol="a" * 32, timeout=None) as party:  # waits for ever, unless told
+        with Party("Server", protocol="a" * 32, timeout=None) as party:  # blocks indefinitely, unless told
             told = outcome(lambda: listener.accept(party, "Client"))
     assert isinstance(refused, PartyError)
     assert isinstance(told, ProtocolError)

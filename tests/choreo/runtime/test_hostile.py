@@ -69,7 +69,7 @@ def duel() -> Iterator[Duel]:
     made.close()
 
 
-NO_MESSAGE = "Mallory sent what is no message"
+NO_MESSAGE = "Mallory sent an invalid message"
 
 GARBAGE = {
     "garbage": (framed(b"\x93garbage"), f"{NO_MESSAGE}: unknown kind of message 0x93"),
@@ -83,12 +83,12 @@ GARBAGE = {
     "bytes behind": (framed(b"VNN"), f"{NO_MESSAGE}: 1 bytes after the end"),
     "a long goodbye": (framed(b"Bye"), f"{NO_MESSAGE}: unknown kind of message 0x42"),
     "an enum that is not in WIRE": (packed(Value(Other.YES)), f"{NO_MESSAGE}: Other is not in WIRE"),
-    "a label that is no text": (framed(b"LN"), f"{NO_MESSAGE}: two texts were expected"),
+    "a label that is no text": (framed(b"LN"), f"{NO_MESSAGE}: two strings were expected"),
     "a label for a value": (
         packed(Label("Answer", "YES")),
         "Mallory sent the label Answer.YES; Alice expected a value",
     ),
-    "an abort that is none": (framed(b"AF"), f"{NO_MESSAGE}: two texts were expected"),
+    "an abort that is none": (framed(b"AF"), f"{NO_MESSAGE}: two strings were expected"),
 }
 
 
@@ -284,7 +284,7 @@ def test_a_second_peer_of_the_same_name_is_refused() -> None:
     with Listener("Alice") as listener, Party("Alice", timeout=0.6) as alice:
         words = greeting("distml.choreo 2", "Bob", "Alice", "", "")
         first, second = knock(listener.address, words), knock(listener.address, words)
-        with pytest.raises(Timeout, match=r"Carol did not connect to Alice; .* refused: Bob was here already"):
+        with pytest.raises(Timeout, match=r"Carol did not connect to Alice; .* refused: Bob is already connected"):
             listener.accept(alice, "Carol")
         first.close()
         second.close()

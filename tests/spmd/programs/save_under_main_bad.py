@@ -1,4 +1,4 @@
-"""Saving under `is_main_process()`, where saving itself waits for everybody.
+"""Saving under `is_main_process()`, where saving itself blocks indefinitelyybody.
 
 Fails: hang.
 """

@@ -75,7 +75,7 @@ class End:
         except TimeoutError:
             raise
         except Malformed as error:
-            raise self.party.fail(ProtocolError(f"{self.peer} sent what is no message: {error}")) from error
+            raise self.party.fail(ProtocolError(f"{self.peer} sent an invalid message: {error}")) from error
         except (OSError, EOFError) as error:
             raise self._vanished(when) from error
 

@@ -91,4 +91,4 @@ def _two_texts(contents: bytes, codec: Codec) -> tuple[str, str]:
     match codec.decode(contents):
         case (str(first), str(second)):
             return first, second
-    raise Malformed("two texts were expected")
+    raise Malformed("two strings were expected")

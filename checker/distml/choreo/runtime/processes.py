@@ -122,4 +122,4 @@ def _note(outcome: Outcome, role: str, answer: object) -> None:
         case (False, str(kind), str(fault), str(message)):
             outcome.errors[role] = _KNOWN[kind](message) if kind in _KNOWN else PartyError(fault, message)
         case _:
-            outcome.errors[role] = ProtocolError(f"the report of {role} is none")
+            outcome.errors[role] = ProtocolError(f"the report of {role} is invalid")

@@ -186,7 +186,7 @@ class Listener:
         key = (greeting.sender, greeting.channel)
         with self._changed:
             if self._closed or key in self._parked:
-                raise RefusedError(f"{shown(greeting.sender)} was here already")
+                raise RefusedError(f"{shown(greeting.sender)} is already connected")
             greeting.answer(self.protocol).send(link, deadline)
             self._parked[key] = _Parked(link, time.monotonic() + self._kept)
 

@@ -11,7 +11,7 @@ class WrongRole(Rule):
     roles.
 
     ## Why it matters
-    The party of the variable would have to know a value that nobody sent it: it cannot be projected.
+    The party would need a value that was never sent to it, so the choreography cannot be projected.
 
     ## Example
     ```py
@@ -44,11 +44,11 @@ class ArgumentAtWrongRole(Rule):
     """An argument of a choreography is not at the role of its parameter.
 
     ## What it finds
-    Calls of choreographies, methods and constructors whose arguments are not where the parameters, with the roles
-    of this call, are.
+    Calls of choreographies, methods and constructors whose arguments are at other roles than the parameters, with
+    the roles of this call substituted.
 
     ## Why it matters
-    The party that plays the role of the parameter does not have the argument.
+    The party that plays the parameter's role does not have the argument.
 
     ## Example
     ```py
@@ -84,13 +84,13 @@ class ArgumentAtWrongRole(Rule):
 
 
 class ReturnAtWrongRole(Rule):
-    """A result is not at the role that the signature promises.
+    """A result is not at the role that the signature declares.
 
     ## What it finds
     A `return` whose value is not at all roles of the return annotation.
 
     ## Why it matters
-    Callers rely on the signature: the party it names would return what it does not have.
+    Callers rely on the signature: the declared party would have to return a value that it does not have.
 
     ## Example
     ```py
@@ -120,13 +120,13 @@ class ReturnAtWrongRole(Rule):
 
 
 class OperandsAtDifferentRoles(Rule):
-    """Values of different roles meet in one operation.
+    """Values at different roles are combined in one operation.
 
     ## What it finds
-    Operators, calls of local code and displays whose parts no single role holds together.
+    Operators, calls of local code and displays whose operands have no role in common.
 
     ## Why it matters
-    Nobody can compute the result: each party has only a part of what is needed.
+    No party can compute the result: each has only some of the operands.
 
     ## Example
     ```py
@@ -156,13 +156,14 @@ class OperandsAtDifferentRoles(Rule):
 
 
 class RoleAliasing(Rule):
-    """One party would play two roles of a choreography at once.
+    """One party would play two roles of a choreography.
 
     ## What it finds
     A choreography that is used with the same role twice, and annotations that name a role twice.
 
     ## Why it matters
-    Roles of a choreography are different parties: one that plays two would wait for messages from itself.
+    The roles of a choreography are different parties. A party that plays two of them would wait for messages from
+    itself.
 
     ## Example
     ```py
@@ -200,14 +201,14 @@ class RoleAliasing(Rule):
 
 
 class UnknownRole(Rule):
-    """A role that takes no part in this choreography.
+    """A role that is not a role of this choreography.
 
     ## What it finds
-    Annotations, placements and calls that name a role other than those of the class or of the signature of the
-    function.
+    Annotations, placements and calls that name a role other than those of the class or of the function's signature.
 
     ## Why it matters
-    There is no party to run that part. Name the role in the class header, in the signature, or with `@roles(...)`.
+    There is no party to run that part. Declare the role in the class header, in the signature, or with
+    `@roles(...)`.
 
     ## Example
     ```py
@@ -239,11 +240,11 @@ class UnknownRole(Rule):
 
 
 class RolesNotInferred(Rule):
-    """Nothing says which parties play the roles of a choreography.
+    """Cannot determine which parties play the roles of a choreography.
 
     ## What it finds
-    Constructors and calls where neither brackets nor arguments tell the roles, brackets with another number of
-    roles, and base choreographies with another number.
+    Constructors and calls whose roles follow neither from brackets nor from arguments, brackets with the wrong
+    number of roles, and base choreographies with the wrong number of roles.
 
     ## Why it matters
     Which part of the called choreography a party runs depends on the role it plays there.
@@ -286,14 +287,14 @@ class RolesNotInferred(Rule):
 
 
 class PlacedNowhere(Rule):
-    """Nothing says who runs a call or holds a value.
+    """Cannot determine which role runs a call or holds a value.
 
     ## What it finds
-    Calls without placed arguments whose result no role asks for, and literals sent over a channel that both ends
-    could send on.
+    Calls without placed arguments whose result is not needed at any role, and literals sent over a channel on which
+    either end could send.
 
     ## Why it matters
-    If every party ran it, it would happen several times, with different results.
+    If every party ran the call, it would run several times, with different results.
 
     ## Example
     ```py
@@ -323,13 +324,13 @@ class PlacedNowhere(Rule):
 
 
 class UnsetAtRole(Rule):
-    """A variable is used where it was not set on every path.
+    """A variable is used where it might not be set.
 
     ## What it finds
-    Variables that are annotated but not yet set, or set in only one branch before their use.
+    Variables that are annotated but not assigned yet, or assigned in only one branch before their use.
 
     ## Why it matters
-    The party stops with an `UnboundLocalError`, and all others with it.
+    The party stops with an `UnboundLocalError`, and the other parties stop with it.
 
     ## Example
     ```py
@@ -364,17 +365,18 @@ class UnsetAtRole(Rule):
 
 
 class AgreementNotKept(Rule):
-    """Parties that must agree on a value would each compute it with code that may differ.
+    """Parties that must agree on a value would each compute it, and may get different results.
 
     ## What it finds
-    Values that several roles are to agree on, and that each would compute for itself with a result of its own: clocks,
-    random numbers, files, the environment, a user's answers, the order of a set, the text or hash of an object, calls of
-    code that is not known. Agreement comes from communication, constants, and functions of agreed values that depend on
-    nothing else: those that distml lists for Python and its library, and functions of the file whose bodies show it.
+    Values that several roles must agree on and that each would compute itself with a result that may differ:
+    clocks, random numbers, files, the environment, user input, the iteration order of a set, the text or hash of an
+    object, calls of unknown code. Agreement comes from communication, constants, and pure functions of agreed
+    values: those that distml lists for Python and its standard library, and functions of the file whose bodies are
+    pure.
 
     ## Why it matters
-    Guards and loops rely on agreement: where it is by chance the parties part ways, and one waits for a message that
-    nobody sends.
+    Conditions and loops rely on agreement. Without it the parties take different branches, and one waits for a
+    message that is never sent.
 
     ## Example
     ```py
@@ -412,10 +414,10 @@ class UpdateAtSomeRoles(Rule):
     """A value that several parties agree on is changed at only some of them.
 
     ## What it finds
-    Method calls on a value held by several roles with arguments that only some of them have.
+    Method calls on a value held by several roles, with arguments that only some of them have.
 
     ## Why it matters
-    After it, the parties no longer hold the same value, but go on as if they did.
+    Afterwards the parties hold different values and continue as if they were equal.
 
     ## Example
     ```py
@@ -446,14 +448,14 @@ class UpdateAtSomeRoles(Rule):
 
 
 class OverrideWithOtherRoles(Rule):
-    """A method replaces one whose parameters or result are at other roles.
+    """A method overrides one whose parameters or result are at other roles.
 
     ## What it finds
-    Methods of a choreography that extends another, where the place of a parameter or of the result differs from the
-    replaced method.
+    Methods of a choreography that extends another, where the role of a parameter or of the result differs from the
+    overridden method.
 
     ## Why it matters
-    Who calls it through the interface sends the argument to the wrong party.
+    A caller that uses the base choreography sends the argument to the wrong party.
 
     ## Example
     ```py

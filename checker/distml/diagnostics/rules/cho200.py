@@ -4,14 +4,14 @@ from distml.diagnostics.rule import Rule
 
 
 class ChoiceNotKnown(Rule):
-    """A party acts in one branch and is not told which was taken.
+    """A party acts in one branch and is not told which branch was taken.
 
     ## What it finds
     Branches in which a party acts that neither holds the condition nor receives a `select`, while it does nothing
     in the other branch.
 
     ## Why it matters
-    It would wait for a message that never comes, or not be there for one that does.
+    It would wait for a message that is never sent, or miss one that is.
 
     ## Example
     ```py
@@ -52,14 +52,14 @@ class ChoiceNotKnown(Rule):
 
 
 class BranchesDoNotMerge(Rule):
-    """A party acts differently in two branches and is not told which was taken.
+    """A party acts differently in two branches and is not told which branch was taken.
 
     ## What it finds
     Branches whose projections to a party that does not know the condition differ, without a `select`. Both are
     shown side by side.
 
     ## Why it matters
-    The party has one program for both branches and cannot know which of the two to follow.
+    The party has one program for both branches and cannot know which of them to run.
 
     ## Example
     ```py
@@ -106,10 +106,10 @@ class LateSelect(Rule):
     """A party acts before it is told which branch was taken.
 
     ## What it finds
-    Branches that begin differently for a party, and only then tell it with `select` which one it is.
+    Branches whose first actions differ for a party, with a `select` for it only after them.
 
     ## Why it matters
-    What comes before the select has to be the same in all branches.
+    What a party does before the `select` must be the same in all branches.
 
     ## Example
     ```py
@@ -162,10 +162,10 @@ class SameLabelTwice(Rule):
     """The same label is sent in two branches that differ.
 
     ## What it finds
-    Branches that tell a party the same label, in which it then acts differently.
+    Branches that send a party the same label although it then acts differently.
 
     ## Why it matters
-    The label was to tell the branches apart.
+    A label must identify the branch.
 
     ## Example
     ```py
@@ -215,13 +215,13 @@ class SameLabelTwice(Rule):
 
 
 class OneSidedSelect(Rule):
-    """A party is told of one branch, not of the other.
+    """A party is told of one branch but not of the other.
 
     ## What it finds
-    A `select` in one branch, where the party is told nothing in the other.
+    A `select` in one branch, where the party receives none in the other.
 
     ## Why it matters
-    In the other branch the party waits for a label for ever.
+    In the other branch the party waits for a label indefinitely.
 
     ## Example
     ```py
@@ -269,13 +269,13 @@ class OneSidedSelect(Rule):
 
 
 class SelectToldTwice(Rule):
-    """A party is told which branch was taken, but knows already.
+    """A party is told which branch was taken although it already knows.
 
     ## What it finds
-    A `select` to a party that holds the condition itself, or was told in this branch before.
+    A `select` to a party that holds the condition itself, or has already received a label in this branch.
 
     ## Why it matters
-    The message says nothing, and a protocol with doubled labels hides a mistake.
+    The message is redundant, and a protocol with redundant labels hides mistakes.
 
     ## Example
     ```py
@@ -324,15 +324,15 @@ class SelectToldTwice(Rule):
 
 
 class LoopNotKnown(Rule):
-    """A party acts in a loop and does not know whether there is another turn.
+    """A party acts in a loop and does not know whether there is another iteration.
 
     ## What it finds
-    `while` and `for` whose condition or items a party that acts in the body does not hold, where `select` does not
-    tell it of each turn and of the end.
+    `while` and `for` with a condition or items that a party acting in the body does not hold, where no `select`
+    tells it of each iteration and of the end.
 
     ## Why it matters
-    It cannot know how often to act: it stops too early, or waits for ever. Agree on the condition, or select in the
-    body and in the `else` of the loop.
+    It cannot know how often to act: it stops too early, or waits indefinitely. Agree on the condition, or select in
+    the body and in the `else` of the loop.
 
     ## Example
     ```py
@@ -375,14 +375,14 @@ class LoopNotKnown(Rule):
 
 
 class MalformedSelect(Rule):
-    """A channel is used in another way than `com(value)` or `select(Label.NAME @ Role())`.
+    """A channel is used other than by `com(value)` or `select(Label.NAME @ Role())`.
 
     ## What it finds
-    Selects of something other than a member of an Enum that is written out, or inside of another expression; calls
-    with another number of arguments; unknown methods of channels, and methods that are not called.
+    Selects of anything but an Enum member written out, or nested in another expression; calls with the wrong number
+    of arguments; unknown methods of channels, and methods that are not called.
 
     ## Why it matters
-    The label decides the program of the receiver, so it must be known before anything runs.
+    The label decides which program the receiver runs, so it must be known statically.
 
     ## Example
     ```py

@@ -7,11 +7,11 @@ class WrongDirection(Rule):
     """A value is sent against the direction of its channel.
 
     ## What it finds
-    `com` or `select` over a `DiChannel` with a value of its receiver, and directed channels passed where the other
-    direction is asked for.
+    `com` or `select` over a `DiChannel` with a value of its receiver, and directed channels passed where the
+    opposite direction is required.
 
     ## Why it matters
-    The sender has only the end that receives.
+    The sender holds only the receiving end.
 
     ## Example
     ```py
@@ -44,7 +44,7 @@ class NotAnEnd(Rule):
     """A value is sent over a channel by a party that is at neither end.
 
     ## What it finds
-    `com` and `select` of a value that neither end of the channel holds, or of something that is no data.
+    `com` and `select` of a value that neither end of the channel holds, or of something that is not data.
 
     ## Why it matters
     The party that holds the value has no access to the channel.
@@ -79,13 +79,13 @@ class NotAnEnd(Rule):
 
 
 class AlreadyKnownAtBoth(Rule):
-    """A value is sent to a party that holds it.
+    """A value is sent to a party that already holds it.
 
     ## What it finds
     `com` of a value on which both ends agree.
 
     ## Why it matters
-    Either could be the sender, so there is no direction; and there is nothing to tell.
+    Either end could be the sender, so there is no direction, and the message carries no information.
 
     ## Example
     ```py

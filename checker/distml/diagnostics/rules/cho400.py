@@ -4,14 +4,14 @@ from distml.diagnostics.rule import Rule
 
 
 class CommunicationUnderHandler(Rule):
-    """Communication where a failure of one party is caught.
+    """Communication where an exception of one party is caught.
 
     ## What it finds
     `try` whose body or handlers communicate, unless it catches `ChoreographyError`, which reaches every party;
     `suppress` around communication.
 
     ## Why it matters
-    The party that fails goes on in its handler; the others still wait for the messages that it skipped.
+    The party that raises continues in its handler, while the others wait for the messages that it skipped.
 
     ## Example
     ```py
@@ -52,12 +52,13 @@ class NotInAChoreography(Rule):
     """A statement or expression that has no meaning in a choreography.
 
     ## What it finds
-    `async`, `await`, `yield`, `global`, `nonlocal` and classes inside choreographies; choreographies and their methods
-    as values. Coroutines, and definitions inside functions, branches or classes without roles, that name roles; channels
-    whose roles this file does not say. None of them is checked, and none has a projection.
+    `async`, `await`, `yield`, `global`, `nonlocal` and classes inside choreographies; choreographies and their
+    methods used as values; coroutines, and definitions inside functions, branches or classes without roles, that
+    name roles; channels whose roles are not declared in this file. None of them is checked, and none has a
+    projection.
 
     ## Why it matters
-    There is no rule for what each party would do of it.
+    It is not defined what each party would do.
 
     ## Example
     ```py
@@ -95,7 +96,7 @@ class CommunicationInLocalCode(Rule):
     operands after `and` and `or`, later parts of a comparison, guards of cases and messages of assertions.
 
     ## Why it matters
-    The other party does not know whether and how often it happens. Write it as a statement: an `if` or a `for`.
+    The other party does not know whether or how often it happens. Write it as a statement: an `if` or a `for`.
 
     ## Example
     ```py

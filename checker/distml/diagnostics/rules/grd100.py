@@ -4,15 +4,15 @@ from distml.diagnostics.rule import Rule
 
 
 class AnnotationContradictsCode(Rule):
-    """An annotation promises a shape that the code below it cannot take.
+    """An annotation declares a shape that the code below it cannot take.
 
     ## What it finds
     A parameter annotated with a shape (`TensorType([Dyn, 3, Dyn, Dyn])`, `Float[Tensor, "b 3 h w"]`) where the function,
     called with exactly that, must fail. Both places are named: the annotation, and the line that contradicts it.
 
     ## Why it matters
-    Whoever keeps to the annotation gets an error from inside the function. One of the two is wrong, and readers believe
-    the annotation.
+    A caller that follows the annotation gets an error from inside the function. One of the two is wrong, and
+    readers trust the annotation.
 
     ## Example
     ```py

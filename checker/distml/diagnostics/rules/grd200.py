@@ -4,15 +4,15 @@ from distml.diagnostics.rule import Rule
 
 
 class NoInputFits(Rule):
-    """Two lines of a function need one size of its input to be two different numbers.
+    """Two lines of a function require different sizes for the same input dimension.
 
     ## What it finds
-    A function or method that fails whatever it is called with: one line settles a size of an input, another line needs
-    something else. Both are named. `distml migrate` shows which dimension it is.
+    A function or method that fails for every input: one line fixes a size of an input, another line requires a
+    different one. Both are named. `distml migrate` shows which dimension it is.
 
     ## Why it matters
-    The mistake shows only when the function is first called, which may be long after the job started: in the first
-    validation, in the branch for the last batch.
+    The error appears only when the function is first called, which may be long after the job has started: in the
+    first validation, or in the branch for the last batch.
 
     ## Example
     ```py

@@ -4,15 +4,16 @@ from distml.diagnostics.rule import Rule, Severity
 
 
 class GradientTapeLoop(Rule):
-    """A TensorFlow 2 loop with a gradient tape runs in one process and can be made distributed.
+    """A TensorFlow 2 `GradientTape` loop runs in a single process and can be distributed.
 
     ## What it finds
-    A loop in which the gradients of a `tf.GradientTape` reach `apply_gradients` of an optimizer, in a program that knows
-    nothing of other processes. `distml horovod --diff` shows what would change, `--write` changes it.
+    A training loop in which the gradients of a `tf.GradientTape` reach an optimizer's `apply_gradients`, in a
+    program that does not use several processes. `distml horovod --diff` shows the change, `--write` applies it.
 
     ## Why it matters
-    Such a program uses one GPU, however many the machine has. By hand, the broadcast of the first weights, the part of
-    the data that each process reads and the number of its steps are easy to get wrong, and nothing fails when they are.
+    The program uses one GPU, however many the machine has. When it is distributed by hand, the initial broadcast,
+    the sharding of the data and the number of steps are easy to get wrong, and none of these mistakes raises an
+    error.
 
     ## Example
     ```py
@@ -58,15 +59,15 @@ class GradientTapeLoop(Rule):
 
 
 class KerasFit(Rule):
-    """A Keras model is trained by one process and can be trained by several.
+    """A Keras model is trained in a single process and training can be distributed.
 
     ## What it finds
-    A model that is compiled and trained with `fit`, `fit_generator` or `train_on_batch`, in a program that knows nothing of
-    other processes. `distml horovod --diff` shows what would change, `--write` changes it.
+    A compiled model trained with `fit`, `fit_generator` or `train_on_batch`, in a program that does not use several
+    processes. `distml horovod --diff` shows the change, `--write` applies it.
 
     ## Why it matters
-    Such a program uses one GPU, however many the machine has. By hand, callbacks are easy to put on the wrong ranks: one
-    that stops training on rank 0 only leaves all others waiting for ever.
+    The program uses one GPU, however many the machine has. When it is distributed by hand, callbacks are easy to
+    put on the wrong ranks: a callback that stops training on rank 0 only leaves all other ranks deadlocked.
 
     ## Example
     ```py
@@ -106,15 +107,15 @@ class KerasFit(Rule):
 
 
 class SessionLoop(Rule):
-    """A TensorFlow 1 session trains in one process and can be one of several.
+    """A TensorFlow 1 session trains in a single process and training can be distributed.
 
     ## What it finds
-    A `tf.Session` that runs the training operation of an optimizer of `tf.train`, in a program that knows nothing of other
-    processes. `distml horovod --diff` shows what would change, `--write` changes it.
+    A `tf.Session` that runs the training operation of a `tf.train` optimizer, in a program that does not use
+    several processes. `distml horovod --diff` shows the change, `--write` applies it.
 
     ## Why it matters
-    Such a program uses one GPU, however many the machine has. Forgetting the broadcast behind the initializer leaves each
-    process with weights of its own, and nothing fails.
+    The program uses one GPU, however many the machine has. Without a broadcast after the initializer every process
+    trains different weights, and no error is raised.
 
     ## Example
     ```py
@@ -159,15 +160,15 @@ class SessionLoop(Rule):
 
 
 class MonitoredSessionLoop(Rule):
-    """A `MonitoredTrainingSession` trains in one process and can be one of several.
+    """A `MonitoredTrainingSession` trains in a single process and training can be distributed.
 
     ## What it finds
-    A `tf.train.MonitoredTrainingSession` that runs the training operation of an optimizer, in a program that knows nothing
-    of other processes. `distml horovod --diff` shows what would change, `--write` changes it.
+    A `tf.train.MonitoredTrainingSession` that runs the training operation of an optimizer, in a program that does
+    not use several processes. `distml horovod --diff` shows the change, `--write` applies it.
 
     ## Why it matters
-    Such a program uses one GPU, however many the machine has. By hand, all processes easily end up writing checkpoints
-    to the same folder.
+    The program uses one GPU, however many the machine has. When it is distributed by hand, all processes easily end
+    up writing checkpoints to the same folder.
 
     ## Example
     ```py
@@ -212,15 +213,15 @@ class MonitoredSessionLoop(Rule):
 
 
 class EstimatorTraining(Rule):
-    """A `tf.estimator.Estimator` trains in one process and can train in several.
+    """A `tf.estimator.Estimator` trains in a single process and training can be distributed.
 
     ## What it finds
-    An Estimator whose `train` or `train_and_evaluate` is called, in a program that knows nothing of other processes.
-    `distml horovod --diff` shows what would change, `--write` changes it.
+    An Estimator whose `train` or `train_and_evaluate` is called, in a program that does not use several processes.
+    `distml horovod --diff` shows the change, `--write` applies it.
 
     ## Why it matters
-    Such a program uses one GPU, however many the machine has. The optimizer is hidden in the `model_fn`, the checkpoints
-    are written by every process, and both have to change together.
+    The program uses one GPU, however many the machine has. The optimizer is created inside the `model_fn` and every
+    process writes checkpoints: both must change together.
 
     ## Example
     ```py
@@ -271,16 +272,17 @@ class EstimatorTraining(Rule):
 
 
 class PyTorchLoop(Rule):
-    """A PyTorch loop trains in one process and can be made distributed.
+    """A PyTorch training loop runs in a single process and can be distributed.
 
     ## What it finds
-    A loop in which `backward` computes gradients and an optimizer of `torch.optim` steps, in a program that knows nothing
-    of other processes. `distml horovod --diff` shows what would change, `--write` changes it; `--backend ddp` does it with
-    `torch.distributed`.
+    A loop in which `backward` computes gradients and a `torch.optim` optimizer steps, in a program that does not
+    use several processes. `distml horovod --diff` shows the change, `--write` applies it; `--backend ddp` uses
+    `torch.distributed` instead of Horovod.
 
     ## Why it matters
-    Such a program uses one GPU, however many the machine has. By hand, a sampler that is not told the epoch repeats one
-    order for ever, and a metric that differs between ranks lets one of them leave the loop before the others.
+    The program uses one GPU, however many the machine has. When it is distributed by hand, a sampler without
+    `set_epoch` repeats the same order in every epoch, and a metric that differs between ranks lets one rank leave
+    the loop before the others.
 
     ## Example
     ```py

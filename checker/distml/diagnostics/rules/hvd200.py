@@ -4,14 +4,14 @@ from distml.diagnostics.rule import Rule, Severity
 
 
 class AlreadyDistributed(Rule):
-    """The program is distributed already.
+    """The program is already distributed.
 
     ## What it finds
-    A program that imports Horovod or another library that runs it in several processes, or uses `torch.distributed`,
-    `tf.distribute` or their like. It is not an error, and `distml horovod --check` says nothing of it.
+    A program that imports Horovod or another library for distributed training, or uses `torch.distributed`,
+    `tf.distribute` or similar. This is not an error, and `distml horovod --check` does not report it.
 
     ## Why it matters
-    Doing it twice would average gradients twice and give each process a part of a part of the data.
+    Distributing it twice would average gradients twice and shard the data twice.
 
     ## Example
     ```py
@@ -29,7 +29,7 @@ class AlreadyDistributed(Rule):
     ```
 
     ## Instead
-    Nothing has to be done. To have another library do it, take the present one out first.
+    Nothing needs to be done. To switch to another library, remove the current one first.
     """
 
     code = "HVD201"
@@ -38,14 +38,14 @@ class AlreadyDistributed(Rule):
 
 
 class OtherTrainer(Rule):
-    """Training is left to a library that takes care of several processes itself.
+    """Training is done by a library that handles several processes itself.
 
     ## What it finds
-    The `Trainer` of Lightning or Transformers, an `Accelerator`, a `Learner` of fastai and their like. It is not an error,
-    and `distml horovod --check` says nothing of it.
+    The `Trainer` of Lightning or Transformers, an `Accelerator`, a fastai `Learner` and similar. This is not an
+    error, and `distml horovod --check` does not report it.
 
     ## Why it matters
-    There is no loop in the program that could be rewritten, and these libraries distribute by an argument.
+    The program has no training loop to rewrite, and these libraries are distributed by an argument.
 
     ## Example
     ```py
@@ -78,13 +78,13 @@ class OtherTrainer(Rule):
 
 
 class OtherFile(Rule):
-    """A file would have to change that is not among the paths.
+    """The rewrite needs to change a file that is not among the given paths.
 
     ## What it finds
-    A training loop whose optimizer, data or model is made in a module that was not given to `distml horovod`.
+    A training loop whose optimizer, data or model is created in a module that was not given to `distml horovod`.
 
     ## Why it matters
-    Half of the change is a broken program, and files that nobody named are not written.
+    A partial rewrite breaks the program, and files that were not given are never written.
 
     ## Example
     `train.py` imports `make_optimizer` from `parts.py`, and only `train.py` is given:
@@ -105,14 +105,14 @@ class OtherFile(Rule):
 
 
 class OwnProcesses(Rule):
-    """The program starts training processes of its own.
+    """The program starts training processes itself.
 
     ## What it finds
-    `torch.multiprocessing.spawn` or `Process` in a program that trains.
+    `torch.multiprocessing.spawn` or `Process` in a training script.
 
     ## Why it matters
-    A launcher starts one process for each GPU; processes that start others would fight for the same GPUs, and the others
-    would not know their rank.
+    The launcher starts one process for each GPU. Processes started by these would compete for the same GPUs and
+    would not have a rank.
 
     ## Example
     ```py
@@ -160,20 +160,20 @@ class OwnProcesses(Rule):
 
 
 class ProgramTooLarge(Rule):
-    """The program is too large to be followed.
+    """The program is too large to analyze.
 
     ## What it finds
-    A training loop in a program of so many modules that the work on it was ended before it was known which optimizer, data
-    and model it uses.
+    A training loop in a program with so many modules that the analysis ended before it had found the optimizer, the
+    data and the model.
 
     ## Why it matters
-    A rewrite on half of the knowledge could be wrong.
+    A rewrite that is based on a partial analysis could be wrong.
 
     ## Example
     A script of a package in which every module imports every other.
 
     ## Instead
-    Give the script and the modules that are its own. Libraries need not be among the paths.
+    Pass the script and its own modules only. Libraries need not be among the paths.
     """
 
     code = "HVD212"
@@ -182,14 +182,14 @@ class ProgramTooLarge(Rule):
 
 
 class ManualUpdate(Rule):
-    """Variables are changed by hand, without an optimizer.
+    """Variables are updated by hand, without an optimizer.
 
     ## What it finds
-    A training step that subtracts gradients from its variables itself, or hands them to an optimizer that the program
-    writes itself.
+    A training step that subtracts gradients from variables itself, or passes them to an optimizer that is defined
+    in the program.
 
     ## Why it matters
-    What ranks average is the gradient that an optimizer applies. In an update by hand nobody can tell it from the rest.
+    Ranks average the gradients that an optimizer applies. In a manual update the gradients cannot be identified.
 
     ## Example
     ```py
@@ -221,14 +221,14 @@ class ManualUpdate(Rule):
 
 
 class GradientNotFollowed(Rule):
-    """Nobody sees which tape the gradients of an update come from.
+    """Cannot determine which tape computed the gradients of an update.
 
     ## What it finds
-    `apply_gradients` whose gradients reach it by ways that cannot be followed, through a library or a structure that is
-    filled elsewhere.
+    `apply_gradients` whose gradients pass through a library or a data structure that cannot be followed.
 
     ## Why it matters
-    The tape has to be wrapped so that it averages gradients over all ranks. If the wrong one is, or none, ranks train apart.
+    The tape must be wrapped so that it averages gradients over all ranks. If the wrong tape or none is wrapped, the
+    models of the ranks diverge.
 
     ## Example
     ```py
@@ -265,13 +265,13 @@ class GradientNotFollowed(Rule):
 
 
 class NothingToDivide(Rule):
-    """One variable is optimized, and no data goes into it that ranks could divide.
+    """A single variable is optimized and there is no data to shard.
 
     ## What it finds
-    Style transfer and its like: an optimizer changes the pixels of one image, in steps that read no batches.
+    Style transfer and similar: an optimizer changes the pixels of one image, in steps that read no batches.
 
     ## Why it matters
-    All ranks would take the same steps on the same image, at a rate that grows with their number.
+    All ranks would take the same steps on the same image, with a learning rate that grows with the number of ranks.
 
     ## Example
     ```py
@@ -286,7 +286,7 @@ class NothingToDivide(Rule):
     ```
 
     ## Instead
-    Run several of these independently, each with an image of its own. A training loop has data to divide:
+    Run several of these independently, each with its own image. A training loop has data to shard:
     ```py
     import tensorflow as tf
 
@@ -311,8 +311,8 @@ class ClosureOptimizer(Rule):
     `optimizer.step(closure)`, as LBFGS needs it.
 
     ## Why it matters
-    The optimizer calls the closure as often as its own loss asks for. Ranks with different data would compute gradients a
-    different number of times, and wait for each other for ever.
+    The optimizer calls the closure as often as its own loss requires. Ranks with different data would compute
+    gradients a different number of times, and deadlock.
 
     ## Example
     ```py
@@ -356,14 +356,14 @@ class ClosureOptimizer(Rule):
 
 
 class OptimizerNotVisible(Rule):
-    """The optimizer of a training loop is made where it cannot be seen.
+    """Cannot determine where the optimizer of a training loop is created.
 
     ## What it finds
-    A step of an optimizer that comes from a place nobody can follow: an argument that no file passes, a library that builds it, a
-    name that is only known at run time.
+    A step of an optimizer that cannot be followed to its constructor: an argument that no file passes, a library
+    that builds it, a name that is known only at run time.
 
     ## Why it matters
-    The learning rate and the average of the gradients belong to the optimizer. Without it, only half of the program would be
+    The optimizer holds the learning rate and averages the gradients. Without it only half of the program would be
     distributed.
 
     ## Example
@@ -395,13 +395,14 @@ class OptimizerNotVisible(Rule):
 
 
 class OneRankDecides(Rule):
-    """Whether there is another step would be decided by each rank for itself.
+    """Each rank would decide on its own whether there is another step.
 
     ## What it finds
-    A loop with a session that is left by a value of one batch which cannot be averaged, or whose turns do not all step.
+    A session loop that exits on a value computed from one batch that cannot be averaged, or in which some
+    iterations skip the step.
 
     ## Why it matters
-    One rank would leave the loop, or skip a step, while the others wait for its gradients for ever.
+    One rank would leave the loop, or skip a step, while the others wait for its gradients indefinitely.
 
     ## Example
     ```py
@@ -440,14 +441,14 @@ class OneRankDecides(Rule):
 
 
 class StepsOfAnEnvironment(Rule):
-    """An environment decides how many steps a rank makes.
+    """An environment decides how many steps a rank takes.
 
     ## What it finds
-    A PyTorch loop that plays an episode of a Gym environment and lets the optimizer step in each of its turns.
+    A PyTorch loop that plays an episode of a Gym environment and steps the optimizer in each iteration.
 
     ## Why it matters
-    Every step needs all ranks. Episodes end at different times on different ranks, so that some would be done and others
-    wait for them for ever.
+    Every step needs all ranks. Episodes end at different times on different ranks, so some ranks would finish and
+    the others would deadlock.
 
     ## Example
     ```py
@@ -470,7 +471,7 @@ class StepsOfAnEnvironment(Rule):
     ```
 
     ## Instead
-    Make one step for each episode, which all ranks do equally often:
+    Take one step per episode, so that all ranks take the same number of steps:
     ```py
     import gymnasium
     import torch

@@ -7,11 +7,12 @@ class DownloadRace(Rule):
     """Several processes may download to the same place at the same time.
 
     ## What it finds
-    A call that downloads data or weights on first use, at a place where the other processes cannot be made to wait for one.
+    A call that downloads data or weights on first use, where the other processes cannot be made to wait for the
+    first.
 
     ## Why it matters
-    Processes that find nothing all begin to download, and read each other's half-written files. It works on the next run,
-    which makes it hard to find.
+    All processes start the download and read each other's half-written files. The next run works, which makes the
+    failure hard to find.
 
     ## Example
     ```py
@@ -40,14 +41,14 @@ class DownloadRace(Rule):
 
 
 class DataNotSharded(Rule):
-    """Every rank goes through all of the data.
+    """Every rank processes all of the data.
 
     ## What it finds
-    A loop whose batches come from where nobody can see them being made, or that uses all of the data in every step.
+    A loop whose input batches cannot be followed to a dataset, or that uses all of the data in every step.
 
     ## Why it matters
-    Ranks that compute the gradient of the same batch do the same work many times. The weights stay equal and right; there
-    is nothing gained.
+    Ranks that compute the gradient of the same batch repeat the same work. The weights stay equal and correct, but
+    training is not faster.
 
     ## Example
     ```py
@@ -82,14 +83,14 @@ class DataNotSharded(Rule):
 
 
 class StepsNotEqualized(Rule):
-    """Ranks may take unequal numbers of steps.
+    """Ranks may take different numbers of steps.
 
     ## What it finds
-    Data of which nobody knows beforehand how much there is, where the parts cannot be made even (a filter that draws at
-    random, a pipeline in the graph of a session), or a loop that ends by a condition of its own.
+    Data whose length is not known in advance and cannot be divided evenly (a filter that draws at random, an input
+    pipeline in a session's graph), or a loop with its own exit condition.
 
     ## Why it matters
-    Every step is a meeting of all ranks. One that has a batch more than the others waits for them for ever.
+    Every step is a collective. A rank with one batch more than the others blocks indefinitely.
 
     ## Example
     ```py
@@ -126,14 +127,14 @@ class StepsNotEqualized(Rule):
 
 
 class RateNotFound(Rule):
-    """The learning rate of an optimizer is not to be seen, and stays as it is.
+    """Cannot determine the learning rate; it was not scaled.
 
     ## What it finds
-    An optimizer that is made outside of the program, or whose arguments are given together.
+    An optimizer that is created outside the program, or whose arguments are passed as `*args` or `**kwargs`.
 
     ## Why it matters
-    A step of all ranks together uses as many batches; without a rate that grows with them, training takes longer to get as
-    far.
+    The global batch grows with the number of ranks. Without a learning rate that grows with it, training takes
+    longer to converge.
 
     ## Example
     ```py
@@ -167,13 +168,13 @@ class RateNotFound(Rule):
 
 
 class OutputNotMoved(Rule):
-    """Every rank writes a file, since the program goes on to use what writing gives.
+    """Every rank writes a file, because the program uses its path afterwards.
 
     ## What it finds
     A checkpoint whose path is used for more than being printed.
 
     ## Why it matters
-    All ranks write to one place at the same time, and a file may come out broken.
+    All ranks write to the same place at the same time, and the file may be corrupted.
 
     ## Example
     ```py
@@ -212,14 +213,15 @@ class OutputNotMoved(Rule):
 
 
 class UnknownCallback(Rule):
-    """Nobody knows what a callback does.
+    """Cannot determine what a callback does.
 
     ## What it finds
-    A callback given to Keras' `fit` that is neither one of Keras nor a class of the program. It runs on every rank.
+    A callback passed to Keras' `fit` that is neither a Keras callback nor a class of the program. It runs on every
+    rank.
 
     ## Why it matters
-    A callback that writes should run on rank 0 only; one that decides, or changes the model, on every rank. The wrong choice
-    overwrites files, or leaves ranks waiting for each other.
+    A callback that writes files must run on rank 0 only; one that stops training or changes the model must run on
+    every rank. The wrong choice overwrites files or deadlocks.
 
     ## Example
     ```py
@@ -250,14 +252,14 @@ class UnknownCallback(Rule):
 
 
 class OneRankStops(Rule):
-    """A callback stops training by what one rank alone has seen.
+    """A callback stops training based on the metrics of a single rank.
 
     ## What it finds
-    A callback of Keras that sets `stop_training` in the middle of an epoch.
+    A Keras callback that sets `stop_training` in the middle of an epoch.
 
     ## Why it matters
-    Metrics are averaged over the ranks at the end of an epoch. Before it, each rank has its own: one stops, and the others wait
-    for it.
+    Metrics are averaged over the ranks at the end of an epoch. Before that they differ between ranks: one rank
+    stops, and the others wait for it.
 
     ## Example
     ```py
@@ -300,14 +302,14 @@ class OneRankStops(Rule):
 
 
 class WeightsNotBroadcast(Rule):
-    """The first weights may differ between the ranks.
+    """The initial weights may differ between ranks.
 
     ## What it finds
-    A model that is not found, or has no weights yet, at the place where training begins, so that those of rank 0 cannot be
-    given to the others.
+    A model that cannot be found, or whose weights are not created yet, where training begins, so that rank 0 cannot
+    broadcast its weights.
 
     ## Why it matters
-    Ranks that begin with weights of their own never agree: the mean of their gradients is that of no model.
+    Ranks that start from different weights never agree: the average of their gradients belongs to no model.
 
     ## Example
     ```py
@@ -356,13 +358,13 @@ class WeightsNotBroadcast(Rule):
 
 
 class GpuNotChosen(Rule):
-    """Every process may take all GPUs.
+    """Every process may allocate all GPUs.
 
     ## What it finds
-    A session of TensorFlow 1 whose configuration comes from a place that nobody can follow.
+    A TensorFlow 1 session whose configuration cannot be followed.
 
     ## Why it matters
-    Processes that all take the memory of all GPUs fail when the second of them starts.
+    If every process allocates the memory of all GPUs, the second process fails at start.
 
     ## Example
     ```py
@@ -404,14 +406,15 @@ class GpuNotChosen(Rule):
 
 
 class ScheduleNotScaled(Rule):
-    """A learning-rate schedule counts batches, and was not shortened.
+    """A learning-rate schedule counts batches and was not shortened.
 
     ## What it finds
-    A schedule that is stepped for each batch of divided data and counts in a way that cannot be seen: one of the program's
-    own, one whose arguments come from elsewhere, or a rate that a loop sets for each batch.
+    A schedule that steps once per batch of sharded data and whose length cannot be determined: a schedule defined
+    in the program, one whose arguments come from elsewhere, or a rate that a loop sets for each batch.
 
     ## Why it matters
-    A rank has a part of the batches. A schedule of as many steps as before is still near its beginning when training ends.
+    Each rank processes only its share of the batches. A schedule of the original length is still near its beginning
+    when training ends.
 
     ## Example
     ```py
@@ -454,11 +457,11 @@ class SameSeed(Rule):
     """Every rank draws the same random numbers.
 
     ## What it finds
-    A seed that the program sets, and steps that draw noise of their own, as generative networks do.
+    A seed that the program sets, and training steps that draw noise, as in generative models.
 
     ## Why it matters
-    The noise of all ranks is the same, so that their batches differ less than one large batch would. Nothing is wrong by
-    that, and the seed also keeps random data alike on all ranks, which is why it stays.
+    All ranks draw the same noise, so the global batch is less diverse than one large batch. This is not an error,
+    and the seed also keeps random data uniform across ranks, which is why it is kept.
 
     ## Example
     ```py

@@ -72,7 +72,7 @@ class BroadcastMismatch(Rule):
 
 
 class EinsumMismatch(Rule):
-    """An `einsum` equation that its operands do not fit.
+    """An `einsum` equation does not match its operands.
 
     ## What it finds
     A letter that stands for two different sizes, an operand whose rank differs from its number of letters, a number of
@@ -105,7 +105,7 @@ class EinsumMismatch(Rule):
 
 
 class BatchMismatch(Rule):
-    """Operands that must go through an operation together disagree on a batch or sequence size.
+    """Operands of one operation disagree on a batch or sequence size.
 
     ## What it finds
     Batched products (`bmm`, `baddbmm`), batched linear algebra, bilinear layers and attention whose inputs have different
@@ -139,7 +139,7 @@ class BatchMismatch(Rule):
 
 
 class NotSquare(Rule):
-    """Linear algebra that needs square matrices is given others.
+    """Linear algebra that needs square matrices is given a matrix that is not square.
 
     ## What it finds
     `inv`, `det`, `solve`, `eig`, `cholesky`, `matrix_power` and their relatives on a matrix whose last two sizes differ.

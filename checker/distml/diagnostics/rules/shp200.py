@@ -4,7 +4,7 @@ from distml.diagnostics.rule import Rule
 
 
 class ElementCountMismatch(Rule):
-    """A reshape to a shape with another number of elements.
+    """A reshape to a shape with a different number of elements.
 
     ## What it finds
     `reshape`, `view`, `unflatten`, `resize` and their relatives where the sizes asked for do not multiply to the number
@@ -101,7 +101,7 @@ class ConcatenationMismatch(Rule):
 
 
 class SplitMismatch(Rule):
-    """A split into parts that do not add up to the size that is split.
+    """Split sizes do not add up to the size of the axis.
 
     ## What it finds
     `torch.split` with sizes whose sum is not the size of the axis, `np.split` into a number of parts that does not divide
@@ -132,7 +132,7 @@ class SplitMismatch(Rule):
 
 
 class PermutationMismatch(Rule):
-    """A permutation of axes that is none for this rank.
+    """`dims` is not a permutation of the tensor's axes.
 
     ## What it finds
     `permute`, `transpose` and `moveaxis` whose axes are more or fewer than the tensor has, or name one twice.
@@ -193,7 +193,7 @@ class ExpandMismatch(Rule):
 
 
 class EinopsMismatch(Rule):
-    """An einops pattern that its tensor does not fit.
+    """An einops pattern does not match its tensor.
 
     ## What it finds
     `rearrange`, `reduce`, `repeat`, `pack` and their relatives where the pattern names more or fewer axes than the tensor

@@ -4,7 +4,7 @@ from distml.diagnostics.rule import Rule
 
 
 class RankMismatch(Rule):
-    """An operation is given a tensor with a number of axes that it does not take.
+    """The operation does not support a tensor of this rank.
 
     ## What it finds
     Layers and functions that need a certain rank (`Conv2d` 3 or 4, `bmm` 3, `mm` 2, `np.trace` at least 2) and get
@@ -98,7 +98,7 @@ class TooManyIndices(Rule):
 
 
 class MaskMismatch(Rule):
-    """A Boolean mask whose shape is not that of the axes it selects from.
+    """The shape of a Boolean mask differs from the axes that it selects from.
 
     ## What it finds
     `x[mask]`, `masked_fill`, `masked_select` and attention masks whose sizes differ from those they mask.
@@ -131,7 +131,7 @@ class MaskMismatch(Rule):
 
 
 class AssignmentMismatch(Rule):
-    """A value that does not fit into the place it is written to.
+    """A value cannot be broadcast to the place it is written to.
 
     ## What it finds
     `x[...] = y`, in-place operations such as `x += y` and `x.add_(y)`, `copy_` and `out=`, where the value does not
@@ -162,7 +162,7 @@ class AssignmentMismatch(Rule):
 
 
 class UnpackMismatch(Rule):
-    """Unpacking a shape or a tensor into another number of names than it has.
+    """Unpacking a shape or a tensor into the wrong number of names.
 
     ## What it finds
     `b, c = x.shape` where `x` has rank 3, or `a, b = x` where the first axis of `x` has size 3.

@@ -4,7 +4,7 @@ from distml.diagnostics.rule import Rule
 
 
 class FeatureMismatch(Rule):
-    """A layer is given another number of features than it was made for.
+    """The input's feature size differs from the layer's.
 
     ## What it finds
     `Linear`, `Bilinear`, `LayerNorm`, `RNN`, `LSTM`, `GRU`, attention and their functional forms, where the feature axis
@@ -58,7 +58,7 @@ class FeatureMismatch(Rule):
 
 
 class ChannelMismatch(Rule):
-    """A convolution or a normalization is given another number of channels than it was made for.
+    """The input's number of channels differs from the layer's.
 
     ## What it finds
     Convolutions, transposed convolutions, `BatchNorm`, `InstanceNorm`, `GroupNorm`, `PReLU` and their functional forms,
@@ -99,7 +99,7 @@ class ChannelMismatch(Rule):
 
 
 class NegativeSize(Rule):
-    """An operation whose result would have a size below what it can have.
+    """An output dimension would be zero or negative.
 
     ## What it finds
     A convolution, pool, `unfold` or negative padding whose window is larger than the (padded) input, so that the output
@@ -131,7 +131,7 @@ class NegativeSize(Rule):
 
 
 class IndivisibleGroups(Rule):
-    """A size that must be divided into equal groups and cannot be.
+    """A size is not divisible into equal groups.
 
     ## What it finds
     Channels by `groups` in convolutions and `GroupNorm`, `embed_dim` by `num_heads` in attention, channels by the squared
@@ -160,7 +160,7 @@ class IndivisibleGroups(Rule):
 
 
 class StateMismatch(Rule):
-    """A hidden state that does not fit the recurrent layer or its input.
+    """The shape of a hidden state does not match the recurrent layer or its input.
 
     ## What it finds
     `h_0` and `c_0` of `RNN`, `LSTM`, `GRU` and their cells whose number of layers and directions, batch size or hidden

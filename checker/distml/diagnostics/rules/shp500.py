@@ -4,7 +4,7 @@ from distml.diagnostics.rule import Rule, Severity
 
 
 class LossTargetMismatch(Rule):
-    """A loss whose prediction and target cannot be compared.
+    """A loss whose prediction and target have incompatible shapes.
 
     ## What it finds
     Classification losses whose target has another batch size or other positions than the prediction, and losses that need
@@ -40,7 +40,7 @@ class LossTargetMismatch(Rule):
 
 
 class DataLengthMismatch(Rule):
-    """Data that belongs together has different lengths.
+    """Datasets or arrays that belong together have different lengths.
 
     ## What it finds
     `TensorDataset` over tensors whose first sizes differ, and `random_split` into lengths that do not add up to the
@@ -75,7 +75,7 @@ class DataLengthMismatch(Rule):
 
 
 class SilentLossBroadcast(Rule):
-    """A loss that pairs every prediction with every target.
+    """A loss silently broadcasts (N, 1) against (N,) to (N, N).
 
     ## What it finds
     `mse_loss`, `l1_loss`, `smooth_l1_loss`, `huber_loss` and their modules on a prediction of shape (N, 1) and a target
@@ -112,14 +112,14 @@ class SilentLossBroadcast(Rule):
 
 
 class SilentDifferenceBroadcast(Rule):
-    """A difference of a column and a row that belong together.
+    """Subtracting (N,) from (N, 1) silently broadcasts to (N, N).
 
     ## What it finds
     `a - b` where one has shape (N, 1) and the other (N,), with the same N, so that the result is (N, N).
 
     ## Why it matters
-    Nothing fails. An error or a residual computed so is a table of all pairs, its mean means something else, and memory
-    grows with the square of N. Where all pairs are wanted, `a - b[None, :]` says so.
+    No error is raised. An error or a residual computed this way is a table of all pairs: its mean is a different
+    number, and memory grows with the square of N. If all pairs are intended, write `a - b[None, :]`.
 
     ## Example
     ```py

@@ -4,7 +4,7 @@ from distml.diagnostics.rule import Rule
 
 
 class AnnotationContradicted(Rule):
-    """A value whose shape is not the one its annotation states.
+    """A value's shape contradicts its annotation.
 
     ## What it finds
     Arguments, results and variables annotated with a shape (jaxtyping strings such as `Float[Tensor, "batch 128"]`,
@@ -48,11 +48,11 @@ class AnnotationContradicted(Rule):
 
 
 class ShapeAssertionFails(Rule):
-    """An assertion about a shape that can only fail.
+    """An assertion about a shape always fails.
 
     ## What it finds
-    `assert x.shape == (...)`, `assert x.ndim == 2`, `np.testing.assert_equal(x.shape, ...)` and their relatives, where
-    the shape is known and is another.
+    `assert x.shape == (...)`, `assert x.ndim == 2`, `np.testing.assert_equal(x.shape, ...)` and similar, where the
+    shape is known and differs.
 
     ## Why it matters
     The program stops at that line with an `AssertionError`.
@@ -79,7 +79,7 @@ class ShapeAssertionFails(Rule):
 
 
 class InvalidDimension(Rule):
-    """Something that cannot be a size is used as one.
+    """Invalid dimension size (negative or not an integer).
 
     ## What it finds
     A float or a negative number where a size is needed: `torch.zeros(n / 2)`, `np.ones((3, -4))`,

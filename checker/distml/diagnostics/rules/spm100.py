@@ -7,13 +7,13 @@ class CollectiveOnSomeRanks(Rule):
     """A collective is called under a condition that is true on some ranks only.
 
     ## What it finds
-    Calls of collectives (torch.distributed, Horovod, Accelerate, MPI and others), directly or in functions that are
-    called, that depend on the rank, where the other ranks do not come to the same collective. Branches that call the
-    same collectives are fine, and so is the pair of barriers in which the first rank goes ahead of the others.
+    Calls of collectives (torch.distributed, Horovod, Accelerate, MPI and others), directly or in called functions,
+    that depend on the rank, where the other ranks do not reach the same collective. Branches that call the same
+    collectives are not reported, nor is the pair of barriers around work that rank 0 does first.
 
     ## Why it matters
-    A collective ends when all ranks have called it: those that did wait for ever, or meet a later collective of the
-    others and mix up its data.
+    A collective completes when all ranks have called it. The ranks that called it block indefinitely, or are
+    matched with a later collective of the other ranks and corrupt its data.
 
     ## Example
     ```py
@@ -43,14 +43,14 @@ class CollectiveOnSomeRanks(Rule):
 
 
 class LeftBeforeCollective(Rule):
-    """Some ranks leave before a collective that the others wait in.
+    """Some ranks leave before a collective that the other ranks wait in.
 
     ## What it finds
-    `return`, `break`, `continue` or a clean end of the process under a condition that differs between ranks, with a
-    collective after it. A rank that raises an exception is not reported: launchers end the others then.
+    `return`, `break`, `continue` or a clean exit under a condition that differs between ranks, with a collective
+    after it. A rank that raises an exception is not reported: launchers then end the other ranks.
 
     ## Why it matters
-    The ranks that went on wait for ever for those that left.
+    The other ranks block indefinitely in the collective.
 
     ## Example
     ```py
@@ -81,14 +81,14 @@ class LeftBeforeCollective(Rule):
 
 
 class TurnsDifferByRank(Rule):
-    """A loop that communicates takes another number of turns on another rank.
+    """A loop with a collective runs a different number of iterations on different ranks.
 
     ## What it finds
-    Loops whose number of turns follows from the rank, or that some ranks leave because of something that only they
-    know, with a collective in them.
+    Loops with a collective in them whose number of iterations depends on the rank, or that some ranks leave because
+    of a rank-local value.
 
     ## Why it matters
-    The rank with the most turns waits for ever in the first one that the others do not take.
+    The rank with the most iterations blocks indefinitely in the first collective that the other ranks do not call.
 
     ## Example
     ```py
@@ -122,13 +122,13 @@ class TurnsDifferByRank(Rule):
 
 
 class GroupOnSomeRanks(Rule):
-    """A group of processes is made on some ranks only.
+    """A process group is created on some ranks only.
 
     ## What it finds
-    `new_group`, `init_process_group` and their like under a condition on the rank.
+    `new_group`, `init_process_group` and similar under a condition on the rank.
 
     ## Why it matters
-    Making a group is a collective of all ranks, also of those that will not be in it.
+    Creating a group is a collective of all ranks, including those that are not members.
 
     ## Example
     ```py

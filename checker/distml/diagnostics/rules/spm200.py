@@ -4,14 +4,15 @@ from distml.diagnostics.rule import Rule
 
 
 class CollectivesInDifferentOrder(Rule):
-    """Ranks come to different collectives at the same time.
+    """Different ranks reach different collectives at the same point.
 
     ## What it finds
-    Branches of a condition on the rank that call other collectives, or the same ones in another order.
+    Branches of a condition on the rank that call different collectives, or the same collectives in a different
+    order.
 
     ## Why it matters
-    Collectives of a group are matched by their order: the ranks wait for each other for ever, or take one for the
-    other and end with wrong values.
+    Collectives of a group are matched by their order: the ranks deadlock, or one collective is taken for another
+    and the values are wrong.
 
     ## Example
     ```py
@@ -41,14 +42,14 @@ class CollectivesInDifferentOrder(Rule):
 
 
 class RootDiffersByRank(Rule):
-    """Ranks name different roots in one collective.
+    """The root of a collective differs between ranks.
 
     ## What it finds
-    `src`, `dst` or `root_rank` of a broadcast, gather, scatter or reduce that follows from the rank of the caller.
+    `src`, `dst` or `root_rank` of a broadcast, gather, scatter or reduce that depends on the rank of the caller.
 
     ## Why it matters
-    The root is the one rank whose data all get, or that gets the data of all. Where every rank names itself, nobody
-    sends, or everybody does.
+    The root is the one rank that sends to all others or receives from them. If every rank names itself, no rank
+    sends, or all do.
 
     ## Example
     ```py
@@ -72,13 +73,13 @@ class RootDiffersByRank(Rule):
 
 
 class ShapeDiffersByRank(Rule):
-    """A collective gets tensors of different shapes or types on different ranks.
+    """The shape or dtype of a collective's tensor differs between ranks.
 
     ## What it finds
-    Tensors whose sizes or type follow from the rank, given to a collective that needs the same on all ranks.
+    Tensors whose sizes or dtype depend on the rank, passed to a collective that needs the same on all ranks.
 
     ## Why it matters
-    The collective hangs, fails, or reads beyond the smaller tensor.
+    The collective hangs, fails, or reads beyond the end of the smaller tensor.
 
     ## Example
     ```py

@@ -4,15 +4,14 @@ from distml.diagnostics.rule import Rule, Severity
 
 
 class CollectiveOnLocalValue(Rule):
-    """Whether a collective is reached depends on a value that every rank has its own of.
+    """Whether a collective is reached depends on a rank-local value.
 
     ## What it finds
-    Conditions on clocks, or on batches that a `DistributedSampler` gives to this rank and what is computed from them,
-    where a collective depends on how they come out. After an `all_reduce` or a broadcast the value is the same on all
-    ranks.
+    A collective under a condition on a clock, or on batches that a `DistributedSampler` gives to this rank and what
+    is computed from them. After an `all_reduce` or a broadcast the value is the same on all ranks.
 
     ## Why it matters
-    One day the condition is true on one rank and false on another, and the job hangs.
+    Sooner or later the condition is true on one rank and false on another, and the job deadlocks.
 
     ## Example
     ```py
@@ -48,13 +47,13 @@ class CollectiveOnLocalValue(Rule):
 
 
 class CollectiveInHandler(Rule):
-    """A handler of exceptions communicates.
+    """An exception handler calls a collective.
 
     ## What it finds
-    Collectives in `except` blocks for exceptions that can come to one rank alone.
+    Collectives in `except` blocks for exceptions that one rank alone may raise.
 
     ## Why it matters
-    The ranks without the exception are not there: they wait in another place.
+    The ranks without the exception do not reach the collective: they wait somewhere else.
 
     ## Example
     ```py
@@ -89,14 +88,14 @@ class CollectiveInHandler(Rule):
 
 
 class CollectivesInOrderOfSet(Rule):
-    """Collectives are called in the order of a set of texts.
+    """Collectives are called in the iteration order of a set of strings.
 
     ## What it finds
     Loops over sets of strings with a collective in them.
 
     ## Why it matters
-    Python hashes strings anew in every process, so the order differs: one rank reduces the loss while another reduces
-    the accuracy, and both numbers are wrong.
+    Python randomizes string hashes in every process, so the order differs: one rank reduces the loss while another
+    reduces the accuracy, and both results are wrong.
 
     ## Example
     ```py
@@ -123,14 +122,14 @@ class CollectivesInOrderOfSet(Rule):
 
 
 class UnevenTurns(Rule):
-    """A loop over this rank's part of the data communicates.
+    """A loop over rank-local data calls a collective.
 
     ## What it finds
     Loops over `data[rank::size]`, and loops that a clock ends, with a collective in them.
 
     ## Why it matters
-    The parts have the same length only if the data can be divided by the number of ranks; otherwise one rank takes
-    one more turn and waits for ever in it.
+    The parts have equal length only if the number of ranks divides the length of the data. Otherwise one rank runs
+    one more iteration and blocks in it indefinitely.
 
     ## Example
     ```py

@@ -7,11 +7,11 @@ class BothWait(Rule):
     """Two ranks wait for each other's message.
 
     ## What it finds
-    Two ranks that both send before they receive, or both receive before they send, with calls that wait.
+    Two ranks that both send before they receive, or both receive before they send, with blocking calls.
 
     ## Why it matters
-    `send` returns when the other side has received: with NCCL, and with Gloo for what does not fit its buffers, neither
-    of the two ever comes to its `recv`.
+    `send` returns when the other side has received: with NCCL, and with Gloo for messages larger than its buffers,
+    neither rank ever reaches its `recv`.
 
     ## Example
     ```py

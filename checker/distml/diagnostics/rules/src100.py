@@ -4,7 +4,7 @@ from distml.diagnostics.rule import Rule
 
 
 class InvalidSyntax(Rule):
-    """A file that is not Python.
+    """A file that is not valid Python.
 
     ## What it finds
     Source that the parser of the Python running distml rejects. Syntax newer than that Python counts: the finding says
@@ -48,10 +48,10 @@ class UndecodableSource(Rule):
 
 
 class FileTooLarge(Rule):
-    """A file larger than distml reads.
+    """A file larger than the limit.
 
     ## What it finds
-    Files above `max-file-size` (2 MiB unless configured). They are generated as a rule.
+    Files above `max-file-size` (2 MiB unless configured). They are usually generated.
 
     ## Why it matters
     Nothing in the file was checked. Exclude it, or raise `max-file-size` in `[tool.distml]`.
@@ -62,10 +62,10 @@ class FileTooLarge(Rule):
 
 
 class NestingTooDeep(Rule):
-    """Source nested deeper than the parser of Python goes.
+    """Source is nested too deeply for Python's parser.
 
     ## What it finds
-    Expressions or blocks, generated as a rule, on which Python's own parser gives up.
+    Expressions or blocks, usually generated, on which Python's own parser gives up.
 
     ## Why it matters
     Nothing in the file was checked. Python cannot compile such a file either.
@@ -76,7 +76,7 @@ class NestingTooDeep(Rule):
 
 
 class TimeLimit(Rule):
-    """A file that took longer to check than allowed.
+    """The check of a file reached the time limit.
 
     ## What it finds
     Files whose check was stopped at `time-limit` (10 seconds of processor time unless configured), or because it did
@@ -92,7 +92,7 @@ class TimeLimit(Rule):
 
 
 class MemoryLimit(Rule):
-    """A file that took more memory to check than allowed.
+    """The check of a file reached the memory limit.
 
     ## What it finds
     Files whose check was stopped at `memory-limit` (2048 MiB unless configured), or at a lower limit that the system sets
@@ -121,7 +121,7 @@ class UnreadablePath(Rule):
 
 
 class BrokenNotebook(Rule):
-    """A file that should be a notebook and is none.
+    """A file named `.ipynb` that is not a notebook.
 
     ## What it finds
     Files named `.ipynb` that are not JSON, or not in the form of Jupyter notebooks, format 4. Notebooks in other languages

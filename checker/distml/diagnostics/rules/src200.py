@@ -4,7 +4,7 @@ from distml.diagnostics.rule import Rule
 
 
 class InternalError(Rule):
-    """distml failed on this file.
+    """Internal error: distml failed on this file.
 
     ## What it finds
     A crash of distml. It is never the fault of the file, and the exit code is 2.

@@ -36,7 +36,7 @@ class UnusedSuppression(Rule):
 
 
 class UnknownCode(Rule):
-    """A suppression names something that is not a code.
+    """A suppression names an unknown code.
 
     ## What it finds
     `# distml: ignore[...]` with a name in the brackets that no rule has as its code.

@@ -80,7 +80,7 @@ def _several(call: Call, a: Value, s: Value, axes: Value) -> Value:
     if sizes is not None and len(sizes) != len(places):
         call.fail("SHP301", f"{call.text}: {len(sizes)} sizes for {len(places)} axes of {shape!r}")
     dims: list[Dim | None] = [*shape.dims]
-    # The last axis is transformed first; of an axis named twice the first size stays.
+    # The last axis is transformed first; of an axis listed twice the first size stays.
     for i, place in reversed([*enumerate(places)]):
         given = sizes is not None and sizes[i] != -1
         size = sizes[i] if sizes is not None and given else dims[place]

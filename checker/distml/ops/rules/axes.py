@@ -233,7 +233,7 @@ def _distinct(call: Call, axes: Sequence[int | None], code: str) -> None:
     known = [axis for axis in axes if axis is not None]
     for axis in known:
         if known.count(axis) > 1:
-            call.fail(code, f"{call.text}: axis {axis} is named twice in {tuple(known)}")
+            call.fail(code, f"{call.text}: axis {axis} is listed twice in {tuple(known)}")
 
 
 def _scrambled(call: Call, shape: Shape) -> Shape:

@@ -76,7 +76,7 @@ def _several(call: Call, shape: Shape, items: tuple[Value, ...], keeps: bool) ->
     if shape.dims is None or any(place is None for place in places):
         return _some(call, shape, keeps, len(items))
     if len(set(places)) < len(places):
-        call.fail("SHP202", f"{call.text}: an axis of {call.show(shape)} is named twice in {_listed(items)}")
+        call.fail("SHP202", f"{call.text}: an axis of {call.show(shape)} is listed twice in {_listed(items)}")
     if keeps:
         return Shape(tuple(Dim.of(1) if i in places else d for i, d in enumerate(shape.dims)))
     return Shape(tuple(d for i, d in enumerate(shape.dims) if i not in places))

@@ -28,7 +28,7 @@ def _require_axes(call: Call, input: Value, dims: Value) -> None:
     places = [call.axis(item, rank) for item in ((dims,) if items is None else items)]
     known = [place for place in places if place is not None]
     if len(set(known)) < len(known):
-        call.fail("SHP202", f"{call.text}: an axis is named twice for {call.show(input)}")
+        call.fail("SHP202", f"{call.text}: an axis is listed twice for {call.show(input)}")
 
 
 @register("flip")
