@@ -83,20 +83,16 @@ def test_the_table_of_inputs_is_that_of_the_action() -> None:
     )
 
 
-@pytest.fixture(scope="module")
-def life(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    shop = Workshop(tmp_path_factory.mktemp("life"))
+def test_commands_of_autofix(tmp_path: Path) -> None:
+    """In the order of the page: what one writes the next publishes."""
+    shop = Workshop(tmp_path)
     shop.commit(BASE, {"train.py": TRAINING})
     git(shop.clone, "pull", "-q")
-    return shop
-
-
-@pytest.mark.parametrize("commands", [*blocks("autofix.md", "sh"), *blocks("autofix.md", "sh token")])
-def test_commands_of_autofix(commands: str, life: Workshop) -> None:
-    with serve(lambda method, path, body, _headers: life.forge.handle(method, path, body)) as address:
-        token = {"GITHUB_TOKEN": "t", "GITHUB_API_URL": address} if "--apply" in commands else {}
-        done = shell(commands.replace("OWNER/NAME", "o/r").replace("LOGIN", "ann"), life.clone, **token)
-    assert done.returncode == 0, done.stderr
+    for commands in [*blocks("autofix.md", "sh"), *blocks("autofix.md", "sh token")]:
+        with serve(lambda method, path, body, _headers: shop.forge.handle(method, path, body)) as address:
+            token = {"GITHUB_TOKEN": "t", "GITHUB_API_URL": address} if "--apply" in commands else {}
+            done = shell(commands.replace("OWNER/NAME", "o/r").replace("LOGIN", "ann"), shop.clone, **token)
+        assert done.returncode == 0, (commands, done.stderr)
 
 
 def test_commands_of_autofix_from_a_fork(tmp_path: Path) -> None:
