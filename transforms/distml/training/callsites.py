@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
+
+from distml.training.values import Class, Foreign
+
+if TYPE_CHECKING:
+    from distml.training.program import Program
 
 
-def called(call: ast.Call) -> str:
-    """The last part of the name under which something is called; nothing where that is no name."""
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+def called(call: ast.Call, program: Program) -> str:
+    """The last part of the path of what is called: `tqdm` for `from tqdm import tqdm as bar`; nothing for the program's own.
+
+    A method of something nobody knows is called what is written.
+    """
+    paths = {v.name.rpartition(".")[2] for v in program.of(call.func) if isinstance(v, Foreign)}
+    if known := sorted(path for path in paths if not path.startswith("?")):
+        return known[0]
+    if isinstance(call.func, ast.Attribute):
+        return "" if program.of(call.func) and not paths else call.func.attr
+    return "" if program.of(call.func) or not isinstance(call.func, ast.Name) else _unbound(call.func, program)
+
+
+def _unbound(node: ast.Name, program: Program) -> str:
+    """A name that nothing in its file binds: a library brings it by `import *`, or Python has it."""
+    lexical = program.unit(node).lexical
+    return node.id if lexical.owner(node.id, lexical.scope(node)) is None else ""
 
 
 def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
@@ -19,11 +39,24 @@ def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
     return call.args[position] if 0 <= position < len(call.args) and plain else None
 
 
-def argument_for(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
+def argument_for(
+    call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, program: Program
+) -> ast.expr | None:
     """What a call gives for a parameter of the function of the program that it calls, by keyword or place."""
     names = positional(function)
-    bound = names[:1] in (["self"], ["cls"]) and isinstance(call.func, ast.Attribute)
-    return argument(call, names.index(name) - bound if name in names else -1, name)
+    at = names.index(name) - takes_receiver(call, function, program) if name in names else -1
+    return argument(call, at, name)
+
+
+def takes_receiver(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, program: Program) -> bool:
+    """Whether the first parameter of a method is not among the arguments of a call: the object it is called on."""
+    if not isinstance(program.parent(function), ast.ClassDef):
+        return False
+    marked = {each.id for each in function.decorator_list if isinstance(each, ast.Name)}
+    through_class = isinstance(call.func, ast.Attribute) and any(
+        isinstance(value, Class) for value in program.of(call.func.value)
+    )
+    return "staticmethod" not in marked and (not through_class or "classmethod" in marked)
 
 
 def positional(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:

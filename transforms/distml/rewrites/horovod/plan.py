@@ -55,6 +55,8 @@ class World:
     rank: str
     size: str
     local_rank: str
+    torch: str = "torch"
+    """The name of PyTorch, where the program uses it."""
 
     @property
     def first(self) -> str:

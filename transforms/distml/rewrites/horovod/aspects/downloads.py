@@ -16,7 +16,7 @@ from distml.rewrites.horovod.aspects.setup import behind_start, start_of, starte
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.training.around import LOOPS, block_of
-from distml.training.callsites import argument
+from distml.training.callsites import argument, called
 from distml.training.program import Program
 
 _LOADS = re.compile(
@@ -184,8 +184,8 @@ def _if_missing(statement: ast.stmt, program: Program) -> bool:
         return True
     branch = _branch(statement, program)
     tests = [each.test for each in program.ancestors(statement) if isinstance(each, ast.If)]
-    asked = (ast.unparse(call.func) for test in tests for call in ast.walk(test) if isinstance(call, ast.Call))
-    return branch is not None and any(_ASKS.search(name.rpartition(".")[2]) for name in asked)
+    asked = (called(call, program) for test in tests for call in ast.walk(test) if isinstance(call, ast.Call))
+    return branch is not None and any(_ASKS.search(name) for name in asked)
 
 
 def during_training(node: ast.AST, plan: Plan, seen: frozenset[ast.AST] = frozenset()) -> bool:
@@ -319,8 +319,7 @@ def _about_files(test: ast.expr, program: Program) -> bool:
     """Whether a condition asks what files there are."""
     for source in program.sources(test):
         if isinstance(source, ast.Call):
-            name = ast.unparse(source.func).rpartition(".")[2]
-            if _ASKS.search(name):
+            if _ASKS.search(called(source, program)):
                 return True
     return False
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from distml.rewrites.horovod.plan import Refuse
+from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.unit import Unit
@@ -13,12 +13,13 @@ from distml.training.unit import Unit
 _LIBRARIES = frozenset(
     "gym gymnasium pettingzoo dm_control stable_baselines3 vizdoom ale_py retro vrep pybullet_envs gym_unity".split()
 )
-_PLAYS = re.compile(r"(\w+\.)*_?envs?\.step")
+_RESULTS = (4, 5)
+"""What a step in an environment gives: observation, reward, whether the episode ended (or was cut off), information."""
 
 
 def refuse(node: ast.expr, program: Program) -> None:
     """Raises `Refuse` (HVD214) where the file of a training step plays in an environment."""
-    if _plays(program.unit(node)):
+    if _plays(program.unit(node), program):
         raise Refuse(
             "HVD214",
             node,
@@ -28,13 +29,21 @@ def refuse(node: ast.expr, program: Program) -> None:
 
 
 @remembered
-def _plays(unit: Unit) -> bool:
+def _plays(unit: Unit, program: Program) -> bool:
     """Whether a file imports environments, or takes steps in one."""
     for node in ast.walk(unit.tree):
-        plays = isinstance(node, ast.Call) and bool(_PLAYS.fullmatch(ast.unparse(node.func)))
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
-        if plays or any(name.partition(".")[0] in _LIBRARIES for name in names):
+        if _is_step(node, program) or any(name.partition(".")[0] in _LIBRARIES for name in names):
             return True
     return False
+
+
+def _is_step(node: ast.AST, program: Program) -> bool:
+    """Whether a statement takes apart what `step(action)` gives of something: the interface of environments."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call) or not node.value.args:
+        return False
+    target = node.targets[0]
+    several = isinstance(target, ast.Tuple) and len(target.elts) in _RESULTS
+    return several and isinstance(node.value.func, ast.Attribute) and called(node.value, program) == "step"

@@ -1,29 +1,31 @@
 """Functions that make the data of training and that of evaluation, told apart by a flag: `input_fn(True, files)`.
 
-Points-to analysis does not tell the callers of a function apart. Where a parameter is a constant at every call, and names
-what the data is for, its value says for which of them a line of the function is run.
+Points-to analysis does not tell the callers of a function apart. Where a parameter is a constant at every call, and what
+the calls give is used for training with one value and for nothing but evaluation with others, its value says for which of
+them a line of the function is run.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 
+from distml.rewrites.horovod.aspects.purposes import TRAINING, default, purposes
 from distml.training.callsites import argument_for
 from distml.training.program import Program
+from distml.training.remembered import remembered
 
-_TRAINS = re.compile(r"train|shuffle|augment|distort", re.IGNORECASE)
-_JUDGES = re.compile(r"eval|test|valid|\bval\b|_val\b|dev|predict|infer", re.IGNORECASE)
 _DEEPEST = 3
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Mode:
-    """A parameter of a function that says whether it is called for training."""
+    """A parameter of a function whose value says whether it is called for training."""
 
-    def __init__(self, name: str, condition: str) -> None:
+    def __init__(self, name: str, told: dict[str, bool]) -> None:
         self.name = name
-        self.condition = condition
+        self.told = told
+        """Whether a value, as `ast.dump` shows it, is given for training."""
+        self.condition = ""
         """The expression that holds where it is."""
 
     def decides(self, test: ast.expr) -> bool | None:
@@ -34,7 +36,7 @@ class Mode:
         if isinstance(test, ast.Name) and test.id == self.name:
             return self.condition == self.name
         if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == self.name:
-            told = _told(test.comparators[0], self.name)
+            told = self.told.get(ast.dump(test.comparators[0]))
             if len(test.ops) == 1 and told is not None and isinstance(test.ops[0], ast.Eq | ast.NotEq | ast.Is):
                 return told != isinstance(test.ops[0], ast.NotEq)
         return None
@@ -53,21 +55,18 @@ def never_trains(node: ast.AST, program: Program) -> bool:
 
 
 def training_calls(function: Function, program: Program) -> list[ast.Call]:
-    """The calls of a function that ask for training; none where nothing tells them from others."""
-    calls = program.calling(function)
-    for name in _parameters(function):
-        if _mode(function, name, calls, program) is not None:
-            return [call for call in calls if _told(_given(call, function, name), name) is not False]
-    return []
+    """The calls of a function whose results are trained on; none where nothing tells them from others."""
+    found = {call: purposes(call, program) for call in program.calling(function)}
+    told = all(found.values()) and any(TRAINING not in each for each in found.values())
+    return [call for call, serves in found.items() if TRAINING in serves] if told else []
 
 
 def mode_of(node: ast.AST, program: Program) -> Mode | None:
     """What tells training from evaluation in the functions around a node; None where nothing does, or nothing has to."""
     for function in program.ancestors(node):
         if isinstance(function, Function):
-            calls = program.calling(function)
             for name in _parameters(function):
-                found = _mode(function, name, calls, program)
+                found = _mode(function, name, program)
                 if found is not None:
                     return found
     return None
@@ -86,52 +85,71 @@ def in_training(node: ast.AST, mode: Mode, program: Program) -> bool | None:
     return None
 
 
-def _mode(function: Function, name: str, calls: list[ast.Call], program: Program) -> Mode | None:
+@remembered
+def _mode(function: Function, name: str, program: Program) -> Mode | None:
     """A parameter as what tells training from evaluation, if it is a constant for both."""
-    values = [value for call in calls for value in _values(call, function, name, program, _DEEPEST)]
-    told = [_told(value, name) for value in values]
-    if None in told or True not in told or False not in told or _assigned(function, name):
+    if _assigned(function, name) or not _is_tested(function, name):
         return None
-    chosen = [value for value, trains in zip(values, told, strict=True) if trains and value is not None]
-    if len({ast.dump(each) for each in chosen}) > 1:
+    told: dict[str, bool] = {}
+    chosen: dict[str, ast.expr] = {}
+    for call in program.calling(function):
+        for value, outer in _values(call, function, name, program, _DEEPEST):
+            trains = _trains(value, call, outer, program)
+            if value is None or trains is None or told.setdefault(ast.dump(value), trains) != trains:
+                return None
+            if trains:
+                chosen[ast.dump(value)] = value
+    if len(chosen) != 1 or all(told.values()):
         return None
-    condition = _condition(function, name, chosen[0], program)
-    return Mode(name, condition) if condition else None
+    mode = Mode(name, told)
+    mode.condition = _condition(function, mode, next(iter(chosen.values())), program)
+    return mode if mode.condition else None
 
 
-def _values(call: ast.Call, function: Function, name: str, program: Program, depth: int) -> list[ast.expr | None]:
-    """What a call gives for a parameter; where it hands on one of the function around it, what that is given."""
-    value = _given(call, function, name)
+def _is_tested(function: Function, name: str) -> bool:
+    """Whether a function goes by a parameter: a condition asks for it."""
+    tests = (each.test for each in ast.walk(function) if isinstance(each, ast.If | ast.IfExp))
+    return any(isinstance(each, ast.Name) and each.id == name for test in tests for each in ast.walk(test))
+
+
+def _trains(value: ast.expr | None, call: ast.Call, outer: tuple[ast.Call, ...], program: Program) -> bool | None:
+    """Whether a call with a constant is made for training: by the constant of a library, else by what becomes of its result."""
+    kinds = {name.rpartition(".")[2] for name in program.names(value) if ".ModeKeys." in name}
+    if kinds or not isinstance(value, ast.Constant):
+        return kinds == {"TRAIN"} if kinds else None
+    found = purposes(call, program, outer)
+    return TRAINING in found if found else None
+
+
+def _values(
+    call: ast.Call, function: Function, name: str, program: Program, depth: int
+) -> list[tuple[ast.expr | None, tuple[ast.Call, ...]]]:
+    """What a call gives for a parameter, and the calls around it that say so: where it hands on a parameter, its callers'."""
+    value = _given(call, function, name, program)
     around = program.function(call)
     if not depth or not isinstance(value, ast.Name) or around is None or value.id not in _parameters(around):
-        return [value]
+        return [(value, ())]
     callers = [] if _assigned(around, value.id) else program.calling(around)
-    return [found for each in callers for found in _values(each, around, value.id, program, depth - 1)] or [value]
+    found = [
+        (each, (*outer, caller))
+        for caller in callers
+        for each, outer in _values(caller, around, value.id, program, depth - 1)
+    ]
+    return found or [(value, ())]
 
 
 def _parameters(function: Function) -> list[str]:
     return [each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
 
 
-def _told(value: ast.expr | None, name: str) -> bool | None:
-    """Whether a value of a parameter stands for training."""
-    if isinstance(value, ast.Constant) and isinstance(value.value, bool):
-        if _JUDGES.search(name):
-            return not value.value
-        return value.value if _TRAINS.search(name) else None
-    text = value.value if isinstance(value, ast.Constant) else value.attr if isinstance(value, ast.Attribute) else None
-    if not isinstance(text, str) or not text.isidentifier() or (isinstance(value, ast.Attribute) and text.islower()):
-        return None
-    return False if _JUDGES.search(text) else True if "train" in text.lower() else None
-
-
-def _condition(function: Function, name: str, value: ast.expr, program: Program) -> str:
+def _condition(function: Function, mode: Mode, value: ast.expr, program: Program) -> str:
     """The expression that holds for this value, in the words of the function."""
+    name = mode.name
     if isinstance(value, ast.Constant):
         return f"{name} == {value.value!r}" if isinstance(value.value, str) else name if value.value else f"not {name}"
     for node in ast.walk(function):
         if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == name:
-            if isinstance(node.ops[0], ast.Eq) and _told(node.comparators[0], name):
+            if isinstance(node.ops[0], ast.Eq) and mode.told.get(ast.dump(node.comparators[0])):
                 return ast.unparse(node)
     root = value
     while isinstance(root, ast.Attribute):
@@ -141,18 +159,9 @@ def _condition(function: Function, name: str, value: ast.expr, program: Program)
     return f"{name} == {ast.unparse(value)}" if known else ""
 
 
-def _given(call: ast.Call, function: Function, name: str) -> ast.expr | None:
+def _given(call: ast.Call, function: Function, name: str, program: Program) -> ast.expr | None:
     """What a call gives for a parameter, or what the function takes then."""
-    value = argument_for(call, function, name)
-    if value is not None:
-        return value
-    args = function.args
-    positional = [*args.posonlyargs, *args.args]
-    pairs = [
-        *zip(reversed(positional), reversed(args.defaults), strict=False),
-        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
-    ]
-    return next((value for arg, value in pairs if arg.arg == name), None)
+    return argument_for(call, function, name, program) or default(function, name)
 
 
 def _assigned(function: Function, name: str) -> bool:

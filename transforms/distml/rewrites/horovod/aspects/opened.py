@@ -62,7 +62,11 @@ def is_read(plan: Plan, path: ast.expr, depth: int = 3) -> bool:
         return _among(plan, program.calls, text, depth)
     if _among(plan, [call for call in program.calls if program.function(call) is owner], text, depth):
         return True
-    given = [argument_for(call, owner, text) for call in program.calling(owner)] if text in positional(owner) else []
+    given = (
+        [argument_for(call, owner, text, program) for call in program.calling(owner)]
+        if text in positional(owner)
+        else []
+    )
     return depth > 0 and any(is_read(plan, each, depth - 1) for each in given if each is not None)
 
 
@@ -89,13 +93,8 @@ def _reads(plan: Plan, call: ast.Call, text: str, depth: int) -> bool:
     for function in (each for each in bodies if isinstance(each, ast.FunctionDef) and depth > 0):
         inside = [each for each in program.calls if program.function(each) is function]
         for name in positional(function):
-            made = function.name == "__init__" and isinstance(call.func, ast.Name)
-            given = (
-                argument(call, positional(function).index(name) - 1, name)
-                if made
-                else argument_for(call, function, name)
-            )
+            given = argument_for(call, function, name, program)
             if given is not None and ast.unparse(given) == text and _among(plan, inside, name, depth - 1):
                 return True
-    told = kind_of(call, program) == "output" or called(call) in _LOOKS
+    told = kind_of(call, program) == "output" or called(call, program) in _LOOKS
     return not (own or told or opens_to_write(call, program))

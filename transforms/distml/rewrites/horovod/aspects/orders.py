@@ -41,7 +41,7 @@ def _ordered(node: ast.AST, program: Program) -> list[ast.expr]:
     """The expressions that a node takes items from, in order, so that it matters."""
     if isinstance(node, ast.Call) and program.names(node.func) & _KEEPING:
         return [] if _forgotten(node, program) else node.args
-    if isinstance(node, ast.For) and _collects(node):
+    if isinstance(node, ast.For) and _collects(node, program):
         return [node.iter]
     if isinstance(node, ast.ListComp) and not _forgotten(node, program):
         return [each.iter for each in node.generators]
@@ -66,11 +66,11 @@ def _forgotten(node: ast.expr, program: Program) -> bool:
     return False
 
 
-def _collects(loop: ast.For) -> bool:
+def _collects(loop: ast.For, program: Program) -> bool:
     """Whether a loop puts something somewhere in each turn."""
     return any(
         (isinstance(each, ast.Assign) and any(isinstance(target, ast.Subscript) for target in each.targets))
-        or (isinstance(each, ast.Call) and called(each) in ("append", "write", "extend"))
+        or (isinstance(each, ast.Call) and called(each, program) in ("append", "write", "extend"))
         for each in ast.walk(loop)
     )
 
@@ -82,7 +82,7 @@ def _is_set(node: ast.expr, program: Program) -> bool:
     if isinstance(node, ast.Call):
         if program.names(node.func) & {"builtins.set", "builtins.frozenset"}:
             return not any(_holds_tensors(each, program) for each in node.args)
-        inner = node.func.value if isinstance(node.func, ast.Attribute) and called(node) in _JOINED else None
+        inner = node.func.value if isinstance(node.func, ast.Attribute) and called(node, program) in _JOINED else None
         return inner is not None and _is_set(inner, program)
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Sub) and _is_set(node.left, program)
@@ -94,6 +94,6 @@ def _is_set(node: ast.expr, program: Program) -> bool:
 
 def _holds_tensors(node: ast.expr, program: Program) -> bool:
     """Whether what a set is made of are parameters or tensors, which have no order of their own."""
-    if isinstance(node, ast.Call) and called(node) in ("parameters", "named_parameters"):
+    if isinstance(node, ast.Call) and called(node, program) in ("parameters", "named_parameters"):
         return True
     return any(name.startswith(("torch.", "tensorflow.", "keras.")) for name in program.names(node))

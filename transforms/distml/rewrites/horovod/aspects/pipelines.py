@@ -126,7 +126,7 @@ class _Walk:
             assert isinstance(node, ast.Name)
             passed = [calls[-1]] if calls and calls[-1] in self.program.calling(function) else None
             passed = passed or training_calls(function, self.program) or self.program.calling(function)
-            handed = [(each, argument_for(each, function, node.id)) for each in passed]
+            handed = [(each, argument_for(each, function, node.id, self.program)) for each in passed]
             for _, value in handed:
                 if value is not None:
                     self.back(value, here, calls[:-1], depth + 1)
@@ -170,7 +170,7 @@ class _Walk:
         ):
             for part in _parts(node):
                 self.back(part, here, calls, depth + 1)
-        elif called(node) == "zip" and "builtins.zip" in names:
+        elif called(node, self.program) == "zip" and "builtins.zip" in names:
             for part in node.args:
                 self.back(part, here, calls, depth + 1)
         elif any(SOURCES.fullmatch(name) for name in names):
@@ -179,9 +179,9 @@ class _Walk:
             if func.attr == "concatenate" and node.args:
                 self.back(node.args[0], here, calls, depth + 1)
             self.back(func.value, here, calls, depth + 1)
-        elif called(node) in _PASS and node.args:
+        elif called(node, self.program) in _PASS and node.args:
             self.back(node.args[0], here, calls, depth + 1)
-        elif called(node) in _PASS and isinstance(func, ast.Attribute):
+        elif called(node, self.program) in _PASS and isinstance(func, ast.Attribute):
             self.back(func.value, here, calls, depth + 1)
         else:
             self.found.append(Path(here, self.program))

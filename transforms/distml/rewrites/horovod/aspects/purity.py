@@ -50,7 +50,7 @@ def reads_only(node: ast.AST, program: Program, depth: int = 3, harmless: Collec
 
 
 def _call(node: ast.Call, program: Program, depth: int) -> bool:
-    name = called(node)
+    name = called(node, program)
     own = [value for value in program.of(node.func) if isinstance(value, Callable)]
     if own:
         return depth > 0 and all(_function(value, program, depth - 1) for value in own)

@@ -322,8 +322,9 @@ def _is_second_parameter(node: ast.Name, program: Program) -> bool:
         return False
     if isinstance(function, ast.FunctionDef) and function.name == "__init__":
         return False
-    names = [each for each in positional(function) if each != "self"]
-    return names[1:] == [node.id]
+    names = positional(function)
+    bound = isinstance(program.parent(function), ast.ClassDef)
+    return names[1 + bound :] == [node.id]
 
 
 def _settings(program: Program) -> Iterator[tuple[ast.AST, ast.expr]]:

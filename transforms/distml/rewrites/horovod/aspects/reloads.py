@@ -79,9 +79,9 @@ def wait(plan: Plan) -> None:
     for unit in plan.units():
         _prepared(plan, unit)
         calls = [node for node in ast.walk(unit.tree) if isinstance(node, ast.Call)]
-        written = {path: call for call in calls if called(call) in _WRITES for path in _paths(call)}
+        written = {path: call for call in calls if called(call, plan.program) in _WRITES for path in _paths(call)}
         for call in calls:
-            for path in _paths(call) if called(call) in _READS else ():
+            for path in _paths(call) if called(call, plan.program) in _READS else ():
                 if (
                     path in written
                     and written[path].lineno < call.lineno

@@ -22,7 +22,7 @@ _MODULES: dict[Start, str] = {
     "session": "horovod.tensorflow",
 }
 _FETCHES = re.compile(r"(urlretrieve|wget\.download|gdown\.\w*download|nltk\.download|fetch_\w+|load_dataset)$")
-_PRELUDE = frozenset({"os", "sys", "warnings", "matplotlib", "mpl", "plt", "pathlib", "Path", "random"})
+_PRELUDE = frozenset({"os", "sys", "warnings", "matplotlib", "pathlib", "random"})
 _WHY = "every process must know its rank and the number of ranks before anything is divided among them"
 
 
@@ -85,18 +85,18 @@ def _uses(plan: Plan, user: Unit, unit: Unit) -> bool:
 
 def _horovod(start: Start, patch: Patch, unit: Unit, entry: bool) -> tuple[str, World]:
     hvd = patch.free("hvd")
-    world = World(hvd, f"{hvd}.rank()", f"{hvd}.size()", f"{hvd}.local_rank()")
+    torch, first = _imported("torch", patch, unit) if start == "torch" else ("torch", [])
+    world = World(hvd, f"{hvd}.rank()", f"{hvd}.size()", f"{hvd}.local_rank()", torch)
     device, imports = _device(start, world, patch, unit)
-    lines = [*imports, f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()"]
-    if start == "torch":
-        lines = [*_imported("torch", unit), *lines]
+    lines = [*first, *imports, f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()"]
     return "\n".join([*lines, *(device if entry else ())]), world
 
 
 def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[str], list[str]]:
     """One GPU for each process of a machine, and the imports that takes."""
     if start == "torch":
-        return ["if torch.cuda.is_available():", f"    torch.cuda.set_device({world.local_rank})"], []
+        cuda = f"{world.torch}.cuda"
+        return [f"if {cuda}.is_available():", f"    {cuda}.set_device({world.local_rank})"], []
     if start == "session":
         return [], []
     tf = tensorflow_in(unit)
@@ -113,13 +113,15 @@ def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[
 
 def _ddp(patch: Patch, unit: Unit, entry: bool, alone: bool) -> tuple[str, World]:
     """torch.distributed: started by whichever file runs first, ended by the script; torchrun says which process this is."""
-    dist, local = patch.free("dist"), 'int(os.environ["LOCAL_RANK"])'
-    world = World(dist, f"{dist}.get_rank()", f"{dist}.get_world_size()", local)
-    start = [f'{dist}.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")']
+    dist = patch.free("dist")
+    (system, first), (torch, second) = (_imported(each, patch, unit) for each in ("os", "torch"))
+    local = f'int({system}.environ["LOCAL_RANK"])'
+    world = World(dist, f"{dist}.get_rank()", f"{dist}.get_world_size()", local, torch)
+    start = [f'{dist}.init_process_group("cpu:gloo,cuda:nccl" if {torch}.cuda.is_available() else "gloo")']
     if not alone:
         # The process group may be started once only, and any file of the program may be imported first.
         start = [f"if not {dist}.is_initialized():", *(f"    {line}" for line in start)]
-    imports = [*_imported("os", unit), *_imported("torch", unit), f"import torch.distributed as {dist}"]
+    imports = [*first, *second, f"import torch.distributed as {dist}"]
     _end(patch, unit, f"{dist}.destroy_process_group()", entry)
     device = _device("torch", world, patch, unit)[0] if entry else []
     return "\n".join([*imports, "", *start, *device]), world
@@ -137,15 +139,16 @@ def _end(patch: Patch, unit: Unit, code: str, entry: bool) -> None:
         patch.after(last, code, note)
 
 
-def _imported(module: str, unit: Unit) -> list[str]:
-    """The import of a module under its own name, unless the file has it by then."""
+def _imported(module: str, patch: Patch, unit: Unit) -> tuple[str, list[str]]:
+    """The name of a module, and the import it takes unless the file has one by then."""
     anchor = anchor_of(unit, "torch")
     for statement in unit.tree.body[: unit.tree.body.index(anchor) + 1] if anchor is not None else []:
-        if isinstance(statement, ast.Import) and any(
-            alias.asname in (None, module) and alias.name.partition(".")[0] == module for alias in statement.names
-        ):
-            return []
-    return [f"import {module}"]
+        for alias in statement.names if isinstance(statement, ast.Import) else ():
+            if alias.asname is None and alias.name.partition(".")[0] == module:
+                return module, []
+            if alias.asname is not None and alias.name == module:
+                return alias.asname, []
+    return module, [f"import {module}"]
 
 
 def tensorflow_in(unit: Unit, later: bool = False) -> str:
@@ -170,11 +173,11 @@ def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
     begun = seen = fetched = False
     for statement in unit.tree.body:
         imports = [each for each in ast.walk(statement) if isinstance(each, ast.Import | ast.ImportFrom)]
-        works = isinstance(statement, ast.If) and not _prepares(statement)
+        works = isinstance(statement, ast.If) and not _prepares(statement, unit)
         top = isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If) and imports and not works
-        begun = begun or not (top or _prepares(statement))
+        begun = begun or not (top or _prepares(statement, unit))
         ours = any(_imports(each, framework) for each in imports)
-        fetched = fetched or (begun and last is not None and framework == "tensorflow" and _fetches(statement))
+        fetched = fetched or (begun and last is not None and framework == "tensorflow" and _fetches(statement, unit))
         if top and (not begun or (ours and not seen and not fetched)):
             last = statement
             seen = seen or ours
@@ -183,9 +186,9 @@ def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
     return last
 
 
-def _fetches(statement: ast.stmt) -> bool:
+def _fetches(statement: ast.stmt, unit: Unit) -> bool:
     """Whether a statement downloads, which processes are to do one after another, so that they must have been started."""
-    return any(isinstance(each, ast.Call) and _FETCHES.search(ast.unparse(each.func)) for each in ast.walk(statement))
+    return any(isinstance(each, ast.Call) and _FETCHES.search(path_of(each.func, unit)) for each in ast.walk(statement))
 
 
 def started(plan: Plan, node: ast.AST) -> bool:
@@ -216,12 +219,34 @@ def _place(node: ast.AST) -> tuple[int, int]:
     return (node.lineno, node.col_offset) if isinstance(node, ast.stmt) else (0, 0)
 
 
-def _prepares(statement: ast.stmt) -> bool:
+def _prepares(statement: ast.stmt, unit: Unit) -> bool:
     """Whether a statement between imports only sets something: constants, the environment, warnings, paths."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.While | ast.With):
         return False
     calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    return all(ast.unparse(call.func).partition(".")[0] in _PRELUDE for call in calls)
+    return all(path_of(call.func, unit).partition(".")[0] in _PRELUDE for call in calls)
+
+
+def path_of(node: ast.expr, unit: Unit) -> str:
+    """An expression as it is written, with the names of imports as those of what they import."""
+    text = ast.unparse(node)
+    first, dot, rest = text.partition(".")
+    return imported(unit).get(first, first) + dot + rest
+
+
+@remembered
+def imported(unit: Unit) -> dict[str, str]:
+    """What the imports at the top of a module bind, by name."""
+    found: dict[str, str] = {}
+    for node in unit.tree.body:
+        if isinstance(node, ast.Import):
+            found |= {
+                each.asname or each.name.partition(".")[0]: each.name if each.asname else each.name.partition(".")[0]
+                for each in node.names
+            }
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+    return found
 
 
 _ON_TORCH = frozenset({"torchvision", "torchtext", "torchaudio"})

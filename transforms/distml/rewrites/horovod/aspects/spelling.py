@@ -40,19 +40,20 @@ def spell(plan: Plan, node: ast.AST, path: str, at_start: bool = False) -> str:
         torch = any(loop.start == "torch" for loop in plan.loops)
         anchor = anchor_of(unit, "torch" if torch else "tensorflow")
         line = anchor.lineno if anchor is not None else 0
-    found = [each for name in sorted(_imported(unit, line)) if (each := _reached(plan, unit, name, path))]
+    found = [each for name in _imported(unit, line) if (each := _reached(plan, unit, name, path))]
     if found:
-        return min(found, key=lambda each: (len(each), each))
+        return min(found, key=lambda each: each.count("."))
     return _added(plan, node, unit, path)
 
 
-def _imported(unit: Unit, line: int) -> set[str]:
-    """The names that the imports at the top of a module bind up to a line."""
-    found: set[str] = set()
+def _imported(unit: Unit, line: int) -> dict[str, None]:
+    """The names that the imports at the top of a module bind up to a line, in their order."""
+    found: dict[str, None] = {}
     for statement in (each for each in unit.tree.body if each.lineno <= line):
         for each in ast.walk(statement) if isinstance(statement, ast.Try | ast.If) else [statement]:
             if isinstance(each, ast.Import | ast.ImportFrom):
-                found |= {alias.asname or alias.name.partition(".")[0] for alias in each.names if alias.name != "*"}
+                bound = (alias.asname or alias.name.partition(".")[0] for alias in each.names if alias.name != "*")
+                found |= dict.fromkeys(bound)
     return found
 
 

@@ -10,6 +10,8 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects.pipelines import paths
+from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
+from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -33,7 +35,7 @@ def surveyed(program: Program) -> frozenset[ast.expr]:
 
 def _adapted(program: Program) -> list[ast.expr]:
     """What layers are adapted to, and vocabularies made of."""
-    calls = [call for call in program.calls if called(call) in _SURVEYS]
+    calls = [call for call in program.calls if called(call, program) in _SURVEYS]
     return [(call.args or [call.keywords[0].value])[0] for call in calls if call.args or call.keywords]
 
 
@@ -41,9 +43,17 @@ def _collected(program: Program) -> list[ast.expr]:
     """What comprehensions go through for a function that learns from them, and loops that put items into sets and counters."""
     nodes = [node for unit in program.units.values() for node in ast.walk(unit.tree)]
     loops = [node.iter for node in nodes if isinstance(node, ast.For) and any(_collects(each) for each in node.body)]
-    given = [part for call in program.calls if _LEARNS.search(called(call)) for part in call.args]
+    given = [part for call in program.calls if _learns(call, program) for part in call.args]
     parts = [each for part in given for each in getattr(part, "generators", ())]
     return [*loops, *(each.iter for each in parts)]
+
+
+def _learns(call: ast.Call, program: Program) -> bool:
+    """Whether a call learns something of what it is given: by the name a library gives it, or as no part of training."""
+    if not run_by(call, program):
+        return bool(_LEARNS.search(called(call, program)))
+    parts = [each for each in call.args if hasattr(each, "generators")]
+    return bool(parts) and not any(TRAINING in purposes(each, program) for each in parts)
 
 
 def _collects(statement: ast.stmt) -> bool:

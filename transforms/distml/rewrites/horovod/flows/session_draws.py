@@ -17,15 +17,10 @@ RANDOM = re.compile(
 )
 _NAMED = re.compile(r"next|batch|sample|draw|fetch|load|feed|generate|random|get_", re.IGNORECASE)
 _PURE = re.compile(r"(numpy|builtins|math|itertools|tensorflow|pandas|scipy|sklearn|string|re|os|time|cv2|PIL)(\..*)?")
-_FEEDS = re.compile(r"_?(make|build|construct|create|get)_feed(_?dict)?")
-"""Functions that only put arrays together with placeholders, as far as their name goes."""
-
 _LEARNS = re.compile(r"tensorflow\.(Variable|get_variable|layers\.|nn\.|contrib\.(layers|slim)\.)")
 """What makes weights: with them it is a model that gives a batch, and not the data."""
 
-_SURELY = re.compile(r"next|batch|sample|draw|random|shuffle", re.IGNORECASE)
-_BATCHES = re.compile(r"next|batch|sample|draw", re.IGNORECASE)
-_TAKES = re.compile(r"\.(get_next|dequeue\w*|(shuffle_)?batch(_join)?)$")
+_TAKES = re.compile(r"get_next|dequeue\w*|(shuffle_)?batch(_join)?")
 _DEEPEST = 3
 
 
@@ -56,11 +51,11 @@ def _drawing(call: ast.Call, graph: Graph, scope: ast.AST, changing: set[str]) -
     given = reached([*call.args, *(keyword.value for keyword in call.keywords)], scope)
     if any(fed_back(part, graph) for part in given.parts):
         return None
-    drawn = _draw(call, graph.program)
-    if drawn is not None and not drawn.counts and given.names & changing and not _BATCHES.search(called(call)):
+    drawn = draw_of(call, graph.program)
+    if drawn is not None and not drawn.counts and given.names & changing:
         return None
     known = drawn is None or any(isinstance(v, Callable) for v in graph.program.of(call.func)) or not drawn.counts
-    return drawn if known or not given.names & changing or _SURELY.search(called(call)) else None
+    return drawn if known or not given.names & changing else None
 
 
 def takes(call: ast.Call, graph: Graph) -> bool:
@@ -71,7 +66,7 @@ def takes(call: ast.Call, graph: Graph) -> bool:
         return False
     calls = [each for each in graph.program.sources(computed) if isinstance(each, ast.Call)]
     learned = any(_LEARNS.match(name) for each in calls for name in graph.program.names(each.func))
-    return not learned and any(_TAKES.search(ast.unparse(each.func)) for each in calls)
+    return not learned and any(_TAKES.fullmatch(called(each, graph.program)) for each in calls)
 
 
 def fed_back(part: ast.expr, graph: Graph) -> bool:
@@ -101,7 +96,8 @@ def _serves(call: ast.Call, other: ast.Call, scope: ast.AST) -> bool:
     return any(call is node for part in reached(given, scope).parts for node in ast.walk(part))
 
 
-def _draw(call: ast.Call, program: Program) -> Draw | None:
+def draw_of(call: ast.Call, program: Program) -> Draw | None:
+    """What a call draws: by what the library does, else by what the functions of the program do that it runs."""
     names = program.names(call.func)
     if any(RANDOM.fullmatch(name) for name in names):
         return Draw(call, False)
@@ -114,9 +110,9 @@ def _draw(call: ast.Call, program: Program) -> Draw | None:
         return Draw(call, any(found)) if found else None
     if names and all(_PURE.fullmatch(name) and "()" not in name for name in names):
         return None
-    text = called(call)
+    text = called(call, program)
     arrays = any(isinstance(v, Foreign) and v.name.startswith("numpy.") for v in program.of(call.func))
-    return Draw(call, True) if _NAMED.search(text) and not _FEEDS.fullmatch(text) and not arrays else None
+    return Draw(call, True) if _NAMED.search(text) and not arrays else None
 
 
 def _state(function: Callable, program: Program, depth: int) -> bool | None:
@@ -138,7 +134,7 @@ def _inner(call: ast.Call, program: Program, depth: int) -> bool | None:
     if own:
         kinds = [_state(value, program, depth - 1) for value in own] if depth else [True]
         return True if any(kinds) else False if False in kinds else None
-    draw = _draw(call, program)
+    draw = draw_of(call, program)
     return None if draw is None else draw.counts
 
 

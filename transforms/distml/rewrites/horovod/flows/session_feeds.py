@@ -16,15 +16,12 @@ from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.values import Box, Constant, Foreign
 
-_NUMBER = re.compile(r"loss|cost|acc|err|mse|step|summar|merge", re.IGNORECASE)
 _ABOUT = re.compile(
     r"tensorflow\.(reduce_mean|reduce_sum|losses\.\w+|add_n|Variable|get_variable|summary\.\w+|metrics\.\w+"
     r"|train\.(get_or_create_global_step|get_global_step|\w+_decay))\(\)(\[\])?"
 )
 _LEAST = 4
 """Samples that are written out in the program: fewer are not divided."""
-
-_COUNT = re.compile(r"batch|sample|num_data|n_data|num_examples|^[nNmM]$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +62,9 @@ def _is_state(feed: Feed, program: Program) -> bool:
     """Whether an entry is the state of recurrent cells and no data."""
     if feed.key is None or placeholder(feed, program) is not None:
         return False
-    return any(isinstance(each, ast.Call) and called(each) == "zero_state" for each in program.sources(feed.key))
+    return any(
+        isinstance(each, ast.Call) and called(each, program) == "zero_state" for each in program.sources(feed.key)
+    )
 
 
 def _shown(feeds: ast.expr, owner: ast.AST) -> list[Feed]:
@@ -175,7 +174,7 @@ def averaged(graph: Graph) -> bool:
             names = program.names(node.func) if isinstance(node, ast.Call) else frozenset()
             if "tensorflow.reduce_sum" in names and isinstance(node, ast.Call) and not _along_axis(node):
                 return False
-            if "builtins.len" in names or (isinstance(node, ast.Name | ast.Attribute) and _COUNT.search(_last(node))):
+            if "builtins.len" in names:
                 return False
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
                 return False
@@ -189,8 +188,7 @@ def summed_up(run: Run, graph: Graph) -> bool:
 
 
 def _is_number(node: ast.expr, program: Program) -> bool:
-    name = _last(node) if isinstance(node, ast.Name | ast.Attribute) else ""
-    return bool(_NUMBER.search(name)) or any(_ABOUT.fullmatch(each) for each in program.names(node))
+    return any(_ABOUT.fullmatch(each) for each in program.names(node))
 
 
 def _along_axis(call: ast.Call) -> bool:

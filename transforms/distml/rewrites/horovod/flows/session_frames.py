@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -31,7 +30,6 @@ def frames(node: ast.expr, feeds: Iterable[ast.expr], program: Program) -> list[
     while len(found) < _DEEPEST and isinstance(found[-1].owner, ast.FunctionDef):
         function = found[-1].owner
         callers = [call for call in program.calling(function) if owner_of(call, program) is not function]
-        callers = [call for call in callers if not _evaluates(owner_of(call, program))] or callers
         if not callers:
             break
         caller = next((call for call in callers if any(loops_around(call, program))), callers[0])
@@ -41,14 +39,6 @@ def frames(node: ast.expr, feeds: Iterable[ast.expr], program: Program) -> list[
         names = reached(found[-1].feeds, function).names
         found.append(Frame(owner_of(caller, program), caller, tuple(v for k, v in given.items() if k in names)))
     return found
-
-
-def _evaluates(owner: ast.AST) -> bool:
-    """Whether a function is named as one that evaluates a model, which calls what trains as well without training."""
-    return (
-        isinstance(owner, ast.FunctionDef)
-        and re.search(r"eval|test|valid|infer|predict", owner.name.lower()) is not None
-    )
 
 
 def _given(function: ast.FunctionDef, call: ast.Call, program: Program) -> dict[str, ast.expr]:

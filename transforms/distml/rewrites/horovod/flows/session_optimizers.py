@@ -23,6 +23,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.values import Foreign
 
 _DEFAULTS = {"AdamOptimizer": "0.001", "AdadeltaOptimizer": "0.001"}
 _NAMES = {
@@ -144,12 +145,20 @@ def scale(plan: Plan, call: ast.Call) -> None:
     )
 
 
+def _counts_steps(made: ast.Call, program: Program) -> bool:
+    """Whether a variable is what an optimizer counts its steps in: `minimize(loss, global_step=variable)`."""
+    given = (
+        keyword.value for call in program.calls for keyword in call.keywords if keyword.arg in ("global_step", "step")
+    )
+    return any(isinstance(v, Foreign) and v.node is made for each in given for v in program.of(each))
+
+
 def _follows(rate: ast.expr, program: Program) -> bool:
     """Whether a rate is computed from a counter of steps."""
     calls = [each for each in program.sources(rate) if isinstance(each, ast.Call)]
     return any(
         program.names(each.func) & _COUNTERS
-        or ("tensorflow.Variable" in program.names(each.func) and "global_step" in ast.unparse(each))
+        or ("tensorflow.Variable" in program.names(each.func) and _counts_steps(each, program))
         for each in calls
     )
 

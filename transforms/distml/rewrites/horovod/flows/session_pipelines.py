@@ -6,9 +6,11 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects import tf_data
+from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
-from distml.training.callsites import argument
+from distml.training.around import block_of
+from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.values import Foreign
 
@@ -17,9 +19,6 @@ _PRODUCERS = re.compile(
     r"tensorflow\.train\.(string_input_producer|slice_input_producer|input_producer|range_input_producer)"
 )
 _READS = re.compile(r"Reader|read|queue|Queue|py_func|get_next|[Dd]ataset|parse|decode|batch|input|data|load")
-_EVALUATES = re.compile(r"test|val|dev|eval", re.IGNORECASE)
-_OTHERS = re.compile(r"(^|[._])(test|val|valid|validation|dev|eval)(_?(data|dataset|set|ds))?$", re.IGNORECASE)
-"""Names of data sets that models share with the one they are trained on, and that no step is taken on."""
 
 _FILES = Note(
     "an order of its own for each rank",
@@ -36,14 +35,14 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
     program = plan.program
     sources = [node for update in graph.updates for node in graph.sources(update) if isinstance(node, ast.Call)]
     found = queued = False
-    datasets = [data for call in dict.fromkeys(sources) for data in _datasets(call, program)]
-    for data in [each for each in datasets if not _OTHERS.search(ast.unparse(each))] or datasets:
+    datasets = [data for call in dict.fromkeys(sources) for data in _datasets(call, graph)]
+    for data in [each for each in datasets if TRAINING in purposes(each, program)] or datasets:
         found |= tf_data.shard(plan, data)
     for call in dict.fromkeys(sources):
         if any(_PRODUCERS.fullmatch(name) for name in program.names(call.func)):
             found |= _shuffled(plan, call)
             queued = True
-    if not found and not queued and not any(_READS.search(ast.unparse(call.func)) for call in sources):
+    if not found and not queued and not any(_READS.search(called(call, program)) for call in sources):
         raise Refuse(
             "HVD213",
             run.call,
@@ -60,13 +59,14 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
     return found
 
 
-def _datasets(call: ast.Call, program: Program) -> list[ast.expr]:
+def _datasets(call: ast.Call, graph: Graph) -> list[ast.expr]:
     """The data sets behind an iterator."""
+    program = graph.program
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name in _MAKES and isinstance(call.func, ast.Attribute):
         return [call.args[0] if _is_function(call, program) and call.args else call.func.value]
     if name in ("from_structure", "from_string_handle"):
-        return [each for each in _initialized(call, program) if not _EVALUATES.search(ast.unparse(each))]
+        return _initialized(call, graph)
     return []
 
 
@@ -75,14 +75,43 @@ def _is_function(call: ast.Call, program: Program) -> bool:
     return any(name.startswith("tensorflow.data.make_") for name in names)
 
 
-def _initialized(iterator: ast.Call, program: Program) -> list[ast.expr]:
-    """What an iterator without data is given later."""
-    found = []
+def _initialized(iterator: ast.Call, graph: Graph) -> list[ast.expr]:
+    """What an iterator without data is given for the steps that are taken, later."""
+    program, found = graph.program, {}
     for call in program.calls:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "make_initializer" and call.args:
             if any(isinstance(v, Foreign) and v.node is iterator for v in program.of(call.func.value)):
-                found.append(call.args[0])
-    return found
+                found[call.args[0]] = _begins_steps(call, graph)
+    return [data for data, trains in found.items() if trains] or [*found]
+
+
+def _begins_steps(made: ast.Call, graph: Graph) -> bool:
+    """Whether steps are taken between the run of an initializer and that of the next one."""
+    program = graph.program
+    runs = [call for call in program.calls if isinstance(call.func, ast.Attribute) and call.func.attr == "run"]
+    for call in runs:
+        if not any(_is_made_by(each, made, program) for each in call.args):
+            continue
+        statement = program.statement(call)
+        block = block_of(statement, program)
+        for later in block[block.index(statement) + 1 :]:
+            inside = set(ast.walk(later))
+            if any(run.call in inside for run in graph.runs):
+                return True
+            if any(_initializes(each, program) for each in inside):
+                break
+    return False
+
+
+def _is_made_by(node: ast.expr, made: ast.Call, program: Program) -> bool:
+    return any(isinstance(v, Foreign) and v.node is made for v in program.of(node))
+
+
+def _initializes(node: ast.AST, program: Program) -> bool:
+    """Whether a call runs the initializer of an iterator."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "run":
+        return False
+    return any(name.endswith(".make_initializer()") for each in node.args for name in program.names(each))
 
 
 def _shuffled(plan: Plan, call: ast.Call) -> bool:

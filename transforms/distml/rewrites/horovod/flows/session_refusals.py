@@ -17,7 +17,7 @@ from distml.rewrites.horovod.flows.session_graph import (
     updates,
 )
 from distml.rewrites.horovod.plan import Refuse
-from distml.training.around import LOOPS, loops_around
+from distml.training.around import LOOPS, loops_around, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -29,11 +29,6 @@ _TRAINERS = re.compile(
     r"(.*\.)?slim\.learning\.train|tensorflow\.contrib\.training\.train|tensorflow\.contrib\.gan\.gan_train"
     r"|tensorflow\.contrib\.learn\.(Experiment|learn_runner\.run|\w+\.learn_runner\.run)"
 )
-_STEP = re.compile(
-    r"(?i)train(ing)?(_?(op|step|operation)s?)?|(op|step)_?train|optimi[sz]er?s?|optims?|minimi[sz]e|train_\w+_?op"
-)
-"""What operations that take a step are called, by custom."""
-
 _OWN = re.compile(r"tensorflow\.(?!models\.|examples\.)")
 
 
@@ -83,7 +78,7 @@ def unfollowed(program: Program) -> list[Refuse]:
 
 
 def _made_elsewhere(program: Program) -> list[Refuse]:
-    """Loops that run what is called a training step by custom, and that nothing in the files makes; and the reverse."""
+    """Loops that run an operation for its effect which nothing in the files makes; and the reverse."""
     if not any(_is_session(call, program) for call in program.calls):
         return []
     if updates(program):
@@ -94,7 +89,7 @@ def _made_elsewhere(program: Program) -> list[Refuse]:
             fetched = argument(call, 0, "fetches")
             parts = fetched.elts if isinstance(fetched, ast.List | ast.Tuple) else [fetched]
             for part in parts:
-                if part is not None and _STEP.fullmatch(_last(part)) and _unseen(part, program):
+                if part is not None and _for_effect(part, call, program) and _unseen(part, program):
                     return [
                         Refuse(
                             "HVD205",
@@ -120,11 +115,19 @@ def _is_session(call: ast.Call, program: Program) -> bool:
     return any(kind.fullmatch(name) for kind in (SESSION, MONITORED, SUPERVISED) for name in names)
 
 
-def _last(node: ast.expr) -> str:
-    """The last name of an expression."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+def _for_effect(part: ast.expr, run: ast.Call, program: Program) -> bool:
+    """Whether nothing reads what a session gives for one of the fetches, so that it is run for what it does."""
+    statement = program.statement(run)
+    if isinstance(statement, ast.Expr) and statement.value is run:
+        return True
+    if not isinstance(statement, ast.Assign) or statement.value is not run:
+        return False
+    target, fetched = statement.targets[0], argument(run, 0, "fetches")
+    if isinstance(target, ast.Tuple | ast.List) and isinstance(fetched, ast.Tuple | ast.List):
+        target = dict(zip(fetched.elts, target.elts, strict=False)).get(part, target)
+    owner = owner_of(run, program)
+    read = {each.id for each in ast.walk(owner) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    return isinstance(target, ast.Name) and target.id not in read
 
 
 def _unseen(node: ast.expr, program: Program) -> bool:

@@ -136,9 +136,9 @@ def _means(loop: ast.For, program: Program) -> Iterator[ast.expr]:
 def _axes(loop: ast.For, program: Program) -> Iterator[ast.expr]:
     """Where numbers that are plotted behind a loop begin and end."""
     for call in inside(owner_of(loop, program)):
-        if isinstance(call, ast.Call) and called(call) in _RANGES and call.lineno > loop.lineno:
+        if isinstance(call, ast.Call) and called(call, program) in _RANGES and call.lineno > loop.lineno:
             above = program.parent(call)
-            yield from call.args[:2] if isinstance(above, ast.Call) and called(above) == "plot" else ()
+            yield from call.args[:2] if isinstance(above, ast.Call) and called(above, program) == "plot" else ()
 
 
 def _without_one(stop: ast.expr) -> ast.expr:
@@ -266,7 +266,7 @@ def _numbered(number: ast.Name, program: Program) -> bool:
     unit = program.unit(number)
     owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
     for call in inside(owner or unit.tree):
-        if isinstance(call, ast.Call) and called(call) in _RANGES and call.lineno > number.lineno:
+        if isinstance(call, ast.Call) and called(call, program) in _RANGES and call.lineno > number.lineno:
             looped = isinstance(program.parent(call), ast.For | ast.comprehension)
             if not looped and any(isinstance(each, ast.Name) and each.id == number.id for each in call.args):
                 return True

@@ -13,7 +13,7 @@ from distml.rewrites.horovod.flows.fit.optimizers import CLASSES
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.values import Foreign
+from distml.training.values import Class, Foreign
 
 _WAIT = Note(
     "waits for rank 0 to have written", "the other ranks would read a file that is not there yet", "file-written"
@@ -92,7 +92,8 @@ def _for_rank_zero(node: ast.AST, program: Program) -> bool:
     if function is not None and getattr(function, "name", "") in _SAVES and not program.calling(function):
         return True
     return any(
-        isinstance(above, ast.ClassDef) and any("allback" in ast.unparse(base) for base in above.bases)
+        isinstance(above, ast.ClassDef)
+        and any(isinstance(base, Foreign) and "allback" in base.name for base in program.lineage(Class(above)))
         for above in program.ancestors(node)
     )
 

@@ -69,7 +69,9 @@ class Counts:
     def _begins(self, call: ast.Call) -> bool:
         """Whether a call begins a pass through a loader, and not through what goes on without end."""
         through = call.args[0] if call.args else getattr(call.func, "value", None)
-        return called(call) in _ITERATES and isinstance(through, ast.expr) and self.loops.is_loader(through)
+        return (
+            called(call, self.program) in _ITERATES and isinstance(through, ast.expr) and self.loops.is_loader(through)
+        )
 
     def _seen_from(self, node: ast.Assign, iterator: ast.Name) -> bool:
         owner = owner_of(node, self.program)
@@ -83,13 +85,17 @@ class Counts:
                 yield from (each for each in _compared(inner.test) if ast.unparse(each) in outer)
             return
         for leaf in self.loops.leaves(loop.iter):
-            if isinstance(leaf, ast.Call) and called(leaf) in ("range", "trange") and len(leaf.args) in (1, 2):
+            if (
+                isinstance(leaf, ast.Call)
+                and called(leaf, self.program) in ("range", "trange")
+                and len(leaf.args) in (1, 2)
+            ):
                 yield leaf.args[-1]
 
     def counts_own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:
         """Whether a number is computed from the length of loaders that have the batches of one rank."""
         for source in (*ast.walk(bound), *self.program.sources(bound)):
-            if isinstance(source, ast.Call) and called(source) == "len" and source.args:
+            if isinstance(source, ast.Call) and called(source, self.program) == "len" and source.args:
                 makers = self.loops.makers(source.args[0])
                 if makers and makers <= sampled:
                     return True

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
-from distml.rewrites.horovod.flows.pytorch.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
 from distml.training.callsites import called
@@ -35,14 +35,14 @@ class Decisions:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
-        self.uniform = Uniform(study)
+        self.uniform = Uniform(study.program, study.dealt, study.environment)
         self.changing = study.reach([*(s.call for s in study.steps), *study.backwards, *self._changes()])
 
     def _changes(self) -> list[ast.AST]:
         """What changes weights, or what they will be set to, or the rate."""
         found: list[ast.AST] = []
         for call in self.program.calls:
-            name = called(call)
+            name = called(call, self.program)
             scheduled = name == "step" and any("lr_scheduler" in n for n in self.program.names(call.func))
             if (
                 name == "load_state_dict"

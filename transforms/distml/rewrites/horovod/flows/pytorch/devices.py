@@ -54,19 +54,25 @@ class Devices:
         elif "torch.cuda.set_device" in names and call.args:
             self._local(call.args[0])
         elif "torch.cuda.device" in names and call.args:
-            local = f"{self.plan.world(call).local_rank} if torch.cuda.is_available() else {{}}"
+            world = self.plan.world(call)
+            local = f"{world.local_rank} if {world.torch}.cuda.is_available() else {{}}"
             self.plan.patch(call).wrap(call.args[0], local, _OWN)
         elif "torch.device" in names and len(call.args) == 2:
             self._local(call.args[1])
         elif method == "cuda" and len(call.args) == 1 and not _is_device(call.args[0]):
             if not names or any(name.startswith(("torch", "?")) for name in names):
-                if isinstance(call.args[0], ast.Constant) or "gpu" in ast.unparse(call.args[0]):
+                if not self.program.names(call.args[0]) & {"torch.device()"} and not _flag(call.args[0]):
                     self._local(call.args[0])
 
     def _local(self, node: ast.expr) -> None:
         if not _is_device(node):
             world = self.plan.world(node)
             self.plan.patch(node).wrap(node, world.local_rank, _OWN)
+
+
+def _flag(node: ast.expr) -> bool:
+    """Whether an argument is no device: `None`, or whether a copy is asynchronous."""
+    return isinstance(node, ast.Constant) and not (isinstance(node.value, int) and not isinstance(node.value, bool))
 
 
 def _is_device(node: ast.AST) -> bool:

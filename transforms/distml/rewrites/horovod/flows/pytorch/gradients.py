@@ -57,7 +57,9 @@ class Gradients:
     def _readers(self) -> Iterator[ast.AST]:
         """What reads gradients: functions that clip, of the library or of the program."""
         yield from (
-            call for call in self.program.calls if called(call) in _READS or _CLIPS.search(called(call).lower())
+            call
+            for call in self.program.calls
+            if (name := called(call, self.program)) in _READS or _CLIPS.search(name.lower())
         )
         for unit in self.program.units.values():
             for node in ast.walk(unit.tree):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.counts import Counts
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.orders import Orders
@@ -40,9 +41,6 @@ _ORDER = Note(
     "one order of the samples on all ranks",
     "the ranks deal out batches among themselves, and must see the same ones",
     "share-batches",
-)
-_EVALUATES = re.compile(
-    r"(?<![a-z])(val|valid|validation|test|eval|dev)(?![a-z])|(val|valid|test|eval)_?(data_?)?(loader|dl)"
 )
 _STREAM = re.compile(r".*IterableDataset\(\)|torchtext\.datasets\.\w+\(\)(\[\])?")
 _SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data.sampler.SequentialSampler"})
@@ -105,20 +103,26 @@ class Loaders:
         return sharded
 
     def _glances(self, use: Use, evaluated: set[ast.Call]) -> bool:
-        """Whether one batch is taken from what is gone through for an evaluation elsewhere, by a loader called after it."""
-        taken = isinstance(use.drawn, ast.Call) and use.makers and use.makers <= evaluated
-        return bool(taken) and all(_EVALUATES.search(self._called(maker)) for maker in use.makers)
+        """Whether one batch is taken from what is gone through elsewhere without training, and not trained on here either."""
+        if not isinstance(use.drawn, ast.Call) or not use.makers or not use.makers <= evaluated:
+            return False
+        statement, loop = self.program.statement(use.drawn), self.study.loop(use.drawn)
+        if not isinstance(statement, ast.Assign) or not isinstance(loop, ast.For):
+            return False
+        given, anew = (
+            {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            for targets in (statement.targets, [loop.target])
+        )
+        reads = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+        after = [each for each in reads if each.id in given and (each.lineno > statement.lineno or each.id not in anew)]
+        return not any(TRAINING in purposes(each, self.program) for each in after)
 
     def _of_training(self, makers: list[ast.Call]) -> list[ast.Call]:
-        """Where one loop goes through several loaders, those that are not called after an evaluation."""
+        """Where one loop goes through several loaders, those of which batches are trained on."""
         if len(makers) < 2:
             return makers
-        kept = [maker for maker in makers if not _EVALUATES.search(self._called(maker))]
+        kept = [maker for maker in makers if TRAINING in purposes(maker, self.program)]
         return kept or makers
-
-    def _called(self, maker: ast.Call) -> str:
-        statement = self.program.statement(maker)
-        return ast.unparse(statement.targets[0]).lower() if isinstance(statement, ast.Assign) else ""
 
     def shorten(self) -> set[ast.AST]:
         """Ask for loops that draw fewer batches, of all of the data; gives these loops."""
@@ -192,7 +196,7 @@ class Loaders:
         where = f"num_replicas={world.size}, rank={world.rank}"
         if node in self.anew and shuffle != "False":
             shuffled += f", seed={self.orders.next_in(node)}"
-        return f"torch.utils.data.distributed.DistributedSampler({data}, {where}{shuffled})"
+        return f"{world.torch}.utils.data.distributed.DistributedSampler({data}, {where}{shuffled})"
 
     def _spread(self, maker: ast.Call, data: ast.expr, spread: ast.expr) -> None:
         """`shuffle` comes by `**settings`."""
@@ -231,7 +235,7 @@ class Loaders:
 
     def _indexed(self, maker: ast.Call, data: ast.expr, sampler: ast.expr, indices: str) -> None:
         patch = self.plan.patch(maker)
-        patch.wrap(data, f"torch.utils.data.Subset({{}}, {indices})", _SHARDED)
+        patch.wrap(data, f"{self.plan.world(maker).torch}.utils.data.Subset({{}}, {indices})", _SHARDED)
         patch.wrap(sampler, self._sampler(maker, indices, "True"), _SHARDED)
         self.shuffled.add(maker)
 
@@ -242,7 +246,8 @@ class Loaders:
         count = argument(call, position, "num_samples")
         if count is not None:
             patch.wrap(count, f"{{}} // {world.size}", _SHARDED)
-        seed = f"torch.Generator().manual_seed(torch.initial_seed() + {world.rank})"
+        torch = world.torch
+        seed = f"{torch}.Generator().manual_seed({torch}.initial_seed() + {world.rank})"
         patch.keyword(call, "generator", seed, _SHARDED)
 
     def _dataset(self, maker: ast.Call, data: ast.expr) -> str:
@@ -369,7 +374,7 @@ class Loaders:
             own = self._drawn_by(maker)
             self.together |= own | (set() if mine else {"torch"})
             if mine and not own and not any(k.arg in ("generator", None) for k in maker.keywords):
-                self.plan.patch(maker).keyword(maker, "generator", "torch.Generator()", _ORDER)
+                self.plan.patch(maker).keyword(maker, "generator", f"{world.torch}.Generator()", _ORDER)
         if isinstance(use.drawn, ast.For):
             text = ast.unparse(use.iterable)
             self.samples.dealt(use.drawn, {f"len({text})", f"len(list({text}))"})

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.training.callsites import called
 from distml.training.values import Box, Callable, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
 _ITEM = re.compile(r"(?!\?)[\w.]*DataLoader\(\)\[\].*")
-_EVALUATES = re.compile(r"(?<![a-z])(val|valid|validate|validation|test|eval|evaluate|evaluation|dev)(?![a-z])")
 _WRAPPERS = frozenset(
     "enumerate tqdm zip iter reversed islice cycle chain track progress_bar prefetch list tqdm_notebook "
     "ProgressBar progressbar alive_it auto next".split()
@@ -60,9 +60,10 @@ class Loops:
             if not direct and function is not None and self._yields(function):
                 self.passing += [Use(leaf, node, self.makers(leaf)) for leaf in self.leaves(inner)]
                 return
-            if isinstance(inner, ast.Call) and called(inner) in ("iter", "__iter__") and loop is None:
+            if isinstance(inner, ast.Call) and called(inner, self.program) in ("iter", "__iter__") and loop is None:
                 return  # a look at one batch
-            trains = direct or self._called_in_training(node)
+            serves = purposes(node, self.program)
+            trains = direct or TRAINING in serves or (not serves and self._called_in_training(node))
             for leaf in self.leaves(inner):
                 self._note(leaf, node, trains)
         elif isinstance(node, ast.comprehension):
@@ -80,8 +81,6 @@ class Loops:
 
     def _called_in_training(self, node: ast.AST) -> bool:
         function = self.program.function(node)
-        if function is not None and _EVALUATES.search(function.name):
-            return False
         for call in self.study.callers.get(function, ()) if function else ():
             loop = self.study.loop(call)
             if loop is not None and self.study.training.holds(loop):
@@ -97,17 +96,25 @@ class Loops:
 
     def leaves(self, node: ast.expr, depth: int = 4) -> Iterator[ast.expr]:
         """The iterables inside `enumerate`, progress bars and their like."""
-        if isinstance(node, ast.Call) and called(node) in _WRAPPERS and node.args:
-            several = node.args if called(node) in ("zip", "chain") else node.args[:1]
+        if isinstance(node, ast.Call) and called(node, self.program) in _WRAPPERS and node.args:
+            several = node.args if called(node, self.program) in ("zip", "chain") else node.args[:1]
             for each in several:
                 yield from self.leaves(each, depth)
             return
-        if isinstance(node, ast.Call) and called(node) == "__iter__" and isinstance(node.func, ast.Attribute):
+        if (
+            isinstance(node, ast.Call)
+            and called(node, self.program) == "__iter__"
+            and isinstance(node.func, ast.Attribute)
+        ):
             yield from self.leaves(node.func.value, depth)
             return
         if isinstance(node, ast.Name) and depth:
             made = [choice for each in self.assigned(node) for choice in _choices(each)]
-            calls = [each for each in made if isinstance(each, ast.Call) and called(each) in (*_WRAPPERS, "__iter__")]
+            calls = [
+                each
+                for each in made
+                if isinstance(each, ast.Call) and called(each, self.program) in (*_WRAPPERS, "__iter__")
+            ]
             names = [each for each in made if isinstance(each, ast.Name) and len(made) > 1]
             if calls or names:
                 for each in [*calls, *names]:
@@ -148,9 +155,21 @@ class Loops:
 
     def is_data(self, leaf: ast.expr) -> bool:
         """Whether going through `leaf` may give samples: it is no range, no list of settings, models or optimizers."""
-        if isinstance(leaf, ast.Call) and called(leaf) in ("range", "trange", "count", "arange", "keys", "linspace"):
+        if isinstance(leaf, ast.Call) and called(leaf, self.program) in (
+            "range",
+            "trange",
+            "count",
+            "arange",
+            "keys",
+            "linspace",
+        ):
             return False
-        if isinstance(leaf, ast.Call) and called(leaf) in ("parameters", "named_parameters", "modules", "children"):
+        if isinstance(leaf, ast.Call) and called(leaf, self.program) in (
+            "parameters",
+            "named_parameters",
+            "modules",
+            "children",
+        ):
             return False
         if isinstance(leaf, ast.Constant) or (isinstance(leaf, ast.Attribute) and leaf.attr == "param_groups"):
             return False
@@ -175,7 +194,8 @@ class Loops:
 
     def _counts(self, node: ast.expr) -> bool:
         return all(
-            isinstance(each, ast.Call) and called(each) in ("range", "trange", "count") for each in self.leaves(node)
+            isinstance(each, ast.Call) and called(each, self.program) in ("range", "trange", "count")
+            for each in self.leaves(node)
         )
 
     def _parameter(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
@@ -183,7 +203,7 @@ class Loops:
         calls = self.study.callers.get(function, [])
         names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
         shift = 1 if isinstance(self.program.parent(function), ast.ClassDef) else 0
-        for name in [each for each in names if "epoch" in each and "epochs" not in each]:
+        for name in names[shift:]:
             at = names.index(name) - shift
             given = [
                 next(

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.pytorch.parameters import of_models
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
-from distml.rewrites.horovod.flows.pytorch.study import Reach, Study
+from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import block_of, owner_of
+from distml.training.callers import Reach
 from distml.training.callsites import argument
 from distml.training.values import Box, Foreign, Value
 

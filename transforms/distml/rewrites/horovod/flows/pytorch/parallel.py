@@ -83,9 +83,9 @@ class Parallel:
         return True
 
     def _ask(self, begins: ast.stmt, name: str, partly: bool) -> None:
-        self.plan.world(begins)
+        torch = self.plan.world(begins).torch
         extra = ", find_unused_parameters=True" if partly else ", broadcast_buffers=False" if self.several else ""
-        code = f"{name} = torch.nn.parallel.DistributedDataParallel({name}{extra})"
+        code = f"{name} = {torch}.nn.parallel.DistributedDataParallel({name}{extra})"
         self.plan.patch(begins).before(begins, code, _PARTLY if partly else _SEVERAL if self.several else _WRAPPED)
 
     def _add_up(self, trained: list[ast.Call]) -> None:
@@ -168,7 +168,7 @@ class Parallel:
             return False
         call = self.program.parent(above) if isinstance(above, ast.keyword) else above
         if isinstance(call, ast.Call):
-            if self.program.names(call.func) & _INNER or called(call) in _DESCRIBES:
+            if self.program.names(call.func) & _INNER or called(call, self.program) in _DESCRIBES:
                 return True
             return False if self.study.run_by(call) else None
         if isinstance(above, ast.Return) or (

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.pytorch.statistics import KEEPS
 from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.training.callsites import positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.values import Class, Foreign
@@ -159,24 +160,25 @@ def partly(program: Program) -> bool:
         for node in ast.walk(unit.tree):
             if isinstance(node, ast.FunctionDef) and node.name == "forward":
                 branches = [each for each in ast.walk(node) if isinstance(each, ast.If | ast.IfExp)]
-                if any(_calls_layer(branch) and not _asks_for_layer(branch.test) for branch in branches):
+                own = next(iter(positional(node)), "")
+                if any(_calls_layer(branch, own) and not _asks_for_layer(branch.test, own) for branch in branches):
                     return True
             elif isinstance(node, ast.ClassDef) and _leaves_out(program, node):
                 return True
     return False
 
 
-def _calls_layer(branch: ast.AST) -> bool:
-    """Whether something of `self` is called in a branch."""
+def _calls_layer(branch: ast.AST, own: str) -> bool:
+    """Whether something of the model, which is called `own`, is called in a branch."""
     calls = [node.func for node in ast.walk(branch) if isinstance(node, ast.Call)]
-    return any(isinstance(each, ast.Attribute) and ast.unparse(each.value) == "self" for each in calls)
+    return any(isinstance(each, ast.Attribute) and ast.unparse(each.value) == own for each in calls)
 
 
-def _asks_for_layer(test: ast.expr) -> bool:
+def _asks_for_layer(test: ast.expr, own: str) -> bool:
     """Whether a condition is `self.layer`, or asks if it is None: a layer that is not there has no parameters."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Is | ast.IsNot):
         test = test.left
-    return isinstance(test, ast.Attribute) and ast.unparse(test.value) == "self" and test.attr != "training"
+    return isinstance(test, ast.Attribute) and ast.unparse(test.value) == own and test.attr != "training"
 
 
 def _leaves_out(program: Program, owner: ast.ClassDef) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import ENVIRONMENTS, Study
 from distml.rewrites.horovod.plan import Refuse
+from distml.training.callsites import positional
+from distml.training.program import Program
 from distml.training.values import Class, Foreign
 
 _CHANGES = frozenset({"add_", "sub_", "addcdiv_", "addcmul_", "copy_", "set_", "mul_"})
@@ -53,15 +55,15 @@ def set_by_data(study: Study) -> Iterator[ast.stmt]:
         for owner in (node for node in ast.walk(unit.tree) if isinstance(node, ast.ClassDef)):
             bases = (base.name for base in study.program.lineage(Class(owner)) if isinstance(base, Foreign))
             if any(base.startswith("torch.nn.") for base in bases):
-                yield from _set_in(owner)
+                yield from _set_in(owner, study.program)
 
 
-def _set_in(owner: ast.ClassDef) -> Iterator[ast.stmt]:
+def _set_in(owner: ast.ClassDef, program: Program) -> Iterator[ast.stmt]:
     methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
     held = {
         ast.unparse(target)
         for node in ast.walk(owner)
-        if isinstance(node, ast.Assign) and "Parameter(" in ast.unparse(node.value)
+        if isinstance(node, ast.Assign) and any(name.endswith(".Parameter()") for name in program.names(node.value))
         for target in node.targets
     }
     waiting, reached = ["forward"], set[str]()
@@ -69,10 +71,11 @@ def _set_in(owner: ast.ClassDef) -> Iterator[ast.stmt]:
         name = waiting.pop()
         if name in methods and name not in reached:
             reached.add(name)
+            own = positional(methods[name])[:1]
             called = (n.func for n in ast.walk(methods[name]) if isinstance(n, ast.Call))
-            waiting += [f.attr for f in called if isinstance(f, ast.Attribute) and ast.unparse(f.value) == "self"]
+            waiting += [f.attr for f in called if isinstance(f, ast.Attribute) and [ast.unparse(f.value)] == own]
     for name in sorted(reached):
-        given = {each.arg for each in methods[name].args.args[1:]}
+        given = set(positional(methods[name])[1:])
         for node in ast.walk(methods[name]):
             call = node.value if isinstance(node, ast.Expr) else None
             func = call.func if isinstance(call, ast.Call) else None
@@ -83,15 +86,16 @@ def _set_in(owner: ast.ClassDef) -> Iterator[ast.stmt]:
 
 def _from(node: ast.expr, function: ast.FunctionDef, given: set[str]) -> bool:
     """Whether an expression is computed from a parameter, also through variables."""
+    own = set(positional(function)[:1])
     for _ in range(3):
         for each in ast.walk(function):
             if isinstance(each, ast.Assign) and _names(each.value) & given:
-                given |= {name for target in each.targets for name in _names(target)}
+                given |= {name for target in each.targets for name in _names(target) - own}
     return bool(_names(node) & given)
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id != "self"}
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def refuse(study: Study) -> None:

@@ -28,12 +28,12 @@ _SEEDS = {
     "random": ("random.seed",),
 }
 _OWN = {
-    "torch": "torch.manual_seed(torch.initial_seed() + {rank})",
+    "torch": "{name}.manual_seed({name}.initial_seed() + {rank})",
     "numpy": "{name}.random.seed({name}.random.randint(2**31 - 1) + {rank})",
     "random": "{name}.seed({name}.randrange(2**31) + {rank})",
 }
 _ALIKE = {
-    "torch": ("torch.manual_seed({})", "torch.initial_seed()"),
+    "torch": ("{name}.manual_seed({})", "{name}.initial_seed()"),
     "numpy": ("{name}.random.seed({})", "{name}.random.randint(2**31 - 1)"),
     "random": ("{name}.seed({})", "{name}.randrange(2**31)"),
 }
@@ -93,7 +93,7 @@ class Seeds:
         for kind in sorted(needed):
             anchor = anchor_of(entry, "torch")
             by_then = anchor.lineno if anchor is not None else 0
-            name = kind if kind == "torch" else _name(entry.tree, kind, by_then)
+            name = self.plan.world(entry.tree).torch if kind == "torch" else _name(entry.tree, kind, by_then)
             template, seed = _ALIKE[kind]
             lines = []
             if name is None:
@@ -109,8 +109,8 @@ class Seeds:
     def _copied(self, call: ast.Call) -> bool:
         """Whether a call copies a model, whose weights are not yet those of rank 0, before training."""
         loop = self.study.loop(call)
-        if called(call) == "load_state_dict" and call.args and isinstance(call.args[0], ast.Call):
-            return called(call.args[0]) == "state_dict" and self._first(call)
+        if called(call, self.program) == "load_state_dict" and call.args and isinstance(call.args[0], ast.Call):
+            return called(call.args[0], self.program) == "state_dict" and self._first(call)
         if "copy.deepcopy" not in self.program.names(call.func) or (loop and self.study.training.holds(loop)):
             return False
         names = self.program.names(call.args[0]) if call.args else frozenset()
@@ -180,9 +180,10 @@ class Seeds:
         kinds -= {kind for loop in loops if isinstance(loop, ast.While) for kind in self._steering(loop)}
         unit = self.program.unit(place.statement)
         for kind in sorted(kinds & self.seeded):
-            name = _name(unit.tree, kind)
+            world = self.plan.world(place.statement)
+            name = world.torch if kind == "torch" else _name(unit.tree, kind)
             if name:
-                code = _OWN[kind].format(rank=self.plan.world(place.statement).rank, name=name)
+                code = _OWN[kind].format(rank=world.rank, name=name)
                 patch = self.plan.patch(place.statement)
                 (patch.after if place.behind else patch.before)(place.statement, code, _BY_RANK)
 

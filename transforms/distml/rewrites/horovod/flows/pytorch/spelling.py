@@ -18,7 +18,7 @@ _MEAN = '''
 
 def {name}(value):
     """The mean over all ranks."""
-    total = torch.as_tensor(float(value), device="cuda" if torch.cuda.is_available() else "cpu")
+    total = {torch}.as_tensor(float(value), device="cuda" if {torch}.cuda.is_available() else "cpu")
     {dist}.all_reduce(total)
     return total.item() / {dist}.get_world_size()
 '''
@@ -29,7 +29,7 @@ def {name}(optimizer):
     gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
     if not gradients:
         return
-    flat = torch.cat([gradient.reshape(-1) for gradient in gradients])
+    flat = {torch}.cat([gradient.reshape(-1) for gradient in gradients])
     {dist}.all_reduce(flat)
     flat /= {dist}.get_world_size()
     for gradient, mean in zip(gradients, flat.split([gradient.numel() for gradient in gradients])):
@@ -72,7 +72,7 @@ class Spelling:
         world = self.plan.world(node)
         if self.ddp:
             return f"{self._function(node, 'mean_of_ranks', _MEAN)}({{}})"
-        return f"{world.module}.allreduce(torch.as_tensor({{}}, dtype=torch.float64)).item()"
+        return f"{world.module}.allreduce({world.torch}.as_tensor({{}}, dtype={world.torch}.float64)).item()"
 
     def averaged(self, node: ast.AST, optimizer: str) -> str:
         """Statements: the gradients of an optimizer become their means over all ranks."""
@@ -120,7 +120,7 @@ class Spelling:
         if key not in self._functions:
             world = self.plan.world(node)
             self._functions[key] = self.plan.patch(unit.tree).free(name)
-            made = code.format(name=self._functions[key], dist=world.module)
+            made = code.format(name=self._functions[key], dist=world.module, torch=world.torch)
             behind_start(
                 self.plan, unit, made, Note("what the ranks agree on", "torch.distributed has no such function")
             )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from distml.training.around import Looping, loops_around
+from distml.training.callers import Reach, callers, run_by
 from distml.training.program import Program
-from distml.training.values import Callable, Class, Foreign, Instance, Value
+from distml.training.values import Callable, Class, Foreign, Instance
 
 LIBRARY = re.compile(r"torch\.optim\.(?!lr_scheduler|swa_utils)(\w+\.)*\w+\(\)")
 _BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
@@ -27,32 +27,6 @@ class Step:
     makers: frozenset[ast.Call]
     """The calls that can have made the optimizer."""
     scaled: bool
-
-
-class Reach:
-    """The code from which one of some nodes is reached, directly or by calls of functions of the program."""
-
-    def __init__(self, program: Program, seeds: Iterable[ast.AST], callers: dict[ast.AST, list[ast.Call]]) -> None:
-        self.functions: set[ast.AST] = set()
-        self._around: set[ast.AST] = set()
-        waiting = list(seeds)
-        while waiting:
-            node: ast.AST | None = waiting.pop()
-            while node is not None and node not in self._around:
-                self._around.add(node)
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                    self.functions.add(node)
-                    waiting += callers.get(node, ())
-                    break
-                node = program.parent(node)
-
-    def holds(self, node: ast.AST) -> bool:
-        """Whether running `node` can reach one of the nodes."""
-        return node in self._around and node not in self.functions
-
-    def holds_any(self, nodes: Iterable[ast.AST]) -> bool:
-        """Whether running one of several can."""
-        return any(self.holds(each) for each in nodes)
 
 
 ENVIRONMENTS = ("gym", "gymnasium", "pettingzoo", "dm_control", "stable_baselines3", "retro")
@@ -79,35 +53,15 @@ class Study:
     @cached_property
     def callers(self) -> dict[ast.AST, list[ast.Call]]:
         """The calls that can run a function, constructors among them."""
-        found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
-        for call in self.program.calls:
-            for value in self.program.of(call.func):
-                for function in self._run_by(value):
-                    found[function].append(call)
-        return found
+        return callers(self.program)
 
     def run_by(self, call: ast.Call) -> list[ast.AST]:
         """The functions of the program that a call can run."""
-        return [function for value in self.program.of(call.func) for function in self._run_by(value)]
-
-    def _run_by(self, value: Value) -> Iterator[ast.AST]:
-        if isinstance(value, Callable):
-            yield value.node
-        elif isinstance(value, Class):
-            yield from self._methods(value, "__init__")
-        elif isinstance(value, Instance):
-            for name in ("__call__", "forward"):
-                yield from self._methods(value.type, name)
-
-    def _methods(self, owner: Class, name: str) -> Iterator[ast.AST]:
-        for base in self.program.lineage(owner):
-            for node in base.node.body if isinstance(base, Class) else ():
-                if isinstance(node, ast.FunctionDef) and node.name == name:
-                    yield node
+        return run_by(call, self.program)
 
     def reach(self, seeds: Iterable[ast.AST]) -> Reach:
         """The code that leads to `seeds`."""
-        return Reach(self.program, seeds, self.callers)
+        return Reach(self.program, seeds)
 
     @cached_property
     def stepping(self) -> Reach:
@@ -179,14 +133,24 @@ class Study:
         return any(self.runs(call, seen | {function}) for call in calls if function is not None)
 
     def unknown_steps(self) -> Iterator[ast.Call]:
-        """Calls of `step` on something that is called an optimizer, and that nobody sees being made."""
+        """Calls of `step` on something whose gradients are set to zero beside it, and that nobody sees being made."""
         torch = any("torch" in unit.source.text for unit in self.program.units.values())
         for call in self.program.calls if torch else ():
             if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and not call.args:
-                name = ast.unparse(call.func.value).rpartition(".")[2].lower()
                 own = any(isinstance(value, Callable) for value in self.program.of(call.func))
-                if "opt" in name and not own and not self.makers(call.func.value):
+                if not own and not self.makers(call.func.value) and self._zeroed(call.func.value):
                     yield call
+
+    def _zeroed(self, node: ast.expr) -> bool:
+        """Whether the same expression is told `zero_grad` in its function: optimizers are."""
+        text, function = ast.unparse(node), self.program.function(node)
+        return any(
+            isinstance(call.func, ast.Attribute)
+            and call.func.attr == "zero_grad"
+            and ast.unparse(call.func.value) == text
+            and self.program.function(call) is function
+            for call in self.program.calls
+        )
 
     def inside_optimizer(self, node: ast.AST) -> bool:
         """Whether a node stands in an optimizer that the program defines."""

@@ -126,7 +126,7 @@ class Tensors:
         part = f"{world.rank} * {each} : ({world.rank} + 1) * {each}"
         code = f"{name} = {name}[{':, ' * dimension}{part}]"
         if any(each == name for _, each in self._chosen):
-            code = f"{name} = torch.utils.data.Subset({name}, range({part.replace(' : ', ', ')}))"
+            code = f"{name} = {world.torch}.utils.data.Subset({name}, range({part.replace(' : ', ', ')}))"
         self.plan.patch(statement).after(statement, code, _PART)
 
     def _sized(self, loop: ast.For) -> list[tuple[ast.expr, int]]:

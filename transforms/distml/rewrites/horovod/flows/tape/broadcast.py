@@ -200,7 +200,7 @@ def _traces(program: Program, node: ast.expr) -> bool:
     name = node.func if isinstance(node, ast.Call) else node
     found = program.names(name)
     return bool(found & {"tensorflow.function", "tensorflow.contrib.eager.defun"}) or (
-        "partial" in ast.unparse(name)
+        "functools.partial" in found
         and (isinstance(node, ast.Call) and any("tensorflow.function" in program.names(each) for each in node.args))
     )
 

@@ -14,14 +14,16 @@ from types import NoneType, UnionType
 from distml.rewrites.horovod.aspects import environments, tf_data
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.flows.fit import seeds
+from distml.rewrites.horovod.flows.session_draws import draw_of
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, Way, ways
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.bindings import arguments
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.values import Callable
+from distml.training.values import Callable, Constant
 
 _PART = Note(
     "every rank takes its part of the batches, all of them equally many",
@@ -39,10 +41,9 @@ _OWN = Note(
     "what gives the batches gives the same ones on every rank",
     "shard-data",
 )
-_BATCH = re.compile(
-    r"(next|get|sample|load|fetch|draw|generate|make|create|read)?_?\w*(batch|batches|minibatch|samples?|data)"
-)
-_NO_BATCH = re.compile(r"\w*(step|train|fit|loss|test|eval|norm|predict|plot|save|show|valid)\w*")
+_GIVES_BATCHES = frozenset({"next_batch", "get_batch", "sample_batch", "next_minibatch"})
+"""Methods of libraries that read data sets."""
+
 _SEEDS = frozenset({"numpy.random.seed", "random.seed", "tensorflow.random.set_seed", "tensorflow.set_random_seed"})
 _RANDOM = re.compile(r"(numpy\.random|random|tensorflow\.random)\.\w+")
 _FEW = 16
@@ -137,8 +138,8 @@ def _is_few(turn: Turn) -> bool:
     if turn.kind != "count" or turn.count is None or len(turn.count.args) != 1:
         return False
     stop = turn.count.args[0]
-    small = isinstance(stop, ast.Constant) and isinstance(stop.value, int) and stop.value <= _FEW
-    return small or bool(re.search(r"critic|inner|per_step|accum", ast.unparse(stop), re.IGNORECASE))
+    held = [value.value if isinstance(value, Constant) else None for value in turn.program.of(stop)]
+    return bool(held) and all(isinstance(each, int) and each <= _FEW for each in held)
 
 
 def _region(turn: Turn, way: Way) -> Iterator[ast.AST]:
@@ -179,7 +180,7 @@ def _slices(turn: Turn, way: Way) -> bool:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             if any(isinstance(n, ast.Name) and n.id in derived for n in ast.walk(node.slice)):
                 return True
-        if isinstance(node, ast.Call) and _is_batch(node, turn.program):
+        if isinstance(node, ast.Call) and _is_batch(node, turn, way):
             if any(isinstance(n, ast.Name) and n.id in derived for each in node.args for n in ast.walk(each)):
                 return True
     return False
@@ -204,7 +205,7 @@ def _draws(plan: Plan, turn: Turn, way: Way) -> bool:
         elif source is not None:
             _nth(plan, node)
             found = True
-        elif _is_batch(node, program):
+        elif _is_batch(node, turn, way):
             if _repeats(node, program):
                 _nth(plan, node)
             found = True
@@ -224,19 +225,44 @@ def _next(call: ast.Call) -> ast.expr | None:
     return None
 
 
-def _is_batch(call: ast.Call, program: Program) -> bool:
-    """Whether a call gives a batch: a function of the program, or a method, of such a name."""
-    name = called(call)
-    if not _BATCH.fullmatch(name) or _NO_BATCH.fullmatch(name):
-        return False
-    if any(isinstance(value, Callable) for value in program.of(call.func)):
-        return True
-    return isinstance(call.func, ast.Attribute) and name in (
-        "next_batch",
-        "get_batch",
-        "sample_batch",
-        "next_minibatch",
-    )
+def _is_batch(call: ast.Call, turn: Turn, way: Way) -> bool:
+    """Whether a call gives the batch of a step: a method of that name of a library's, or a function of the program that
+    draws it or cuts it out of data.
+    """
+    own = [value for value in turn.program.of(call.func) if isinstance(value, Callable)]
+    if not own:
+        return isinstance(call.func, ast.Attribute) and called(call, turn.program) in _GIVES_BATCHES
+    leads = any(value.node in way.functions for value in own)
+    return not leads and (_cuts(own) or draw_of(call, turn.program) is not None) and _trained_on(call, turn, way)
+
+
+def _cuts(functions: list[Callable]) -> bool:
+    """Whether functions take a part of something, by their parameters."""
+    for node in (each for value in functions for each in ast.walk(value.node)):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            own = {each.arg for value in functions for each in arguments(value.node)}
+            if any(isinstance(each, ast.Name) and each.id in own for each in ast.walk(node.slice)):
+                return True
+    return False
+
+
+def _trained_on(call: ast.Call, turn: Turn, way: Way) -> bool:
+    """Whether what a call gives goes into the step: into a tape beside it, or into a call that leads to the update."""
+    program = turn.program
+    steps: list[ast.AST] = []
+    for node in _region(turn, way):
+        leads = isinstance(node, ast.Call) and any(
+            isinstance(value, Callable) and value.node in way.functions for value in program.of(node.func)
+        )
+        opens = isinstance(node, ast.With) and any(
+            "tensorflow.GradientTape()" in program.names(item.context_expr) for item in node.items
+        )
+        steps += [node] if leads or opens else []
+    statement = program.statement(call)
+    bound = statement.targets if isinstance(statement, ast.Assign) else []
+    given = {each.id for target in bound for each in ast.walk(target) if isinstance(each, ast.Name)}
+    inside = (each for step in steps for each in ast.walk(step))
+    return any(each is call or (isinstance(each, ast.Name) and each.id in given) for each in inside)
 
 
 def _picks(call: ast.Call, program: Program) -> bool:

@@ -6,8 +6,8 @@ Each rank sees the loss of its own batches. If each decides by that, one leaves 
 from __future__ import annotations
 
 import ast
-import re
 
+from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import Update
@@ -20,39 +20,30 @@ _NOTE = Note(
     "ranks see the losses of their own batches; one that leaves the loop alone lets the others wait for ever",
     "same-decisions",
 )
-_OWN = re.compile(
-    r"loss|acc|metric|score|best|patience|wait|error|\berr\b|val_|improv|stop|\bf1\b|\bauc\b|psnr|elbo|plateau|converged"
-    r"|\.result\(\)|\.numpy\(\)|bleu|nan",
-    re.IGNORECASE,
-)
 _ENDS = frozenset({"exit", "_exit", "quit"})
 
 
 def agree(plan: Plan, group: list[Update]) -> None:
     """Let rank 0 decide where the loops around these updates end by what a rank sees."""
     seen: set[ast.AST] = set()
+    uniform = Uniform(plan.program, plan.dealt)
     for update in group:
         for way in ways(update.call, plan.program):
             for turn in way.turns:
                 if turn.node not in seen:
                     seen.add(turn.node)
-                    _loop(plan, turn)
+                    _loop(plan, turn, uniform)
 
 
-def _loop(plan: Plan, turn: Turn) -> None:
+def _loop(plan: Plan, turn: Turn, uniform: Uniform) -> None:
     node = turn.node
     if not isinstance(node, ast.For | ast.While) or is_traced(plan.program, plan.program.function(node)):
         return
-    if isinstance(node, ast.While) and _is_own(node.test):
+    if isinstance(node, ast.While) and not uniform.holds(node.test):
         _decide(plan, node.test)
     for inner in ast.walk(node):
-        if isinstance(inner, ast.If) and _is_own(inner.test) and _leaves(inner, node, plan.program):
+        if isinstance(inner, ast.If) and _leaves(inner, node, plan.program) and not uniform.holds(inner.test):
             _decide(plan, inner.test)
-
-
-def _is_own(test: ast.expr) -> bool:
-    """Whether ranks may find different answers to a test."""
-    return bool(_OWN.search(ast.unparse(test))) and not isinstance(test, ast.Constant)
 
 
 def _decide(plan: Plan, test: ast.expr) -> None:
@@ -66,7 +57,7 @@ def _leaves(test: ast.If, loop: ast.AST, program: Program) -> bool:
             return _belongs(node, test, program)
         if isinstance(node, ast.Return):
             return program.function(node) is program.function(loop)
-        if isinstance(node, ast.Call) and called(node) in _ENDS:
+        if isinstance(node, ast.Call) and called(node, program) in _ENDS:
             return True
         if isinstance(node, ast.Assign) and any(_is_rate(target) for target in node.targets):
             return True

@@ -15,7 +15,8 @@ from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.values import Box, Constant, Foreign, Instance
 
-_AROUND = frozenset("tqdm trange enumerate iter list tuple track progress_bar reversed tqdm_notebook".split())
+_RANGES = frozenset({"builtins.range", "tensorflow.range", "numpy.arange"})
+_AROUND = frozenset("tqdm enumerate iter list tuple track progress_bar reversed tqdm_notebook".split())
 _DEEPEST = 6
 _MOST = 12
 
@@ -44,18 +45,18 @@ class Turn:
     def inner(self) -> ast.expr:
         """What is gone through, without progress bars and numbers around it."""
         assert self.over is not None
-        return within(self.over)
+        return within(self.over, self.program)
 
     @cached_property
     def count(self) -> ast.Call | None:
         """The `range` that is gone through, here or where the variable has it from."""
         inner = self.inner
-        if _counts(inner):
+        if _counts(inner, self.program):
             return inner
         if isinstance(inner, ast.Name):
             for origin in origins(inner, self.program):
-                value = within(origin.value)
-                if origin.whole and _counts(value):
+                value = within(origin.value, self.program)
+                if origin.whole and _counts(value, self.program):
                     return value
         return None
 
@@ -63,8 +64,8 @@ class Turn:
     def target(self) -> str:
         """The variable that counts, if it is one name."""
         target = getattr(self.node, "target", None)
-        if isinstance(target, ast.Tuple) and isinstance(self.over, ast.Call) and called(self.over) == "enumerate":
-            target = target.elts[0]
+        if isinstance(target, ast.Tuple) and isinstance(self.over, ast.Call):
+            target = target.elts[0] if called(self.over, self.program) == "enumerate" else target
         return target.id if isinstance(target, ast.Name) else ""
 
     def _things(self) -> bool:
@@ -90,18 +91,18 @@ class Turn:
         return isinstance(item, Foreign) and item.name.startswith(made) and "datasets" not in item.name
 
 
-def within(node: ast.expr) -> ast.expr:
+def within(node: ast.expr, program: Program) -> ast.expr:
     """What calls such as `enumerate(x)` and `tqdm(x)` go through."""
-    while isinstance(node, ast.Call) and called(node) in _AROUND and node.args and called(node) != "trange":
+    while isinstance(node, ast.Call) and called(node, program) in _AROUND and node.args:
         node = node.args[0]
     return node
 
 
-def _counts(node: ast.expr) -> TypeGuard[ast.Call]:
+def _counts(node: ast.expr, program: Program) -> TypeGuard[ast.Call]:
     if not isinstance(node, ast.Call):
         return False
-    text = ast.unparse(node.func)
-    return called(node) == "trange" or text in ("range", "xrange", "tf.range", "tensorflow.range", "np.arange")
+    names = program.names(node.func)
+    return called(node, program) in ("trange", "xrange") or bool(names & _RANGES)
 
 
 @dataclass(frozen=True, eq=False)

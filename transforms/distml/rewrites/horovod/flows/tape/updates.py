@@ -12,12 +12,13 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
+from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.values import Callable, Foreign, Instance
 
 _TAPE = "tensorflow.GradientTape()"
-_GRAPH = re.compile(r"(.*\.)?(compute_gradients|gradients|get_gradients)")
+_GRAPH = frozenset({"compute_gradients", "gradients", "get_gradients"})
 _OWN = re.compile(r"keras\.|tensorflow\.|tensorflow_addons\.|tensorflow_probability\.")
 _BY_HAND = frozenset({"assign", "assign_sub", "assign_add", "scatter_sub", "scatter_add", "scatter_nd_sub"})
 
@@ -106,9 +107,9 @@ def _applied(call: ast.Call, program: Program) -> Update | None:
     if any(_hands_on(value.node) for value in program.of(call.func) if isinstance(value, Callable)):
         return None
     if _own_optimizer(call, program):
-        return Update(call, "by hand", tuple(reaching(pairs, program)))
+        return None if _changes_itself(call, program) else Update(call, "by hand", tuple(reaching(pairs, program)))
     found = reaching(pairs, program)
-    if not found and any(_of_graph(each) for each in program.sources(pairs)):
+    if not found and any(_of_graph(each, program) for each in program.sources(pairs)):
         return None
     return Update(call, "apply_gradients", tuple(found))
 
@@ -118,6 +119,13 @@ def _hands_on(function: ast.AST) -> bool:
     calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
     named = [func for func in calls if isinstance(func, ast.Attribute) and func.attr == "apply_gradients"]
     return any(not _is_super(func.value) for func in named)
+
+
+def _changes_itself(call: ast.Call, program: Program) -> bool:
+    """Whether the method that is called changes the variables: then that is where they are changed by hand."""
+    own = (value.node for value in program.of(call.func) if isinstance(value, Callable))
+    calls = (node.func for each in own for node in ast.walk(each) if isinstance(node, ast.Call))
+    return any(isinstance(func, ast.Attribute) and func.attr in _BY_HAND for func in calls)
 
 
 def _is_super(node: ast.expr) -> bool:
@@ -144,8 +152,8 @@ def _inside_optimizer(call: ast.Call, program: Program) -> bool:
     return False
 
 
-def _of_graph(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and bool(_GRAPH.fullmatch(ast.unparse(node.func)))
+def _of_graph(node: ast.AST, program: Program) -> bool:
+    return isinstance(node, ast.Call) and called(node, program) in _GRAPH
 
 
 def _minimizes(call: ast.Call, program: Program) -> bool:
@@ -154,7 +162,7 @@ def _minimizes(call: ast.Call, program: Program) -> bool:
         return False
     if any(keyword.arg == "tape" for keyword in call.keywords):
         return True
-    if "optimize.minimize" in ast.unparse(call.func):
+    if program.names(call.func) & {"scipy.optimize.minimize"}:
         return False
     loss = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "loss"), None)
     held = program.of(loss)
@@ -174,8 +182,7 @@ def is_gradient(node: ast.AST, program: Program) -> bool:
     names = program.names(node.func)
     if f"{_TAPE}.gradient" in names:
         return True
-    unknown = all(name.startswith("?") for name in names)
-    return unknown and "tape" in ast.unparse(node.func.value).lower()
+    return len(node.args) > 1 and all(name.startswith("?") for name in names)
 
 
 def tape_item(gradient: ast.Call, program: Program) -> tuple[ast.With, ast.withitem] | None:

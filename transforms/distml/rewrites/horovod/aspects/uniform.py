@@ -7,9 +7,11 @@ neither is what nobody knows.
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
-from distml.rewrites.horovod.flows.pytorch.study import Study
-from distml.training.values import Box, Callable, Constant, Foreign
+from distml.training.callers import callers
+from distml.training.program import Program
+from distml.training.values import Box, Callable, Constant, Foreign, Instance
 
 _SETTINGS = ("argparse.", "optparse.", "absl.flags", "sys.argv", "os.environ", "yaml.", "omegaconf.")
 _CALLS = frozenset(
@@ -24,11 +26,13 @@ DEEPEST = 12
 
 
 class Uniform:
-    """Answers for one program."""
+    """Answers for one program. `dealt` is what loops count with where each rank has numbers of its own; `collecting` says
+    that every rank collects samples from an environment of its own.
+    """
 
-    def __init__(self, study: Study) -> None:
-        self.study = study
-        self.program = study.program
+    def __init__(self, program: Program, dealt: Container[ast.AST] = (), collecting: bool = False) -> None:
+        self.program, self.dealt, self.collecting = program, dealt, collecting
+        self.callers = callers(program)
         self._known: dict[tuple[ast.AST | None, str], bool] = {}
 
     def holds(self, node: ast.expr | None, depth: int = DEEPEST) -> bool:
@@ -55,7 +59,7 @@ class Uniform:
 
     def _call(self, node: ast.Call, depth: int) -> bool:
         given = [*node.args, *(k.value for k in node.keywords)]
-        if self.study.environment and self._collected(node):
+        if self.collecting and self._collected(node):
             return False
         if isinstance(node.func, ast.Name) and node.func.id == "len":
             return True
@@ -76,7 +80,8 @@ class Uniform:
         return own and any(isinstance(value, Callable) for value in self.program.of(node.func))
 
     def _attribute(self, node: ast.Attribute, depth: int) -> bool:
-        if node.attr.isupper() or node.attr in (
+        own = any(isinstance(each, Instance) for each in self.program.of(node.value))
+        if (node.attr.isupper() and not own) or node.attr in (
             "shape",
             "training",
             "ndim",
@@ -157,7 +162,7 @@ class Uniform:
         return True
 
     def _turns(self, node: ast.expr, depth: int) -> bool:
-        if node in self.study.dealt:
+        if node in self.dealt:
             return False
         if isinstance(node, ast.Call):
             names = self.program.names(node.func)
@@ -178,7 +183,7 @@ class Uniform:
                 function, name, depth
             )
         at = names.index(name) - (1 if isinstance(self.program.parent(function), ast.ClassDef) else 0)
-        for call in self.study.callers.get(function, ()):
+        for call in self.callers.get(function, ()):
             named = next((k.value for k in call.keywords if k.arg == name), None)
             given = named or (call.args[at] if 0 <= at < len(call.args) else None)
             if not self.holds(given, depth):
@@ -186,7 +191,7 @@ class Uniform:
         return True
 
     def _keyword_only(self, function: ast.AST, name: str, depth: int) -> bool:
-        calls = self.study.callers.get(function, ())
+        calls = self.callers.get(function, ())
         return all(self.holds(k.value, depth) for call in calls for k in call.keywords if k.arg == name)
 
 
