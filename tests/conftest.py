@@ -16,6 +16,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Which examples there are depends on the test alone, and how long they take on the load of the machine: neither may fail a
+# run. `--hypothesis-profile=explore` looks for new ones.
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("steady", settings.get_profile("explore"), derandomize=True, database=None)
+settings.load_profile("steady")
 
 pytest_plugins = ["pytester"]
 

@@ -24,6 +24,7 @@ OWN = {
     "rules": "distml.cli.rules",
     "merge-sarif": "distml.cli.merge_sarif",
     "completion": "distml.cli.completion",
+    "init": "distml.cli.init",
 }
 
 
