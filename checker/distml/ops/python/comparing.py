@@ -347,6 +347,9 @@ def contains(call: Call, container: Value, item: Value) -> bool | None:
     if isinstance(container, Tup | ShapeSeq) or isinstance(record, ListRecord | SetRecord):
         items = call.items(container)
         return None if items is None else _in_items(call, items, item)
+    if isinstance(record, IteratorRecord) and isinstance(container, Ref):
+        # It is drawn from until the item comes.
+        call.world.replace(container, IteratorRecord(None))
     return None
 
 

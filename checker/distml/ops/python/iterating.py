@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 ENDLESS = "endless"
 """The kind of a `Many` that has no end."""
 
+EXHAUSTING = frozenset(f"builtins.{name}" for name in "dict frozenset list max min set sorted sum tuple".split())
+"""What draws all there is. Others may stop before the end (`any`, `zip`, a loop with `break`), or not begin yet (`map`)."""
+
 MAX_CALLS = 256
 """A function is called for each item of a sequence of at most this many."""
 
@@ -50,6 +53,25 @@ def drawn(call: Call, value: Value) -> tuple[Value, ...] | Many:
     return call.iterate(value)
 
 
+def side_by_side(call: Call, iterables: Sequence[Value]) -> list[tuple[Value, ...] | Many]:
+    """What iterating over values side by side gives in each place: an iterator that stands in several places gives its
+    items to them in turn."""
+    places: dict[Value, list[int]] = {}
+    for index, value in enumerate(iterables):
+        shared = isinstance(value, Ref) and isinstance(call.world.record(value), IteratorRecord)
+        places.setdefault(value if shared else Const(index), []).append(index)
+    found: dict[int, tuple[Value, ...] | Many] = {}
+    for indices in places.values():
+        items = drawn(call, iterables[indices[0]])
+        for turn, index in enumerate(indices):
+            if isinstance(items, tuple):
+                found[index] = items[turn :: len(indices)]
+            else:
+                length = items.length if len(indices) == 1 else None
+                found[index] = Many(items.item, items.kind, length, items.same)
+    return [found[index] for index in range(len(iterables))]
+
+
 def few(call: Call, values: tuple[Value, ...] | Many) -> tuple[Value, ...] | Many:
     """The values, no longer one by one where there are too many to call a function for each."""
     if isinstance(values, Many) or len(values) <= MAX_CALLS:
@@ -58,12 +80,12 @@ def few(call: Call, values: tuple[Value, ...] | Many) -> tuple[Value, ...] | Man
 
 
 def iterate(call: Call, value: Value) -> tuple[Value, ...] | Many:
-    """What iterating gives, for every value but objects with `__iter__` of their own; uses an iterator up."""
+    """What iterating gives, for every value but objects with `__iter__` of their own; what an iterator has left is unknown."""
     if isinstance(value, Many):
         return value
     record = call.world.record(value) if isinstance(value, Ref) else None
     if isinstance(record, IteratorRecord) and isinstance(value, Ref):
-        return _use_up(call, value, record)
+        return _drawn_from(call, value, record)
     items = call.items(value)
     if items is not None:
         return items
@@ -92,10 +114,10 @@ def _contents(call: Call, record: object) -> tuple[Value, ...] | Many:
     return Many(call.unknown("item"))
 
 
-def _use_up(call: Call, ref: Ref, record: IteratorRecord) -> tuple[Value, ...] | Many:
+def _drawn_from(call: Call, ref: Ref, record: IteratorRecord) -> tuple[Value, ...] | Many:
     if record.endless:
         return Many(record.item or call.unknown("item"), ENDLESS, None, record.same)
-    call.world.replace(ref, IteratorRecord(()))
+    call.world.replace(ref, IteratorRecord(() if call.name in EXHAUSTING else None))
     if record.items is not None:
         return record.items
     return Many(record.item or call.unknown("item"), "iterable", record.length, record.same)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from distml.ops.call import FALSE, NONE, ONE, UNKNOWN, ZERO, Call
 from distml.ops.python.arithmetic import operate
 from distml.ops.python.folding import MAX_ITEMS
-from distml.ops.python.iterating import ENDLESS, drawn, few, item_of, iterate, iterator, next_of
+from distml.ops.python.iterating import ENDLESS, drawn, few, item_of, iterate, iterator, next_of, side_by_side
 from distml.ops.python.likeness import either, low_of
 from distml.ops.python.sequences import filtered, mapped, zipped
 from distml.ops.registry import op
@@ -210,7 +210,7 @@ def accumulate(call: Call, iterable: Value, func: Value = NONE, *, initial: Valu
 @op("itertools.zip_longest")
 def zip_longest(call: Call, *iterables: Value, fillvalue: Value = NONE) -> Value:
     """itertools.zip_longest(*iterables): https://docs.python.org/3/library/itertools.html#itertools.zip_longest"""
-    parts = [drawn(call, value) for value in iterables]
+    parts = side_by_side(call, iterables)
     known = [part for part in parts if isinstance(part, tuple)]
     if len(known) == len(parts):
         return iterator(call, [Tup(row) for row in itertools.zip_longest(*known, fillvalue=fillvalue)])

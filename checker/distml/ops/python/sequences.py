@@ -20,6 +20,7 @@ from distml.ops.python.iterating import (
     next_of,
     range_length,
     rounds,
+    side_by_side,
 )
 from distml.ops.python.likeness import either, remembered
 from distml.ops.python.lists import in_order
@@ -108,7 +109,7 @@ def slice_(call: Call, start: Value, stop: Value | None = None, step: Value = NO
 def iter_(call: Call, object: Value, sentinel: Value | None = None, /) -> Value:
     """iter(object): https://docs.python.org/3/library/functions.html#iter"""
     if sentinel is not None:
-        return iterator(call, Many(call.unknown("item")))
+        return iterator(call, Many(call.world.apply_perhaps(object, ())))
     if isinstance(object, Ref) and isinstance(call.world.record(object), IteratorRecord):
         return object
     return iterator(call, drawn(call, object))
@@ -146,19 +147,7 @@ def enumerate_(call: Call, iterable: Value, start: Value = ZERO) -> Value:
 @op("builtins.zip")
 def zip_(call: Call, *iterables: Value, strict: Value = FALSE) -> Value:
     """zip(*iterables): https://docs.python.org/3/library/functions.html#zip"""
-    first = iterables[0] if iterables else None
-    if len(iterables) > 1 and isinstance(first, Ref) and all(value == first for value in iterables):
-        if isinstance(call.world.record(first), IteratorRecord):
-            return _in_turn(call, drawn(call, first), len(iterables))
-    return zipped(call, [drawn(call, value) for value in iterables])
-
-
-def _in_turn(call: Call, items: tuple[Value, ...] | Many, count: int) -> Ref:
-    """`zip(rows, rows)` of one iterator: it gives items to each place in turn."""
-    if isinstance(items, tuple):
-        rows = [items[start : start + count] for start in range(0, len(items), count)]
-        return iterator(call, [Tup(row) for row in rows if len(row) == count])
-    return iterator(call, Many(Tup((items.item,) * count)))
+    return zipped(call, side_by_side(call, iterables))
 
 
 def zipped(call: Call, values: Sequence[tuple[Value, ...] | Many]) -> Ref:
@@ -185,7 +174,7 @@ def map_(call: Call, function: Value, iterable: Value, /, *iterables: Value) -> 
     """map(function, *iterables): https://docs.python.org/3/library/functions.html#map"""
     if not iterables:
         return mapped(call, function, drawn(call, iterable), spread=False)
-    rows = zipped(call, [drawn(call, value) for value in (iterable, *iterables)])
+    rows = zipped(call, side_by_side(call, (iterable, *iterables)))
     return mapped(call, function, iterate(call, rows), spread=True)
 
 

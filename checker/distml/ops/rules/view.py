@@ -116,7 +116,9 @@ def _fill(call: Call, shape: Shape, before: Dim | None, sizes: Sizes) -> tuple[D
     missing = None
     if before is not None and after is not None:
         missing = divide(before, after)
-        if missing is None:
+        asked_for = sizes[holes[0]]
+        # Of nothing, nothing can be made with any other size, but not with -1.
+        if missing is None and ((asked_for is not None and asked_for == -1) or before != 0 or after != 0):
             refuse_count(call, shape, before, after, sizes, holes)
         if call.world.watched:
             text = f"{call.text}: {before} elements are to be a multiple of {after}"
