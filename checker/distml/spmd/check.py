@@ -16,7 +16,7 @@ from distml.source.project import Project
 from distml.spmd import names
 from distml.spmd.calls import bind, invoke
 from distml.spmd.compare import cause, parting, without
-from distml.spmd.doubt import doubtful, exchanged
+from distml.spmd.doubt import doubtful, exchanged, sends_alone
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.library import RANKS
@@ -129,7 +129,7 @@ class _Checker:
                 return
             if any(event is None and trace.failed for event, trace in zip(parted.events, traces)):
                 return
-            if exchanged(parted, (one, other)):
+            if exchanged(parted, (one, other)) or sends_alone(parted, root.function):
                 return
             explained = cause(parted, one, other)
             finding = describe(parted, explained, one.joins or other.joins)

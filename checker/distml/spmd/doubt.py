@@ -29,6 +29,40 @@ def exchanged(parted: Parting, traces: tuple[Trace, Trace]) -> bool:
     )
 
 
+def sends_alone(parted: Parting, entry: ast.AST | None) -> bool:
+    """Whether a rank names itself as the root in a function that nothing in sight calls, and hands that to another one.
+
+    Then the sender alone may run the first, while the others call the second with the rank of the sender.
+    """
+    own = all(event is not None and event.root == rank for rank, event in enumerate(parted.events))
+    return parted.kind == "root" and entry is not None and own and all(event and event.chain for event in parted.events)
+
+
+def _serves(event: Event, other: Trace) -> bool:
+    """Whether a rank waits in an endless loop for what functions in sight ask of it, one of which the other rank does not
+    come to on this path: the program that calls it is out of sight."""
+    tree = event.place.source.tree
+    if not any(_stands_in(event, loop) for loop in ast.walk(tree) if isinstance(loop, ast.While) and _is_endless(loop)):
+        return False
+    reached = {id(each.place.node) for each in (event, *other.events)}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and not _stands_in(event, node)]
+    return any(
+        isinstance(part, ast.Call)
+        and getattr(part.func, "attr", getattr(part.func, "id", "")) == event.name
+        and id(part) not in reached
+        for function in functions
+        for part in ast.walk(function)
+    )
+
+
+def _stands_in(event: Event, node: ast.AST) -> bool:
+    return any(part is event.place.node for part in ast.walk(node))
+
+
+def _is_endless(loop: ast.While) -> bool:
+    return isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+
+
 def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
     """Whether the ranks may meet all the same."""
     sites = [{turn.site for turn in trace.turns} for trace in traces]
@@ -41,6 +75,8 @@ def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
         if lacks and any(_tries_again(leap, trace) for leap in trace.exits if within(_way(leap), turn)):
             return True
         if lacks and met is not None and any(_otherwise(met, each) for each in own[rank]):
+            return True
+        if event is not None and met is None and _serves(event, traces[1 - rank]):
             return True
         if event is not None and any(_guessed(event, trace, each, turn) for each in trace.turns):
             return True
