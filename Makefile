@@ -51,6 +51,7 @@ test: same-checkout ## Install what the tests need; lint, types, floors, all tes
 .PHONY: horovod
 horovod:
 	-@test -z "$(DISTML_REQUIRE)" || $(BIN)/python .ci/horovod >/dev/null
+	-@test -z "$(DISTML_REQUIRE)" || $(BIN)/python .ci/jax >/dev/null
 
 lint: ## Style, with ruff
 	$(BIN)/ruff check $(SOURCES)

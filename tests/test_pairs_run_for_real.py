@@ -1,6 +1,6 @@
 """Runs the programs of benchmarks/pairs for real and holds what their README promises: each bad one raises at its marked
 line (or, for a warning, ends with another result), each good one ends normally. NumPy's and torch's run here, TensorFlow's
-all in one process of the environment that `.ci/horovod` makes."""
+all in one process of the environment that `.ci/horovod` makes, JAX's in one of that which `.ci/jax` makes."""
 
 import ast
 import contextlib
@@ -20,16 +20,26 @@ from pathlib import Path
 
 import pytest
 
-from smoke.environments import horovod_python
+from smoke.environments import horovod_python, jax_python
 
 PAIRS = Path(__file__).parents[1] / "benchmarks" / "pairs"
 FOLDERS = sorted(path.parent for path in PAIRS.glob("*/bad.py"))
 HERE = ("einops", "numpy", "torch")
-LIBRARIES = (*HERE, "tensorflow")
-EXPECTED = {"RuntimeError", "ValueError", "IndexError", "AssertionError", "TypeError", "InvalidArgumentError"}
+ELSEWHERE = {"tensorflow": lambda: horovod_python("tensorflow"), "jax": jax_python}
+"""Libraries that take seconds to load, and the Python that has them."""
+LIBRARIES = (*HERE, *ELSEWHERE, "flax")
+EXPECTED = {
+    "RuntimeError",
+    "ValueError",
+    "IndexError",
+    "AssertionError",
+    "TypeError",
+    "InvalidArgumentError",
+    "FlaxError",
+}
 APART = """
 import contextlib, io, json, os, runpy, sys, traceback
-os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
+os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", JAX_PLATFORMS="cpu")
 endings = {}
 for path in sys.argv[1:]:
     raised, frames, printed = (), (), io.StringIO()
@@ -92,16 +102,22 @@ def here(folder: Path) -> list[str]:
     return [name for name in libraries(folder) if name in HERE]
 
 
-def needs_tensorflow(folder: Path) -> bool:
-    return "tensorflow" in libraries(folder)
+def elsewhere(folder: Path) -> str | None:
+    """Which environment of its own the programs of a folder need."""
+    return next((library for library in ELSEWHERE if library in {*libraries(folder), *_under(folder)}), None)
+
+
+def _under(folder: Path) -> set[str]:
+    """Flax is a library over JAX."""
+    return {"jax"} if "flax" in libraries(folder) else set()
 
 
 @cache
-def apart() -> dict[str, Ending]:
-    """How all programs of TensorFlow end: it takes seconds to load."""
-    paths = [str(folder / name) for folder in FOLDERS if needs_tensorflow(folder) for name in ("bad.py", "good.py")]
-    command = [horovod_python("tensorflow"), "-c", APART, *paths]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
+def apart(library: str) -> dict[str, Ending]:
+    """How all programs of a library end: it takes seconds to load."""
+    paths = [str(folder / name) for folder in FOLDERS if elsewhere(folder) == library for name in ("bad.py", "good.py")]
+    command = [ELSEWHERE[library](), "-W", "ignore", "-c", APART, *paths]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=1800)
     ended = json.loads(done.stdout.splitlines()[-1])
     return {
         path: Ending(printed, tuple(raised), tuple((file, line) for file, line in lines))
@@ -127,8 +143,9 @@ def one_thread() -> Iterator[None]:
 
 def run(path: Path, monkeypatch: pytest.MonkeyPatch) -> Ending:
     """Runs one program as a script would be run from its folder, without arguments."""
-    if needs_tensorflow(path.parent):
-        return apart()[str(path)]
+    library = elsewhere(path.parent)
+    if library is not None:
+        return apart(library)[str(path)]
     if "torch" in libraries(path.parent):
         __import__("torch")
     monkeypatch.setattr(sys, "argv", [str(path)])

@@ -59,13 +59,14 @@ def test_tables_are_loaded_when_a_program_names_their_library() -> None:
 
 
 def test_pairs_are_told_apart() -> None:
-    files = sorted(str(path) for path in PAIRS.glob("tf_*/*.py"))
+    kinds = ("tf", "jax", "flax", "optax")
+    files = sorted(str(path) for kind in kinds for path in PAIRS.glob(f"{kind}_*/*.py"))
     command = [sys.executable, "-m", "distml.cli", "check", "--no-cache", "--jobs", "1", "--format", "json", *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found: dict[str, set[int]] = {path: set() for path in files}
     for finding in json.loads(done.stdout):
         found[finding["path"]].add(finding["line"])
-    assert len(files) >= 46
+    assert len(files) >= 90
     for path, lines in found.items():
         text = Path(path).read_text("utf-8").splitlines()
         assert lines == {number for number, line in enumerate(text, 1) if "  # bug:" in line}, path

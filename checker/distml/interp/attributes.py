@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_value, each_alternative, read_attribute
 from distml.interp.changes import STORAGE
-from distml.interp.classes import ClassRecord, Property, Super, entry, is_module, lookup
+from distml.interp.classes import COPY, ClassRecord, Property, Super, entry, is_module, lookup
 from distml.interp.library import library_member
 from distml.interp.patches import Patches
 from distml.interp.storage import child, drop_child, replace_attributes, set_child, view_of
@@ -234,6 +234,8 @@ def bind_method(vm: Machine, member: Value, receiver: Value, cls: Value) -> Valu
         if member.kind == "static":
             return member
         return Bound(member, cls if member.kind == "class" else receiver)
+    if member == COPY:
+        return Bound(member, receiver)
     if isinstance(member, Lib) and (find_op(member.name) is not None or find_attribute(member.name) is not None):
         owner = member.name.rpartition(".")[0]
         if find_layer(owner) is not None or owner.startswith("torch.nn.Module"):

@@ -39,6 +39,9 @@ HARMLESS_BASES = frozenset(
 )
 """Library classes of which an instance has no shape-carrying attributes of its own."""
 
+COPY = Lib("dataclasses.replace")
+"""The function that some classes have as the method `replace`."""
+
 
 @dataclass(slots=True, eq=False)
 class ClassRecord(Record):

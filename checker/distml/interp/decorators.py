@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from distml.interp.budget import DECORATOR_STEPS, briefly
 from distml.interp.calls import Arguments, call_value
-from distml.interp.classes import ClassRecord, Property, library_trait, own_fields
+from distml.interp.classes import COPY, ClassRecord, Property, library_trait, own_fields
 from distml.values import NONE, Bound, Class, Const, Function, Lib, LibMethod, Opaque, Partial, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "flax.struct.dataclass"})
+
+REPLACED = frozenset({"flax.struct.dataclass"})
+"""Of these, `x.replace(...)` is `dataclasses.replace(x, ...)`."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -131,6 +134,8 @@ def decorate_class(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cl
         name = _library_name(evaluate(vm, inner))
         if name in DATACLASSES:
             record.fields = _all_fields(vm, node, record)
+            if name in REPLACED:
+                record.attrs.setdefault("replace", COPY)
         elif name not in TRANSPARENT:
             value = _redecorated(vm, decorator, value, record)
     return value

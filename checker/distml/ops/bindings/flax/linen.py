@@ -365,16 +365,14 @@ define("layers", _in_a_row, _run_in_a_row, "Sequential")
 
 
 def _cell(call: Call, attrs: Attrs, carry: Value, inputs: Value) -> Value:
-    """A step: the carry of before, and the new features (SHP405)."""
+    """A step: the carry of before, whose features are those of the result, whatever the cell was made for."""
     shape = of_least(call, call.shape(inputs), 1)
     fits(call, attrs, _kind(call, attrs), call.facts.axis(shape, -1), "SHP401", "features")
-    width = _width(call, attrs)
-    for state in carry.items if isinstance(carry, Tup) else (carry,):
-        if isinstance(state, Tensor) and call.shape(state).least:
-            text = f"{call.text}: a state of {{right}} features meets a cell of {{left}}"
-            call.require_equal(width, call.facts.axis(call.shape(state), -1), "SHP405", text)
-    made = call.tensor(with_last(call, call.facts.shape(shape), width), "float")
-    return Tup((carry, made))
+    state = carry.items[-1] if isinstance(carry, Tup) and carry.items else carry
+    known = isinstance(state, Tensor) and call.shape(state).least > 0
+    width = call.facts.axis(call.shape(state), -1) if known else None
+    last = call.symbol("features") if width is None else width
+    return Tup((carry, call.tensor(with_last(call, call.facts.shape(shape), last), "float")))
 
 
 _CELL = "-gate_fn=None -activation_fn=None -kernel_init=None -recurrent_kernel_init=None -bias_init=None -dtype=None"

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.registry import op
+from distml.ops.registry import layer, op
 from distml.values import InstanceRecord, Lib, Ref, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
 
 _STATE = "flax.training.train_state.TrainState"
+
+
+@layer(_STATE)
+class TrainState:
+    """A class that programs derive from to keep more."""
+
+    entry = "apply_fn"
 
 
 @op(f"{_STATE}.create")

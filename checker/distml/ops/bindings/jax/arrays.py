@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import adopt, bind
 from distml.ops.registry import attribute, find_attribute, find_op, op
+from distml.ops.rules.axes import replace_axis
 from distml.ops.rules.index import assigned, indexed
 from distml.ops.rules.kinds import kind_of
 from distml.ops.rules.ranks import rank_of
@@ -137,3 +138,16 @@ def constant(call: Call) -> Value:
     call.name = call.name.removeprefix("jax.")
     source = find_attribute(call.name)
     return call.unknown() if source is None else source(call)
+
+
+def by_segment(call: Call, data: Value, count: Value) -> Value:
+    """jax.ops.segment_sum: one row for each segment."""
+    shape = call.shape(data)
+    rows = None if call.is_none(count) is not False else call.dim(count)
+    return call.tensor(replace_axis(call, shape, 0, rows), kind_of(data))
+
+
+_SEGMENT = (
+    "data -segment_ids num_segments=None -indices_are_sorted=False -unique_indices=False -bucket_size=None -mode=None"
+)
+bind(by_segment, _SEGMENT, *(f"jax.ops.segment_{name}" for name in ("sum", "max", "min", "prod")))

@@ -9,7 +9,21 @@ from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
 from distml.ops.registry import op
-from distml.values import NONE, Const, DictRecord, InstanceRecord, Lib, ListRecord, Num, Prim, Ref, Tensor, Tup, Value
+from distml.values import (
+    NONE,
+    Class,
+    Const,
+    DictRecord,
+    InstanceRecord,
+    Lib,
+    ListRecord,
+    Num,
+    Prim,
+    Ref,
+    Tensor,
+    Tup,
+    Value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +51,9 @@ def parts_of(call: Call, tree: Value) -> dict[Value, Value] | None:
     record = call.world.record(tree) if isinstance(tree, Ref) else None
     if isinstance(record, DictRecord):
         return dict(record.items) if record.exact else None
+    if isinstance(record, InstanceRecord) and record.exact and isinstance(record.cls, Class):
+        # An object that JAX takes as a tree: its arrays are the leaves, other fields stay as they are.
+        return {Const(name): item for name, item in record.attrs.items() if isinstance(item, Tensor | Tup | Ref)}
     if isinstance(tree, Tup) and tree.kind != "view":
         return {Const(place): item for place, item in enumerate(tree.items)}
     if isinstance(record, ListRecord) and record.items is not None:
@@ -51,6 +68,9 @@ def rebuilt(call: Call, tree: Value, parts: dict[Value, Value]) -> Value:
     record = call.world.record(tree) if isinstance(tree, Ref) else None
     if isinstance(record, DictRecord):
         return call.world.allocate(DictRecord(parts))
+    if isinstance(record, InstanceRecord):
+        changed = {key.value: part for key, part in parts.items() if isinstance(key, Const)}
+        return call.world.allocate(InstanceRecord(record.cls, {**record.attrs, **changed}, record.exact))
     return call.list_of(tuple(parts.values()))
 
 

