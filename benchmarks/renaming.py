@@ -20,7 +20,7 @@ from pathlib import Path
 
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.tree import trains
-from distml.rewrites.model import Unreadable
+from distml.rewrites.tree import Unreadable
 from distml.rewrites.writing import read_file
 from distml.source.reading import UnreadableError
 

@@ -33,8 +33,8 @@ class Answer:
 
     files: Mapping[str, str]
     remarks: tuple[tuple[str, str, int], ...]
-    messages: tuple[str, ...]
-    loops: int
+    messages: tuple[str, ...] = ()
+    loops: int = 0
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,11 @@ def broken_by_names(
     imports: bool = False,
     plain: bool = True,
     misleading: int | None = None,
+    before: Answer | None = None,
 ) -> Broken | None:
-    """How renaming breaks the law, if it does."""
+    """How renaming breaks the law, if it does; `before` is what the program becomes as it is, where that is known."""
     program = program_of(texts, root, folder)
-    before = answer(texts, root, folder, options)
+    before = before or answer(texts, root, folder, options)
     inside = [each for each in program.units if each in texts]
     renamer = Renamer(program, inside, imports=imports, plain=plain, misleading=misleading)
     renamed = renamer.renamed()
@@ -159,7 +160,7 @@ def alike(one: str, other: str, original: str, renamed: str, renamer: Renamer) -
 
     `one` is made of `original`, `other` of `renamed`.
     """
-    ours, theirs = tokens(one), tokens(_plain(other, renamer))
+    ours, theirs = (tokens(_plain(each, renamer)) for each in (one, other))
     if len(ours) != len(theirs):
         return False
     added, also = (
@@ -175,7 +176,7 @@ def alike(one: str, other: str, original: str, renamed: str, renamer: Renamer) -
 
 
 def _plain(text: str, renamer: Renamer) -> str:
-    """A text without the aliases that renaming added to imports."""
+    """A text without aliases that say what is imported once more, such as those that renaming adds."""
     return re.sub(r"\b(\w+) as (\w+)", lambda found: found[2] if renamer.back(found[2]) == found[1] else found[0], text)
 
 
