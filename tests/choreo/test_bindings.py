@@ -50,7 +50,7 @@ def codes(text: str) -> list[str]:
     return [each.code for each in found]
 
 
-@pytest.mark.parametrize(("imports", "body"), product(IMPORTS, BODIES))
+@pytest.mark.parametrize(("imports", "body"), list(product(IMPORTS, BODIES)))
 def test_names_are_what_they_are_bound_to(imports: str, body: str) -> None:
     assert codes(program(imports, body, "wrong")) == ["CHO103"]
     assert codes(program(imports, body, "right")) == []
@@ -93,7 +93,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("place", "what"), product(PLACES, (RUN, CLASS, f"async {RUN}")))
+@pytest.mark.parametrize(("place", "what"), list(product(PLACES, (RUN, CLASS, f"async {RUN}"))))
 def test_what_is_not_followed_is_reported_by_name(place: str, what: str) -> None:
     depth = "        " if place in ("a match", "a class in a class") else "    "
     text = HEAD + PLACES[place].format(indent(what, depth))

@@ -3,34 +3,57 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from typing import NamedTuple
 
 from distml.choreo.facts import Facts
 from distml.choreo.model import Module
-from distml.choreo.read import BASES, CHANNELS, class_roles, function_roles, last, roles_in
+from distml.choreo.read import BASES, CHANNELS, class_roles, dotted, function_roles, last, parts_of, roles_in
 from distml.choreo.surroundings import unquoted
 
-_HOMES = ("distml.choreo", "distml.choreo.language")
+HOMES = ("distml.choreo", "distml.choreo.language")
+MENTION = "choreo"
+"""What a file says that imports the language itself."""
 _TYPES = {"At", *CHANNELS, *BASES}
+_PLACES = {"At", *CHANNELS}
+WORDS = frozenset({"Role", "roles", *_TYPES})
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def resolve(tree: ast.Module) -> None:
-    """Call the words of the language by their own names, and write types out where they are used by an alias."""
+class Origin(NamedTuple):
+    """What a name stands for: a word of the language that the file at `path` imports, or what that defines: a type, a
+    choreography."""
+
+    word: str = ""
+    what: str = ""
+    path: str = ""
+
+
+def resolve(tree: ast.Module, origins: Mapping[str, Origin]) -> dict[str, ast.expr]:
+    """Call the words of the language by their own names, and write types out where they are used by an alias; the aliases.
+
+    `origins` are the names that lead there through other files.
+    """
     renamed = {
         each.asname: each.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module in _HOMES
+        if isinstance(node, ast.ImportFrom) and node.module in HOMES
         for each in node.names
         if each.asname is not None
+    }
+    renamed |= {
+        name: each.word for name, each in origins.items() if each.word and "." not in name and name != each.word
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in renamed:
             node.id = renamed[node.id]
+        elif isinstance(node, ast.Attribute) and (word := origins.get(dotted(node), Origin()).word):
+            node.attr = word
     aliases = _aliases(tree)
     if aliases or renamed:
         _write_out(tree, _Written(renamed, aliases))
+    return aliases
 
 
 def _aliases(tree: ast.Module) -> dict[str, ast.expr]:
@@ -93,11 +116,19 @@ class _Written(ast.NodeTransformer):
         return fresh
 
 
+def outside(origins: Mapping[str, Origin]) -> dict[str, str]:
+    """What names are that lead to definitions of other files."""
+    return {name: f"a {each.what} of another file ({each.path})" for name, each in origins.items() if each.what}
+
+
 def report_unseen(module: Module, facts: Facts) -> None:
     """Report each definition that names roles and is not followed: nothing is said of what is in it."""
+    _report_outside(module, facts)
+    _report_unread(module, facts)
     seen: set[ast.AST] = {each.node for each in module.functions.values()}
     for definition in module.classes.values():
         seen |= {definition.node, *(each.node for each in definition.methods.values())}
+    _report_values(module, facts, seen)
     for node, where in _definitions(module.tree, ""):
         if node not in seen and _names_roles(node, module):
             what = "a coroutine" if isinstance(node, ast.AsyncFunctionDef) else f"inside {where}"
@@ -107,6 +138,112 @@ def report_unseen(module: Module, facts: Facts) -> None:
                 f"`{node.name}` names roles, but is {what}: it is not checked, and has no projection",
                 "write choreographies as functions and classes at the top of a file",
             )
+
+
+def _report_values(module: Module, facts: Facts, seen: set[ast.AST]) -> None:
+    """Report choreographies under names that no call of them is followed by, and methods that are none to a reader."""
+    bodies = [(module.tree.body, "")] + [(each.node.body, each.name) for each in module.classes.values()]
+    for body, owner in bodies:
+        for node in body:
+            if (
+                isinstance(node, ast.Assign)
+                and last(node.value) in module.functions
+                and isinstance(node.value, ast.Name)
+            ):
+                facts.say("CHO402", node, "a choreography is called where it is named, and is no value")
+            elif owner and node not in seen and (found := next(_communicating(node), None)) is not None:
+                message = f"this is no method of `{owner}` that is followed: it is not checked, and has no projection"
+                facts.say(
+                    "CHO402", found, message, "write methods of choreographies with `def`, at the top of the class"
+                )
+
+
+def _communicating(node: ast.stmt) -> Iterator[ast.AST]:
+    """Functions in a statement of a class; of lambdas, those that send something."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield each
+        elif isinstance(each, ast.Lambda):
+            calls = (part.func for part in ast.walk(each.body) if isinstance(part, ast.Call))
+            yield from (each for call in calls if isinstance(call, ast.Attribute) and call.attr in ("com", "select"))
+
+
+def _report_outside(module: Module, facts: Facts) -> None:
+    """Report definitions whose roles another file says."""
+    for node, _ in _definitions(module.tree, "") if module.outside else ():
+        for name in sorted(names_in(node) & module.outside.keys()):
+            message = f"`{node.name}` is not checked, and has no projection: `{name}` is {module.outside[name]}"
+            facts.say("CHO402", node, message, "write choreographies and their types in one file")
+
+
+def _report_unread(module: Module, facts: Facts) -> None:
+    """Report words of the language that stand where no type of a choreography is read."""
+    for node in ast.walk(module.tree):
+        for part, why in _unread(node, module):
+            for name in sorted({last(each) for each in ast.walk(part) if last(each) in _PLACES}):
+                facts.say("CHO402", part, f"`{name}` {why}: what it says of roles is not read")
+
+
+def _unread(node: ast.AST, module: Module) -> Iterator[tuple[ast.expr, str]]:
+    """Expressions in which words of the language would not be read, and why."""
+    if isinstance(node, ast.arguments):
+        for each in (node.vararg, node.kwarg):
+            if each is not None and each.annotation is not None:
+                yield each.annotation, "is the type of any number of arguments"
+        for arg in (*node.posonlyargs, *node.args, *node.kwonlyargs):
+            yield from _within(arg.annotation)
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield from _within(node.returns)
+    elif isinstance(node, ast.AnnAssign):
+        yield from _within(node.annotation)
+    elif isinstance(node, ast.Assign | ast.NamedExpr):
+        known = isinstance(node, ast.Assign) and node in module.tree.body and len(node.targets) == 1
+        if not (known and isinstance(node.value, ast.Subscript | ast.Name | ast.Attribute)):
+            yield from ((each, "gets another name here") for each in _types_in(node.value))
+
+
+def _within(annotation: ast.expr | None) -> Iterator[tuple[ast.expr, str]]:
+    """What stands inside of a type, if it is none of the language itself."""
+    annotation = unquoted(annotation)
+    if annotation is None:
+        return
+    if isinstance(annotation, ast.Subscript) and last(annotation.value) in _PLACES:
+        inside = parts_of(annotation)[:1]
+    else:
+        inside = [each for each in ast.iter_child_nodes(annotation) if isinstance(each, ast.expr)]
+    yield from ((each, "stands inside of another type") for each in inside)
+
+
+def _types_in(value: ast.expr) -> Iterator[ast.expr]:
+    """The words that are given away as they are: not what is called or compared."""
+    if last(value.value if isinstance(value, ast.Subscript) else value) in _PLACES and not isinstance(value, ast.Call):
+        yield value
+    elif isinstance(value, ast.Tuple | ast.List | ast.IfExp | ast.BoolOp | ast.NamedExpr):
+        yield from (
+            name for each in ast.iter_child_nodes(value) if isinstance(each, ast.expr) for name in _types_in(each)
+        )
+
+
+def names_in(node: Definition) -> set[str]:
+    """The dotted names in the header of a definition: in annotations, among the bases."""
+    if isinstance(node, ast.ClassDef):
+        return {name for each in node.bases for name in dotted_names(each)}
+    every = node.args
+    args = (*every.posonlyargs, *every.args, *every.kwonlyargs, every.vararg, every.kwarg)
+    hints = [each.annotation for each in args if each is not None]
+    return {name for each in (*hints, node.returns) for name in dotted_names(each)}
+
+
+def dotted_names(node: ast.expr | None) -> Iterator[str]:
+    """The dotted names in an expression, also inside of quotes."""
+    node = unquoted(node)
+    name = dotted(node) if node is not None else ""
+    if name or node is None:
+        yield from [name] if name else []
+        return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            yield from dotted_names(child)
 
 
 def _definitions(node: ast.AST, where: str) -> Iterator[tuple[Definition, str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.choreo.facts import Facts, Invocation, Mend, Transfer, names
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
-from distml.choreo.read import is_static, last, parts_of
+from distml.choreo.read import dotted, is_static, last, parts_of
 
 if TYPE_CHECKING:
     from distml.choreo.expressions import Scope
@@ -40,6 +40,11 @@ class Calls:
 
     def _call(self, node: ast.Call) -> Located:
         function = node.func
+        name = dotted(function.value if isinstance(function, ast.Subscript) else function)
+        if name in self.module.outside:
+            message = f"`{name}` is {self.module.outside[name]}: a choreography is not followed from file to file"
+            self.facts.say("CHO402", node, message, "write choreographies that call each other in one file")
+            return Located(Kind.DATA, None)
         if isinstance(function, ast.Attribute):
             if last(function.value) == "super" and isinstance(function.value, ast.Call):
                 return self._super(node, function)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from distml.choreo.bindings import report_unseen, resolve
+from distml.choreo.bindings import Origin, outside, report_unseen, resolve
 from distml.choreo.facts import Facts, Problem
 from distml.choreo.mending import mended
 from distml.choreo.merge import waits_for_label
@@ -17,6 +18,7 @@ from distml.choreo.statements import check_function
 from distml.diagnostics.model import Diagnostic, Related
 from distml.source.file import SourceFile
 
+NOWHERE: Mapping[str, Origin] = {}
 Bodies = dict[tuple[Function, str], list[ast.stmt]]
 
 
@@ -29,17 +31,17 @@ class Checked(NamedTuple):
     bodies: Bodies
 
 
-def check_source(source: SourceFile) -> tuple[Diagnostic, ...]:
-    """The CHO findings of a file, on its data types where nothing else is wrong.
+def check_source(source: SourceFile, origins: Mapping[str, Origin] = NOWHERE) -> tuple[Diagnostic, ...]:
+    """The CHO findings of a file, on its data types where nothing else is wrong; `origins` are its names from other files.
 
     Raises `UnreadableError` where it cannot be parsed.
     """
     from distml.choreo.datatypes import check_types
 
-    checked = check_tree(source.tree)
+    checked = check_tree(source.tree, origins)
     found = diagnostics(source, checked)
-    if found or not (checked.module.classes or checked.module.functions):
-        return found
+    if found or origins or not (checked.module.classes or checked.module.functions):
+        return found  # to mypy, words from other files are unknown
     return check_types(source, checked.module)
 
 
@@ -48,10 +50,11 @@ def diagnostics(source: SourceFile, checked: Checked) -> tuple[Diagnostic, ...]:
     return tuple(sorted((_diagnostic(source, each) for each in checked.facts.problems), key=lambda each: each.span))
 
 
-def check_tree(tree: ast.Module) -> Checked:
+def check_tree(tree: ast.Module, origins: Mapping[str, Origin] = NOWHERE) -> Checked:
     """Check and project every choreography of a file."""
-    resolve(tree)
+    resolve(tree, origins)
     module, facts = read(tree), Facts()
+    module.outside |= outside(origins)
     report_unseen(module, facts)
     functions = [*module.functions.values()]
     functions += [method for each in module.classes.values() for method in each.methods.values()]

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from distml.choreo.bindings import HOMES
 from distml.choreo.model import Module
 from distml.choreo.read import last
 from distml.diagnostics.model import Diagnostic, Span
@@ -52,7 +53,7 @@ def check_types(source: SourceFile, module: Module) -> tuple[Diagnostic, ...]:
         BuildSource(os.path.join(language, "runtime", "errors.py"), "distml.choreo.runtime.errors", followed=True),
     ]
     try:
-        errors = build(sources, _options(), fscache=_files(language)).errors
+        errors = build(sources, _options(_has_foreign_star(module.tree)), fscache=_files(language)).errors
     except Exception:  # what mypy cannot parse, or fails on, must not cost the other findings
         return ()
     return tuple(_diagnostics(source, errors))
@@ -97,14 +98,20 @@ def _files(language: str) -> FileSystemCache:
     return Files()
 
 
-def _options() -> Options:
+def _has_foreign_star(tree: ast.Module) -> bool:
+    """Whether names come from a file that is not there for mypy."""
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module not in HOMES)
+    return any(each.name == "*" for node in imports for each in node.names)
+
+
+def _options(more_names: bool) -> Options:
     from mypy.options import Options
 
     options = Options()
     options.python_executable = None
     options.follow_imports = "skip"
     options.ignore_missing_imports = True
-    options.disable_error_code = list(_OTHER_MATTERS)
+    options.disable_error_code = [*_OTHER_MATTERS, *(["name-defined"] if more_names else [])]
     options.process_error_codes(error_callback=lambda _: None)
     options.show_column_numbers = options.show_error_end = True
     options.cache_dir = _cache()

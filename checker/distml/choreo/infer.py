@@ -7,9 +7,10 @@ channel in scope, with a label enum made for the file.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from distml.choreo.check import Checked, check_tree
+from distml.choreo.bindings import Origin
+from distml.choreo.check import NOWHERE, Checked, check_tree
 from distml.choreo.facts import Transfer
 from distml.choreo.model import Function, Kind
 
@@ -20,19 +21,19 @@ ENOUGH = 200
 CHOICE = '\n\nclass Choice(Enum):\n    """Which branch was taken."""\n\n    THEN = "then"\n    ELSE = "else"\n'
 
 
-def with_selects(text: str) -> str:
+def with_selects(text: str, origins: Mapping[str, Origin] = NOWHERE) -> str:
     """The choreography with the missing selects written; unchanged where none can be."""
     for _ in range(ENOUGH):
-        better = _one_more(text)
+        better = _one_more(text, origins)
         if better is None:
             break
         text = better
     return text
 
 
-def _one_more(text: str) -> str | None:
+def _one_more(text: str, origins: Mapping[str, Origin]) -> str | None:
     tree = ast.parse(text)
-    checked = check_tree(tree)
+    checked = check_tree(tree, origins)
     for problem in checked.facts.problems:
         if problem.code in MENDED and isinstance(problem.node, ast.If | ast.While | ast.For):
             found = _channel(checked, problem.message.split(maxsplit=1)[0], problem.node)

@@ -104,7 +104,8 @@ class Definition:
 class Module:
     """A file of choreographies. `local` are the statements of its top level that know no roles.
 
-    `roles` are the roles that the file defines, or names in annotations and imports from elsewhere.
+    `roles` are the roles that the file defines, or names in annotations and imports from elsewhere. `outside` says what
+    names are that lead to choreographies of other files.
     """
 
     tree: ast.Module
@@ -112,6 +113,7 @@ class Module:
     classes: dict[str, Definition] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     local: list[ast.stmt] = field(default_factory=list)
+    outside: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def around(self) -> Surroundings:

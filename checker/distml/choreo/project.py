@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from distml.choreo.check import Checked, check_tree, diagnostics
+from distml.choreo.bindings import Origin
+from distml.choreo.check import NOWHERE, Checked, check_tree, diagnostics
 from distml.choreo.emit import program, roles_of
 from distml.choreo.infer import with_selects
 from distml.diagnostics.model import Diagnostic
@@ -24,18 +26,25 @@ class UnknownRoleError(LookupError):
     """No choreography of the file has this role."""
 
 
-def project_source(text: str, path: str, *, role: str | None = None, infer_selects: bool = False) -> Projection:
-    """Check and project the choreographies in `text`.
+def project_source(
+    text: str,
+    path: str,
+    *,
+    role: str | None = None,
+    infer_selects: bool = False,
+    origins: Mapping[str, Origin] = NOWHERE,
+) -> Projection:
+    """Check and project the choreographies in `text`; `origins` are its names from other files.
 
     Raises `UnreadableError` where it cannot be parsed, `UnknownRoleError` for a role that it does not have.
     """
     source = SourceFile(path, path, text.encode(), module="", is_package=False)
     tree = source.tree
     if infer_selects:
-        text = with_selects(text)
+        text = with_selects(text, origins)
         source = SourceFile(path, path, text.encode(), module="", is_package=False)
         tree = source.tree
-    checked = check_tree(tree)
+    checked = check_tree(tree, origins)
     known = roles_of(checked)
     if role is not None and role not in known:
         raise UnknownRoleError(role)

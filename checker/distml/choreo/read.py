@@ -176,3 +176,11 @@ def last(node: ast.AST | None) -> str:
     if isinstance(node, ast.Call):
         return last(node.func)
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def dotted(node: ast.expr) -> str:
+    """A name with dots as it is written; empty for any other expression."""
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return node.id if isinstance(node, ast.Name) else ""

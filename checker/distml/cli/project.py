@@ -11,8 +11,9 @@ from distml.engine.config import ConfigError
 from distml.report.printing import complain, hand_over
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from distml.choreo.bindings import Origin
     from distml.choreo.project import Projection
 
 SUMMARY = "Project the choreographies of a file: write the program of each party."
@@ -64,7 +65,8 @@ def projected(file: str, role: str | None, infer_selects: bool) -> Projection:
     from distml.source.reading import UnreadableError
 
     try:
-        return project_source(Path(file).read_text("utf-8"), file, role=role, infer_selects=infer_selects)
+        text, origins = Path(file).read_text("utf-8"), _origins(file)
+        return project_source(text, file, role=role, infer_selects=infer_selects, origins=origins)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {file}: {error}") from None
     except UnreadableError as error:
@@ -73,6 +75,15 @@ def projected(file: str, role: str | None, infer_selects: bool) -> Projection:
         raise ConfigError(f"cannot project {file}: nested too deeply") from None
     except UnknownRoleError:
         raise ConfigError(f"no choreography in {file} has a role {role}") from None
+
+
+def _origins(file: str) -> Mapping[str, Origin]:
+    """What names of the file are that come from others of its project."""
+    from distml.choreo.origins import origins_of
+    from distml.source.project import Project
+
+    project = Project()
+    return origins_of(project.open(file), project)
 
 
 def show(found: Projection) -> None:

@@ -128,7 +128,7 @@ def _check(
     except UnreadableError as error:
         return FileResult((error.diagnostic,), lasting=error.diagnostic.code not in FLEETING)
     parties = [
-        *_contained(path, lambda: _choreographies(source), note),
+        *_contained(path, lambda: _choreographies(source, project), note),
         *_contained(path, lambda: _ranks(source, project, deadline), note),
     ]
     if not reaches_tensor_library(source, project) and not any(each.span.path != source.path for each in parties):
@@ -176,13 +176,17 @@ def _shown(project: Project) -> Callable[[Diagnostic], bool]:
     return lambda finding: not hides(finding.span.path)(finding)
 
 
-def _choreographies(source: SourceFile) -> tuple[Diagnostic, ...]:
-    """The findings on the choreographies of a file; most files have none, and pay one search of their text."""
-    if "distml.choreo" not in source.text:
+def _choreographies(source: SourceFile, project: Project) -> tuple[Diagnostic, ...]:
+    """The findings on the choreographies of a file: of one that imports the language, itself or through other files."""
+    from distml.choreo.bindings import MENTION
+    from distml.choreo.origins import origins_of
+
+    origins = origins_of(source, project)
+    if not origins and MENTION not in source.text:
         return ()
     from distml.choreo.check import check_source
 
-    return check_source(source)
+    return check_source(source, origins)
 
 
 def _ranks(source: SourceFile, project: Project, deadline: float) -> tuple[Diagnostic, ...]:

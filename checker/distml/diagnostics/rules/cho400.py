@@ -54,7 +54,9 @@ class NotInAChoreography(Rule):
     ## What it finds
     `async`, `await`, `yield`, `global`, `nonlocal` and classes inside choreographies; choreographies and their
     methods used as values; coroutines, and definitions inside functions, branches or classes without roles, that
-    name roles; channels whose roles are not declared in this file. None of them is checked, and none has a
+    name roles; channels whose roles are not declared in this file; types, classes and functions of choreographies
+    from other files; `At` and channels inside other types, as types of `*args`, and under names assigned in a
+    branch. None of them is checked, and none has a
     projection.
 
     ## Why it matters
