@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from delivery.composite import Ran, run
+from delivery.prepared import prepared
 from delivery.repositories import git
-from delivery.sharing import made_once
 
 ROOT = Path(__file__).parents[2]
 BROKEN = "import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)\n"
@@ -23,33 +22,7 @@ pytestmark = pytest.mark.requires("bash", "git", "github_action_toolkit", "yaml"
 
 @pytest.fixture(scope="module")
 def action(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Action with the first of its steps done, once for all tests."""
-    return made_once(tmp_path_factory, "an action", installed) / "installed"
-
-
-def installed(folder: Path) -> None:
-    """Run the step that installs, and leave an Action that begins where it ended."""
-    whole = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-    install, check = whole["runs"]["steps"]
-    first = {
-        **whole,
-        "runs": {"steps": [install]},
-        "outputs": {"python": {"value": "${{ steps.install.outputs.python }}"}},
-    }
-    described(folder / "installing", first)
-    (folder / "workspace").mkdir()
-    ran = run(folder / "installing", folder / "workspace", {})
-    assert ran.code == 0, ran.log
-    check["env"]["PYTHON"] = ran.outputs["python"]
-    described(folder / "installed", {**whole, "runs": {"steps": [check]}})
-
-
-def described(folder: Path, action: dict[str, Any]) -> None:
-    """What would be checked out, with another action.yml."""
-    folder.mkdir()
-    for name in (".ci", "checker", "transforms", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
-        (folder / name).symlink_to(ROOT / name)
-    (folder / "action.yml").write_text(yaml.safe_dump(action))
+    return prepared(tmp_path_factory)
 
 
 @pytest.fixture
@@ -191,10 +164,10 @@ def test_linters_have_nothing_to_say() -> None:
 
 def test_no_expression_stands_in_a_script() -> None:
     for step in yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]:
-        assert "${{" not in step["run"]
+        assert "${{" not in step.get("run", "")
 
 
 def test_bash_reads_the_scripts() -> None:
     for step in yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]:
-        done = subprocess.run(["bash", "-n"], input=step["run"], capture_output=True, text=True, check=False)
+        done = subprocess.run(["bash", "-n"], input=step.get("run", ""), capture_output=True, text=True, check=False)
         assert done.stderr == ""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Related, Span
 from distml.engine import fingerprint, store
@@ -14,6 +18,8 @@ from distml.engine.cache import Cache
 from distml.engine.config import Config
 from distml.engine.results import FileResult, LostPlace, Report, decode, encode
 from distml.engine.run import run
+from distml.report.context import Context
+from distml.report.forms import form
 from distml.source.file import SourceFile
 from distml.source.folders import default_folder
 from distml.source.project import Project
@@ -105,10 +111,33 @@ def test_another_version_is_noticed(program: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_change_of_distml_is_noticed(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert any(entry.startswith("cache.py:") for entry in fingerprint.own_files())
+    own = dict(fingerprint.own_files(fingerprint.HERE))
+    assert os.path.join("engine", "cache.py") in own
     check()
-    monkeypatch.setattr(fingerprint, "own_files", lambda: iter(["new.py:1:1"]))
+    changed = iter([("engine/cache.py", "1:1"), ("engine/run.py", "1:1")])
+    monkeypatch.setattr(fingerprint, "own_files", lambda _folder: changed)
     assert check().cached == 0
+
+
+def test_installing_distml_anew_keeps_results(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Known by content: the same modules elsewhere and at another time are the same, one other byte is not."""
+    check()
+    copy = tmp_path / "again" / "distml"
+    shutil.copytree(fingerprint.HERE, copy, ignore=shutil.ignore_patterns("__pycache__"), copy_function=shutil.copy)
+    monkeypatch.setattr(fingerprint, "HERE", str(copy))
+    assert check().cached == 1
+    module = copy / "engine" / "cache.py"
+    text = module.read_text("utf-8")
+    module.write_text(text.replace("run", "ran", 1), "utf-8")
+    assert check().cached == 0
+
+
+@pytest.mark.parametrize("damage", [b"", b"x" * 32, b"\xff" * 40])
+def test_a_damaged_note_on_distml_itself_is_as_good_as_none(program: Path, damage: bytes) -> None:
+    check()
+    (note,) = files("own")
+    note.write_bytes(damage)
+    assert check().cached == 1
 
 
 def test_paths_are_shown_as_given_each_time(program: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,6 +163,80 @@ def test_a_truncated_entry_is_as_good_as_none(program: Path) -> None:
     for length in range(0, len(data), 97):
         entry.write_bytes(data[:length])
         assert check().cached == 0
+
+
+LEAVES = st.sampled_from(
+    [
+        None,
+        True,
+        0,
+        -1,
+        2**40,
+        10**400,
+        1.5,
+        "",
+        "SHP101",
+        "SHP999",
+        "../../../victim",
+        "\0",
+        "\ud800",
+        [],
+        {},
+        ["x"],
+        {"0": 1},
+    ]
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6), LEAVES)
+def test_any_part_of_an_entry_may_be_anything(program: Path, number: int, leaf: Any) -> None:
+    """Whatever stands there instead: no traceback, and a report that each form can print."""
+    check()
+    (entry,) = entries()
+    whole = entry.read_bytes()
+    finding = encode(FULL)[0][0]
+    plain = json.loads(whole)
+    plain[2][0].append(finding)
+    every = places(plain)
+    where, at = every[number % len(every)]
+    where[at] = leaf
+    entry.write_text(json.dumps(plain))
+    victim = program.with_name("victim")
+    victim.touch()
+    report = check()
+    for name in ("text", "concise", "json", "sarif", "github", "markdown", "junit", "gitlab"):
+        "\n".join(form(name)(report, Context()))
+    assert victim.exists()
+    entry.write_bytes(whole)
+
+
+def places(plain: Any) -> list[tuple[Any, Any]]:
+    """Every place in nested lists, as the list and the index."""
+    if not isinstance(plain, list):
+        return []
+    return [each for at, value in enumerate(plain) for each in ((plain, at), *places(value))]
+
+
+def test_a_record_out_of_the_folder_is_none(program: Path, folder: Path) -> None:
+    """An entry that somebody else wrote names a file of ours as its record: it is not read, and not removed."""
+    check()
+    (entry,) = entries()
+    plain = json.loads(entry.read_bytes())
+    (folder / "precious").write_text("kept")
+    plain[2][3] = ["ab" + os.path.relpath(folder / "precious", Path(default_folder(), "records", "ab"))]
+    entry.write_text(json.dumps(plain))
+    Path(default_folder(), "records", "ab").mkdir(parents=True, exist_ok=True)
+    assert check().cached == 0
+    assert (folder / "precious").read_text() == "kept"
+
+
+def test_a_pipe_in_the_place_of_an_entry_is_not_waited_for(program: Path) -> None:
+    check()
+    (entry,) = entries()
+    entry.unlink()
+    os.mkfifo(entry)
+    assert (check().cached, check().cached) == (0, 1)
 
 
 @pytest.mark.parametrize("word", ["crash", "gave-up"])

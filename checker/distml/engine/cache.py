@@ -26,7 +26,7 @@ class Cache:
 
     def __init__(self, folder: str, config: Config) -> None:
         self._working = os.getcwd()
-        self._stamp = run_fingerprint(config, self._working)
+        self._stamp = run_fingerprint(config, self._working, Store(os.path.join(folder, "own"), bound=4))
         self._states = States(config.max_file_size)
         self._results = Store(os.path.join(folder, "results"))
         self._records = Records(Store(os.path.join(folder, "records")), self._states)
@@ -42,7 +42,7 @@ class Cache:
                 return None
             result = decode(plain)
             return result if self._records.hold(result.consulted) else None
-        except (ValueError, TypeError, AttributeError, RecursionError):
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return None
 
     def put(self, path: str, result: FileResult) -> None:

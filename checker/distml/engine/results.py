@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Related, Span
+from distml.diagnostics.registry import rule
 
 if TYPE_CHECKING:
     from distml.source.file import SourceFile
     from distml.source.project import Project
 
+_FAR = 2**31
 Plain = Any  # JSON: numbers, strings, None, and lists of them
 Place = tuple[str, int]  # a path as shown and a line
 
@@ -117,14 +120,14 @@ def encode(result: FileResult) -> Plain:
 
 
 def decode(plain: Plain) -> FileResult:
-    """The `FileResult` that was encoded. Raises `TypeError` or `ValueError` for anything else."""
+    """The `FileResult` that was encoded. Raises `TypeError`, `ValueError` or `LookupError` for anything else."""
     diagnostics, lost, skipped, consulted, used, lasting = plain
     return FileResult(
         tuple(_decode_finding(each) for each in diagnostics),
-        tuple(LostPlace(_decode_span(span), str(reason)) for span, reason in lost),
+        tuple(LostPlace(_decode_span(span), _text(reason)) for span, reason in lost),
         bool(skipped),
-        tuple(map(str, consulted)),
-        tuple((str(path), int(line)) for path, line in used),
+        tuple(map(_text, consulted)),
+        tuple((_text(path), _number(line)) for path, line in used),
         bool(lasting),
     )
 
@@ -135,7 +138,24 @@ def _encode_span(span: Span) -> Plain:
 
 def _decode_span(plain: Plain) -> Span:
     path, *numbers = plain
-    return Span(str(path), *map(int, numbers))
+    os.fsencode(_text(path))  # a path that no file can have is none
+    return Span(path, *map(_number, numbers))
+
+
+def _text(plain: Plain) -> str:
+    if type(plain) is not str:
+        raise TypeError("no text")
+    return plain
+
+
+def _number(plain: Plain) -> int:
+    if type(plain) is not int or not 0 <= plain < _FAR:
+        raise ValueError("no line or column")
+    return plain
+
+
+def _optional(plain: Plain) -> str | None:
+    return None if plain is None else _text(plain)
 
 
 def _encode_finding(finding: Diagnostic) -> Plain:
@@ -150,13 +170,17 @@ def _encode_finding(finding: Diagnostic) -> Plain:
     ]
 
 
+def _decode_fix(description: Plain, edits: Plain) -> Fix:
+    return Fix(_text(description), tuple(Edit(_decode_span(where), _text(text)) for where, text in edits))
+
+
 def _decode_finding(plain: Plain) -> Diagnostic:
     code, message, span, related, hint, fix = plain
     return Diagnostic(
-        str(code),
-        str(message),
+        rule(code).code,
+        _text(message),
         _decode_span(span),
-        tuple(Related(str(text), _decode_span(where)) for text, where in related),
-        None if hint is None else str(hint),
-        fix and Fix(str(fix[0]), tuple(Edit(_decode_span(where), str(text)) for where, text in fix[1])),
+        tuple(Related(_text(text), _decode_span(where)) for text, where in related),
+        _optional(hint),
+        None if fix is None else _decode_fix(*fix),
     )

@@ -21,7 +21,7 @@ class Store:
     def read(self, name: str) -> bytes | None:
         """The content of a file, `None` where there is none."""
         try:
-            with open(self._path(name), "rb") as file:
+            with open(self._path(name), "rb", opener=_at_once) as file:
                 return file.read(LARGEST + 1)
         except (OSError, ValueError):
             return None
@@ -46,12 +46,19 @@ class Store:
             _drop_oldest(folder, self._bound)
 
     def _path(self, name: str) -> str:
+        if not name.isalnum():
+            raise ValueError("no name of a file of ours")
         return os.path.join(self._folder, name[:2], name[2:])
 
     def _make(self, folder: str) -> None:
         if not os.path.isdir(folder):
             os.makedirs(folder, exist_ok=True)
             replace(self._folder, "CACHEDIR.TAG", _TAG)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for a writer, should it be a pipe that somebody put there."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _drop_oldest(folder: str, bound: int) -> None:

@@ -17,6 +17,7 @@ from distml.autofix.patch import patch
 from distml.diagnostics.registry import rule
 from distml.diagnostics.rule import Severity
 from distml.engine.adoption import adopt, wishes
+from distml.engine.cache import Cache
 from distml.engine.config import Config, ConfigError, load
 from distml.engine.results import Report
 from distml.engine.run import run as run_checks
@@ -107,7 +108,8 @@ def _paths(settings: Settings, top: str | None) -> list[str]:
 def _checked(paths: Sequence[str], settings: Settings) -> Report:
     config = _config(settings)
     wanted = wishes(config, settings.baseline or None, since=settings.since or None)
-    return adopt(run_checks(paths, config), config, wanted)
+    kept = os.environ.get("DISTML_CACHE_DIR")
+    return adopt(run_checks(paths, config, cache=Cache(kept, config) if kept else None), config, wanted)
 
 
 def _config(settings: Settings) -> Config:
