@@ -67,6 +67,40 @@ class Own:
 def count(n: int) -> int:
     STATE.append(n)
     return len(STATE)
+class Sized:
+    def __len__(self) -> int:
+        return random.randrange(9)
+class Shown(Sized):
+    limit = 3
+class Any:
+    def __getattr__(self, name):
+        return time.time()
+class Sum:
+    def __add__(self, other):
+        return random.random()
+class Doubtful:
+    def __bool__(self) -> bool:
+        return late(LIMIT)
+class Items:
+    def __iter__(self):
+        return iter({"a", "b"})
+    def __contains__(self, other) -> bool:
+        return late(other)
+class Order:
+    def __lt__(self, other) -> bool:
+        return id(self) < id(other)
+class Pair:
+    def __init__(self, left: int) -> None:
+        self.left = left
+    def __add__(self, other: int) -> int:
+        return self.left + other
+    def __len__(self) -> int:
+        return self.left
+def failed(n: int):
+    try:
+        return 1 // n
+    except ZeroDivisionError as error:
+        return error.__traceback__
 def add(board: list[int], n: int) -> None:
     heapq.heappush(board, n)
 def add_twice(board: list[int], n: int) -> None:
@@ -111,6 +145,18 @@ IMPURE = [
         "''.join(e for e in s)",
         "string.Template.x(os)",
     ),
+    *(
+        "len(Sized())",
+        "len(Shown())",
+        "Shown().limit",
+        "Any().x",
+        "Sum() + 1",
+        "1 if Doubtful() else 2",
+        "not Doubtful()",
+    ),
+    *("list(Items())", "1 in Items()", "[e for e in Items()]", "sorted([Order(), Order()])", "min(Order(), Order())"),
+    *("[a for a, *b in [s]]", "{a for a, *b in [s]}", "[a for (a, *b), c in zip([s], [1])]", "failed(0)", "__file__"),
+    *("k is 257", "text is words[0]", "str([Thing(k)])", "f'{[Thing(k)]}'", "str((Thing(k), 1))", "words.__class__"),
 ]
 PURE = [
     *("k + 1", "len(s)", "sorted(s)", "'a' in s", "s == {'a'}", "s | {'x'}", "set(words)", "max(s)", "min(words)"),
@@ -122,6 +168,7 @@ PURE = [
     *("sorted(table)", "list(table.items()) == []", "len(table['a'])", "sorted(table['a'])", "Counter(words)['a']"),
     *("{e for e in s if e > 'a'}", "sorted(e for e in s)", "frozenset(s)", "s.issubset(set(words))", "deque(words)[0]"),
     *("'-'.join(sorted(s))", "words.count('a')", "words.index(words[0])", "text.find('a')", "list(map(len, words))"),
+    *("Pair(k) + 1", "len(Pair(k))", "k is None", "k is not True", "[a for a, *b in [words, text]]"),
     *("bisect.bisect(board, k)", "heapq.nlargest(2, board)", "k if k > 2 else -k", "not s", "bool(s) and k > 1"),
 ]
 CHANGES = [
@@ -145,6 +192,7 @@ CHANGES = [
         "with open('own.txt') as f:\n        agreed = f.read()",
         "while late(k):\n        ch.com(n)",
     ),
+    *("(x, *y), z = s, 1\n    agreed = x", "for x, *y in [s]:\n        agreed = x"),
     *("if environ['WHO'] == 'x':\n        ch.com(n)", "NAMES.append(n)\n    agreed = len(NAMES)"),
 ]
 

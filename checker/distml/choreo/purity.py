@@ -131,9 +131,13 @@ class Purity:
         return Purity(self.module, {**self.names, **names}, self.hints.known, self.seen)
 
     def _name(self, node: ast.Name) -> bool:
-        return node.id not in self.names and node.id in self.module.varying()
+        if node.id in self.names:
+            return not self._special(self.module.local_class(self.hints.kind(node)))
+        return node.id in self.module.varying() or _special(node.id)
 
     def _attribute(self, node: ast.Attribute) -> bool:
+        if _special(node.attr) or not self._special(self.module.local_class(self.hints.kind(node))):
+            return True  # such as `__traceback__`: what Python keeps for itself
         path = self._path(node)
         if path is not None:
             return not _in_library(path)
@@ -171,27 +175,54 @@ class Purity:
     def _no_text(self, node: ast.expr) -> bool:
         """Whether the text of a value depends on an order, or on where in memory it is."""
         hint = self.hints.of(node)
-        made = self.module.local_class(head(hint))
-        shown = {each.name for each in made.body if isinstance(each, ast.FunctionDef)} if made is not None else set()
-        plain = made is not None and not made.bases and not made.decorator_list and not shown & {"__repr__", "__str__"}
-        return plain or (
-            hint is not None and any(head(each) in SETS for each in ast.walk(hint) if isinstance(each, ast.expr))
-        )
+        parts = [each for each in ast.walk(hint) if isinstance(each, ast.expr)] if hint is not None else []
+        return any(head(each) in SETS or self._is_bare(self.module.local_class(head(each))) for each in parts)
+
+    def _is_bare(self, made: ast.ClassDef | None) -> bool:
+        """Whether the text of an object of a class says where in memory it is."""
+        if made is None or made.bases or made.decorator_list:
+            return False
+        return not {each.name for each in made.body if isinstance(each, ast.FunctionDef)} & {"__repr__", "__str__"}
 
     def _starred(self, node: ast.Starred) -> bool:
         return self.hints.is_set(node.value)
 
     def _listcomp(self, node: ast.ListComp | ast.DictComp) -> bool:
         inner = self.hints.within(node)
-        return any(inner.is_set(each.iter) for each in node.generators)
+        return self._setcomp(node) or any(inner.is_set(each.iter) for each in node.generators)
 
     _dictcomp = _listcomp
 
+    def _setcomp(self, node: ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp) -> bool:
+        inner = self.hints.within(node)
+        return any(self._unpacked(each.target, element(inner.of(each.iter))) for each in node.generators)
+
+    _generatorexp = _setcomp
+
     def _for(self, node: ast.For) -> bool:
-        return self.hints.is_set(node.iter)
+        return self.hints.is_set(node.iter) or self._unpacked(node.target, element(self.hints.of(node.iter)))
 
     def _assign(self, node: ast.Assign) -> bool:
-        return any(isinstance(each, ast.Tuple | ast.List) for each in node.targets) and self.hints.is_set(node.value)
+        return any(self._unpacked(each, self.hints.of(node.value), node.value) for each in node.targets)
+
+    def _unpacked(self, target: ast.expr, hint: Hint, value: ast.expr | None = None) -> bool:
+        """Whether a set is taken apart into variables, one after the other."""
+        if not isinstance(target, ast.Tuple | ast.List):
+            return False
+        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+            return any(self._unpacked(one, self.hints.of(each), each) for one, each in zip(target.elts, value.elts))
+        inner = [each for each in target.elts if isinstance(each, ast.Tuple | ast.List)]
+        if inner and element(hint) is None:
+            return True  # whether a set is taken apart there cannot be told
+        return self.module.is_set(hint) or any(self._unpacked(each, element(hint)) for each in inner)
+
+    def _compare(self, node: ast.Compare) -> bool:
+        """Whether it is asked which of several equal objects something is: one that arrived is another."""
+        sides = [node.left, *node.comparators]
+        return any(
+            isinstance(op, ast.Is | ast.IsNot) and not (_is_one(left) or _is_one(right))
+            for op, left, right in zip(node.ops, sides, sides[1:])
+        )
 
     def _away(self, node: ast.AST) -> bool:
         return True
@@ -280,7 +311,25 @@ class Purity:
         given = [written_class(made), *(self.hints.of(each) for each in node.args)]
         names = {each.name for each in made.body if isinstance(each, ast.FunctionDef)}
         makers = [name for name in ("__new__", "__init__", "__post_init__") if name in names]
-        return all(self._follows_method(made, name, given, itself=True) for name in makers)
+        return self._special(made) and all(self._follows_method(made, name, given, itself=True) for name in makers)
+
+    def _special(self, made: ast.ClassDef | None) -> bool:
+        """Whether what Python asks of the objects of a class (`len(x)`, `x + 1`, `x.name`) depends on nothing else."""
+        if made is None:
+            return True
+        known = made.name in self.seen or all(self._special_base(each) for each in made.bases)
+        within = Purity(self.module, {}, seen=self.seen | {made.name})
+        methods = [each.name for each in made.body if isinstance(each, ast.FunctionDef) and _special(each.name)]
+        asked = [name for name in methods if name not in ("__new__", "__init__", "__post_init__")]
+        return known and all(within._follows_method(made, name, [written_class(made)]) for name in asked)
+
+    def _special_base(self, base: ast.expr) -> bool:
+        """Whether a class that is extended is one of Python's own or of the program, and depends on nothing else."""
+        name = last(base.value if isinstance(base, ast.Subscript) else base)
+        made = self.module.local_class(name)
+        home = self.module.imports().get(name, name if hasattr(builtins, name) else "")
+        library = hasattr(builtins, home) or home.partition(".")[0] in {*sys.stdlib_module_names, "distml"}
+        return self._special(made) if made is not None else library or isinstance(base, ast.Attribute)
 
     def _follows_method(self, made: ast.ClassDef, name: str, given: list[Hint], itself: bool = False) -> bool:
         found = next((each for each in made.body if isinstance(each, ast.FunctionDef) and each.name == name), None)
@@ -318,6 +367,17 @@ def _assigned(function: ast.FunctionDef, hints: Hints, names: dict[str, Hint]) -
         else:
             found = {k: v for target in each.targets for k, v in targets(target, hints.of(each.value)).items()}
         names.update({name: hint for name, hint in found.items() if names.get(name) is None})
+
+
+def _special(name: str) -> bool:
+    """Whether a name is one that Python gives a meaning."""
+    return len(name) > 4 and name.startswith("__") and name.endswith("__")
+
+
+def _is_one(node: ast.expr) -> bool:
+    """Whether there is but one such object in a program: None, a truth value, a member of an enum."""
+    constant = isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool | type(...)))
+    return constant or isinstance(node, ast.Attribute)
 
 
 def written_class(made: ast.ClassDef) -> ast.expr:

@@ -152,10 +152,13 @@ class _Statements:
             self.scope.declared.setdefault(target.id, value)
             self.scope.unset.pop(target.id, None)
         elif isinstance(target, ast.Tuple | ast.List):
-            loose = value.loose or (self.module.around.is_set(value.data) and len(value.roles or ()) != 1)
-            for each in target.elts:
-                hint = targets(target, value.data).get(last(each))
-                self._bind_part(each, value._replace(also=frozenset(), data=hint, loose=loose))
+            several = len(value.roles or ()) != 1
+            loose = value.loose or (self.module.around.is_set(value.data) and several)
+            places = ast.Tuple([ast.Name(str(number)) for number in range(len(target.elts))])
+            for each, hint in zip(target.elts, targets(places, value.data).values()):
+                kind = None if isinstance(each, ast.Starred) else hint
+                unknown = several and kind is None and isinstance(each, ast.Tuple | ast.List)
+                self._bind_part(each, value._replace(also=frozenset(), data=kind, loose=loose or unknown))
         elif isinstance(target, ast.Starred):
             self._bind(target.value, value)
         elif isinstance(target, ast.Attribute):
