@@ -104,6 +104,16 @@ def _given(call: Call, variables: Value) -> Run:
     return Run(False, tuple((call.const(kind, str), size) for kind, size in entries))
 
 
+def _contradicts(call: Call, known: Run, seen: Run) -> bool:
+    """Whether two runs called the same layers, and one of them on another size. Layers that are called in one run only,
+    for training or behind a switch, leave open which is which."""
+    if not known.sure or not seen.sure or [kind for kind, _ in known.entries] != [kind for kind, _ in seen.entries]:
+        return False
+    pairs = zip(known.entries, seen.entries, strict=True)
+    sizes = [(call.dim(one), call.dim(other)) for (_, one), (_, other) in pairs]
+    return any(a is not None and b is not None and a.differs(b) for a, b in sizes)
+
+
 @op(f"{MODULE}.init", f"{MODULE}.lazy_init")
 def init(call: Call, self: Value, rngs: Value, *args: Value, method: Value = NONE, **kwargs: Value) -> Value:
     """module.init(rngs, *args): runs the module and gives the variables it made."""
@@ -135,7 +145,11 @@ def apply(
     **kwargs: Value,
 ) -> Value:
     """module.apply(variables, *args): the output, and the changed collections where some are `mutable`."""
-    made, _ = _run(call, self, _given(call, variables), method, args, kwargs)
+    made, seen = _run(call, self, Run(True), method, args, kwargs)
+    known = _given(call, variables)
+    if _contradicts(call, known, seen):
+        # The same once more, so that the layer that does not fit is the place of the finding.
+        made, _ = _run(call, self, known, method, args, kwargs)
     items = call.items(mutable)
     changed = bool(items) if items is not None else call.flag(mutable)
     if changed is None or call.flag(capture_intermediates) is not False:
