@@ -11,6 +11,7 @@ from distml.interp.callbacks import callbacks_ran, run_later
 from distml.interp.findings import fail
 from distml.interp.join import generalize, join_many
 from distml.interp.machine import Handler, OutOfSteps, OutOfTime, PathEnd
+from distml.interp.no_tensors import require_tensor
 from distml.interp.stamping import stamp
 from distml.interp.state import join_states
 from distml.interp.trace import RunOver
@@ -296,6 +297,7 @@ def _guarded(
         vm.watcher.called(name, arguments.args)
     call = Call(vm, name, lib, text or _subject(vm, node, name))
     try:
+        require_tensor(vm, name, function, arguments.args, call.text)
         result = function(call, *arguments.args, **arguments.kwargs)
         return None if _is_theirs(vm, call) else result
     except ShapeError as error:

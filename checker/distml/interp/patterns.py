@@ -10,6 +10,8 @@ from distml.interp.iteration import fresh_item
 from distml.interp.names import assign_name
 from distml.ops import Call, ShapeError
 from distml.values import (
+    Claimed,
+    Const,
     ListRecord,
     ShapeSeq,
     Tensor,
@@ -61,10 +63,10 @@ def unpack(vm: Machine, target: ast.Tuple | ast.List, value: Value) -> list[Valu
         return [
             vm.allocate(ListRecord(None, items.item)) if i in starred else fresh_item(vm, items) for i in range(count)
         ]
-    if starred:
+    if starred and len(items) >= count - 1:
         return _with_star(vm, items, count, starred[0])
     if len(items) != count:
-        _mismatch(vm, target, value, len(items), count)
+        _mismatch(vm, target, value, len(items))
         return [vm.opaque("item") for _ in range(count)]
     return list(items)
 
@@ -78,7 +80,7 @@ def _ranked(vm: Machine, target: ast.Tuple | ast.List, value: ShapeSeq, starred:
     known = vm.facts.of_rank(shape, len(target.elts), names)
     if known is None or known.dims is None:
         if shape.rank is None:
-            _mismatch(vm, target, value, shape.least, len(target.elts))
+            _mismatch(vm, target, value, shape.least)
             return Tup(tuple(vm.opaque("size") for _ in target.elts))
         return Tup(tuple(vm.number(d) for d in shape.head), "size")
     return Tup(tuple(vm.number(d) for d in known.dims), "size")
@@ -92,25 +94,42 @@ def _fitting(vm: Machine, value: Union, count: int, starred: bool) -> Value:
 
 def _with_star(vm: Machine, items: tuple[Value, ...], count: int, star: int) -> list[Value]:
     after = count - star - 1
-    if len(items) < count - 1:
-        return [vm.opaque("item") for _ in range(count)]
     end = len(items) - after
     middle = vm.allocate(ListRecord(items[star:end]))
     return [*items[:star], middle, *items[end:]]
 
 
-def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: int, wanted: int) -> None:
-    """Too many or too few values: a finding when it is a tensor's shape or the tensor itself."""
+def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: int) -> None:
+    """Too many or too few values: a finding when it is a tensor, its shape, or a tuple that is no annotation's alone."""
     call = Call(vm, "unpack", "array")
     if isinstance(value, Tensor):
-        subject = f"a tensor of shape {call.show(value)} gives {given} rows"
+        subject = f"a tensor of shape {call.show(value)} gives {given} rows and"
         notes = call.notes(*vm.facts.shape(value.shape).head[:1])
     elif isinstance(value, ShapeSeq) or (isinstance(value, Tup) and value.kind in ("size", "tensorflow.TensorShape")):
         items = value.items if isinstance(value, Tup) else ()
         dims = [d for d in (call.dim(i) for i in items) if d is not None]
         subject = f"a shape of {given} axes [{', '.join(map(str, dims))}]"
         notes = call.notes(*dims[:2])
+    elif isinstance(value, Tup) and not isinstance(value, Claimed):
+        subject, notes = f"a tuple of {given} item{'s' * (given != 1)} ({_brief(call, value)})", []
     else:
         return
-    message = f"{subject} cannot be unpacked into {wanted} names"
+    least = "at least " if any(isinstance(element, ast.Starred) for element in target.elts) else ""
+    names = len(target.elts) - bool(least)
+    message = f"{subject} cannot be unpacked into {least}{names} name{'s' * (names != 1)}"
     fail(vm, ShapeError("SHP306", message, notes), target)
+
+
+def _brief(call: Call, value: Tup) -> str:
+    """The items of a tuple: shapes of tensors, numbers, and dots for others."""
+    texts = [
+        call.show(item)
+        if isinstance(item, Tensor)
+        else f"({_brief(call, item)})"
+        if isinstance(item, Tup)
+        else repr(item)
+        if isinstance(item, Const) and (item.value is None or isinstance(item.value, int))
+        else "..."
+        for item in value.items[:6]
+    ]
+    return ", ".join(texts + ["..."] * (len(value.items) > 6))

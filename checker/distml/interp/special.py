@@ -366,6 +366,16 @@ _KEEPING = (
     "keras.utils.register_keras_serializable",
     "keras.saving.register_keras_serializable",
 )
+
+
+def _looks(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """A question about a function or class, which runs and changes nothing."""
+    return vm.opaque(vm.snippet(node), vm.origin(node))
+
+
+_LOOKING = """signature getfullargspec getsource getsourcefile getsourcelines getdoc getcomments getfile getmodule getmembers
+isabstract iscoroutinefunction isgeneratorfunction unwrap""".split()
+
 SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.super": _super,
     "builtins.isinstance": _isinstance,
@@ -384,6 +394,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.property": _property,
     "functools.cached_property": _property,
     "abc.abstractproperty": _property,
+    **dict.fromkeys((f"inspect.{name}" for name in _LOOKING), _looks),
     "torch.jit.unused": _identity,
     "builtins.staticmethod": _of_kind("static"),
     "builtins.classmethod": _of_kind("class"),

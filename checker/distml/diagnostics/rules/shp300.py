@@ -162,10 +162,11 @@ class AssignmentMismatch(Rule):
 
 
 class UnpackMismatch(Rule):
-    """Unpacking a shape or a tensor into the wrong number of names.
+    """Unpacking a shape, a tensor or a tuple into the wrong number of names.
 
     ## What it finds
-    `b, c = x.shape` where `x` has rank 3, or `a, b = x` where the first axis of `x` has size 3.
+    `b, c = x.shape` where `x` has rank 3, `a, b = x` where the first axis of `x` has size 3, or a tuple of another number
+    of items: `out, h, c = lstm(x)`, `a, b = f(x)` where `f` returns three.
 
     ## Why it matters
     The program stops at that line: `too many values to unpack`.
@@ -189,3 +190,36 @@ class UnpackMismatch(Rule):
 
     code = "SHP306"
     name = "unpack-mismatch"
+
+
+class NotATensor(Rule):
+    """A function or layer of PyTorch is given a string, a list, a tuple, a dict or a set instead of a tensor.
+
+    ## What it finds
+    `F.relu([1.0, 2.0])`, `nn.Linear(3, 4)([1, 2, 3])`, `torch.add("a", x)`, and a layer that is given all that an LSTM gives
+    instead of its output.
+
+    ## Why it matters
+    The program stops at that line: `argument 'input' must be Tensor`.
+
+    ## Example
+    ```py
+    import torch
+    from torch import nn
+
+    features = nn.LSTM(64, 32)(torch.randn(20, 8, 64))
+    scores = nn.Linear(32, 10)(features)
+    ```
+
+    ## Instead
+    ```py
+    import torch
+    from torch import nn
+
+    features, _ = nn.LSTM(64, 32)(torch.randn(20, 8, 64))
+    scores = nn.Linear(32, 10)(features)
+    ```
+    """
+
+    code = "SHP307"
+    name = "not-a-tensor"

@@ -1,0 +1,57 @@
+"""What torch takes for no tensor: a string, a list, a tuple, a dict or a set where the tensor `input` is needed.
+
+torch names the tensor that a function works on `input`, and takes nothing but a tensor there (numbers here and there aside);
+the rules name their parameters as torch does. None says nothing: it stands for what is not known as often as for itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops import ShapeError
+from distml.ops.registry import find_layer, find_op
+from distml.values import Claimed, Const, DictRecord, ListRecord, Prim, Ref, SetRecord, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from distml.interp.machine import Machine
+
+_PASSING = frozenset({"torch.nn.Identity", "torch.nn.Sequential"})
+"""Layers that hand on whatever they are given."""
+_KINDS = {ListRecord: "a list", DictRecord: "a dict", SetRecord: "a set"}
+
+
+def require_tensor(vm: Machine, name: str, rule: object, args: Sequence[Value], text: str) -> None:
+    """Raise `ShapeError` where a function or layer of torch is given something that is certainly no tensor as its `input`.
+
+    `rule` is what is about to be run; that of a constructor asks for none.
+    """
+    kind = _kind(vm, args[0]) if args else None
+    if kind is None or rule is getattr(find_layer(name), "init", None):
+        return
+    if not vm.patches.dispatching and takes_input(name):
+        raise ShapeError("SHP307", f"{text} works on a tensor, gets {kind}")
+
+
+def takes_input(name: str) -> bool:
+    """Whether the first argument of a function or layer is torch's `input`."""
+    if not name.startswith("torch.") or name.startswith("torch.Tensor.") or name in _PASSING:
+        return False
+    layer = find_layer(name)
+    rule = find_op(name) if layer is None else getattr(layer, "forward", None)
+    rule = getattr(rule, "__wrapped__", rule)
+    return rule is not None and rule.__code__.co_varnames[1 if layer is None else 2 :][:1] == ("input",)
+
+
+def _kind(vm: Machine, value: Value) -> str | None:
+    """What a value certainly is, if that is no tensor."""
+    if isinstance(value, Const):
+        return "a string" if isinstance(value.value, str | bytes) else None
+    if isinstance(value, Claimed):
+        return None
+    if isinstance(value, Prim):
+        return "a string" if value.kind in ("str", "bytes") else None
+    if isinstance(value, Tup):
+        return "a tuple"
+    return _KINDS.get(type(vm.record(value))) if isinstance(value, Ref) else None
