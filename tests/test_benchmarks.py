@@ -98,3 +98,17 @@ def test_choreographies_are_measured(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "| ping_pong |" in done.stdout
     assert "| 17 |" in done.stdout
+
+
+def test_mutants_change_one_place_on_the_lines_that_run() -> None:
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        from mutants import Places
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+    text = b"import torch\nx = torch.zeros(4, 5)\ny = x.permute(1, 0)\nn, m = y.shape\nz = torch.cat((x, x), dim=0)\n"
+    found = Places(text, {2, 3, 4}).find()
+    assert {mutation.kind for mutation in found} == {"size", "swapped", "left out", "axis", "unpack"}
+    assert all(mutation.line in (2, 3, 4) and mutation.applied(text) != text for mutation in found)
+    for mutation in found:
+        compile(mutation.applied(text), "mutant", "exec")

@@ -11,6 +11,7 @@ from distml.ops.python.folding import FAILURES, MISSING, python
 from distml.ops.python.keys import canonical, find_key
 from distml.ops.python.likeness import is_number, kind_of
 from distml.ops.python.ratios import quotient_of
+from distml.ops.registry import find_layer, find_op
 from distml.shapes import Dim, Shape
 from distml.values import (
     NONE,
@@ -125,13 +126,18 @@ def _identical(left: Value, right: Value) -> bool | None:
             return left == right
         other = right if singletons[0] is left else left
         kind = type(singletons[0].value).__name__ if isinstance(singletons[0], Const) else None
-        may_be = isinstance(other, Lib) or (kind == "bool" and kind_of(other) == "bool")
+        may_be = _may_be_anything(other) or (kind == "bool" and kind_of(other) == "bool")
         return None if may_be else False
     if isinstance(left, Ref | Class) and isinstance(right, Ref | Class):
         return left == right
     if isinstance(left, Lib) and isinstance(right, Lib):
         return True if left.name == right.name else None
     return False if _family(left) != _family(right) and None not in (_family(left), _family(right)) else None
+
+
+def _may_be_anything(value: Value) -> bool:
+    """Whether a value is a name of a library of which nothing is known; one with rules is a function or class."""
+    return isinstance(value, Lib) and find_layer(value.name) is None and find_op(value.name) is None
 
 
 def _is_guess(value: Value) -> bool:
