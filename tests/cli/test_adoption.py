@@ -71,9 +71,7 @@ def test_it_shrinks_and_does_not_grow(project: Path, capsys: Text) -> None:
     (project / "old.py").write_text("import torch\n")
     capsys.readouterr()
     assert main(["check", *BASELINE]) == 1
-    assert capsys.readouterr().err == (
-        "distml: b.json: 1 finding no longer needed; --update-baseline removes what is gone\n"
-    )
+    assert capsys.readouterr().err == ("distml: b.json: 1 finding no longer found; --update-baseline removes them\n")
     assert main(["check", *BASELINE, "--update-baseline"]) == 1
     assert json.loads((project / "b.json").read_bytes())["findings"] == []
 

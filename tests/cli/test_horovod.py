@@ -356,5 +356,5 @@ def test_a_program_that_takes_too_long_does_not_stop_the_others(
     monkeypatch.setattr(tree, "rewrite", slow)
     (script.parent / "slow.py").write_text(TRAIN)
     assert main(["horovod", "--write", "--time-limit", "0.5", "."]) == 1
-    assert "slow.py:1: SRC105 the program was given up after 0.5 s" in capsys.readouterr().err
+    assert "slow.py:1: SRC105 the analysis of the program was stopped after 0.5 s" in capsys.readouterr().err
     assert "hvd.init()" in script.read_text()

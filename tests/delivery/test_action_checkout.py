@@ -152,7 +152,7 @@ def test_a_working_directory_is_in_the_workspace(
     (workspace / "file").touch()
     code, said = action(workspace, monkeypatch, capsys, WORKING_DIRECTORY=wrong)
     assert (code, len(said)) == (2, 1)
-    assert "working-directory is no folder of the workspace" in said[0].message
+    assert "working-directory is not a folder of the workspace" in said[0].message
 
 
 @pytest.mark.parametrize(("number", "known"), [(2999, True), (3000, False)])

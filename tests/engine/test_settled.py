@@ -83,6 +83,6 @@ def test_a_name_that_is_no_code_needs_no_other_file(folder: Path) -> None:
     (folder / "a.py").write_text("import torch\nquiet  # distml: ignore[SHP102, shapes]\n")
     (folder / "b.py").write_text("import a\n")
     (finding,) = run(["a.py"], Config(jobs=0), checker=fake).diagnostics
-    assert (finding.code, finding.message) == ("SRC302", "shapes is not a code: the comment suppresses nothing")
+    assert (finding.code, finding.message) == ("SRC302", "shapes is not a code: this comment suppresses nothing")
     assert finding.fix is not None
     assert [edit.replacement for edit in finding.fix.edits] == ["SHP102"]

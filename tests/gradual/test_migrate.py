@@ -182,7 +182,7 @@ def f(x):
     [
         ("g", None, "no function or class 'g'; it has f"),
         (None, "y.shape[0] > 3", "has no input 'y'; it has x, n"),
-        (None, "n.shape[0] > 3", "n of f is no tensor"),
+        (None, "n.shape[0] > 3", "n of f is not a tensor"),
         (None, "x.shape[0] >", "--where"),
         (None, "__import__('os')", "--where"),
     ],

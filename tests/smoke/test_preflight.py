@@ -117,10 +117,10 @@ def test_without_horovod_one_line_says_how_to_get_it(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["absent.py"], "absent.py is no file"),
+        (["absent.py"], "absent.py is not a file"),
         (["a.py", "--rewritten", "absent.py"], "No such file"),
         (["a.py", "--rewritten", "a.py", "--np", "0"], "--np must be at least 1"),
-        (["a.py", "--rewritten", "a.py", "--cwd", "absent"], "absent is no folder"),
+        (["a.py", "--rewritten", "a.py", "--cwd", "absent"], "absent is not a folder"),
         (["a.py", "--rewritten", "a.py", "--python", "/absent", "--launcher", "torchrun"], "/absent does not run"),
         (["a.py"], "a.py is not rewritten"),
     ],

@@ -104,14 +104,14 @@ def test_a_launcher_that_ends_leaves_nothing(tmp_path: Path) -> None:
 def test_a_launcher_that_is_late(tmp_path: Path) -> None:
     signs = Ranks()
     ended = launched(tmp_path, LAUNCHER + "time.sleep(600)", signs, timeout=15, sight=Told(tmp_path))
-    assert ended.stopped == "it was not finished after 15 seconds"
+    assert ended.stopped == "it did not finish within 15 seconds"
     assert signs.asked == 1
     assert left(tmp_path) == []
 
 
 def test_processes_that_do_nothing(tmp_path: Path) -> None:
     ended = launched(tmp_path, UNTIL_TOLD, Ranks(), timeout=1e6, stall=1.0, sight=Told(tmp_path))
-    assert ended.stopped == "for 1 seconds no process did anything"
+    assert ended.stopped == "no process made progress for 1 s"
 
 
 @pytest.mark.parametrize(("each", "works"), [(10.0, False), (3.0, False), (0.0, True)])
@@ -137,7 +137,7 @@ def test_processes_that_end_while_they_are_looked_at(tmp_path: Path) -> None:
 
 def test_processes_that_wait_and_burn_their_core_may_not(tmp_path: Path) -> None:
     ended = launched(tmp_path, UNTIL_TOLD, Ranks(waits=True), timeout=1e6, stall=1.0, sight=Told(tmp_path, each=10.0))
-    assert ended.stopped == "for 1 seconds no process did anything"
+    assert ended.stopped == "no process made progress for 1 s"
 
 
 def test_what_is_seen_of_processes() -> None:

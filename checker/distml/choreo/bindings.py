@@ -150,7 +150,7 @@ def _report_values(module: Module, facts: Facts, seen: set[ast.AST]) -> None:
                 and last(node.value) in module.functions
                 and isinstance(node.value, ast.Name)
             ):
-                facts.say("CHO402", node, "a choreography is called where it is named, and is no value")
+                facts.say("CHO402", node, "a choreography must be called where it is named; it is not a value")
             elif owner and node not in seen and (found := next(_communicating(node), None)) is not None:
                 message = f"this is no method of `{owner}` that is followed: it is not checked, and has no projection"
                 facts.say(

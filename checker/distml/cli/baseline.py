@@ -23,4 +23,4 @@ def conclude(baseline: Baselined, update: Update) -> None:
         removed = f"; {gone} removed" if baseline.obsolete else ""
         complain(f"distml: {baseline.path}: {count(baseline.hidden, 'finding')} of this run in the baseline{removed}")
     elif baseline.obsolete:
-        complain(f"distml: {baseline.path}: {gone} no longer needed; --update-baseline removes what is gone")
+        complain(f"distml: {baseline.path}: {gone} no longer found; --update-baseline removes them")

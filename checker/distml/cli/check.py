@@ -36,7 +36,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--nothing-checked",
         choices=LEVELS,
-        help=f"how to take it that no file was checked (default: ${NOTHING_CHECKED}; else error where a file is named)",
+        help=f"how to report that no file was checked (default: ${NOTHING_CHECKED}; else error where a file is named)",
     )
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 although there are findings")
     parser.add_argument("--stdin-filename", metavar="PATH", help="check standard input as if it were this file")

@@ -8,7 +8,7 @@ from distml.cli.shells import SHELLS, Described, Option
 from distml.diagnostics.printable import safe
 from distml.report.printing import hand_over
 
-SUMMARY = "Print what makes bash, zsh or fish complete commands and options."
+SUMMARY = "Print a completion script for bash, zsh or fish."
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -41,7 +41,7 @@ def add_question(parser: ArgumentParser, least: int) -> None:
     parser.add_argument(
         "--trace",
         metavar="MODULE:FACTORY",
-        help="answer for the model that this makes, instead of FILE, by tracing it with torch: this runs the code",
+        help="answer for the model that this returns, instead of FILE, by tracing it with torch: this runs the code",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the answer (default: text)")
 
@@ -103,7 +103,7 @@ def deliver(path: str, rewritten: Rewritten, write: bool) -> None:
     from distml.writing.files import WriteError, roots_of
 
     for refusal in rewritten.refusals:
-        complain(f"{path}:{refusal.line}: {refusal.what} is left as it is: {refusal.reason}")
+        complain(f"{path}:{refusal.line}: {refusal.what} is not changed: {refusal.reason}")
     if not write:
         hand_over(unified(path, rewritten))
         return

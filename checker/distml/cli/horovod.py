@@ -46,7 +46,7 @@ def configure(parser: ArgumentParser) -> None:
         "--shard",
         choices=("auto", "steps", "none"),
         default="auto",
-        help="auto: each rank a part of the data, all equally many steps; steps: only fewer steps",
+        help="auto: shard the data, equal steps on all ranks; steps: only divide the steps",
     )
     parser.add_argument(
         "--warmup", type=_epochs, default=0, metavar="N", help="epochs over which Keras raises the rate"
@@ -123,7 +123,9 @@ def _limited(limit: float) -> Iterator[None]:
             yield
     except (OutOfTimeError, Exception):
         if alarm.rang:
-            raise TimeoutError(f"the program was given up after {limit:g} s of processor time (--time-limit)") from None
+            raise TimeoutError(
+                f"the analysis of the program was stopped after {limit:g} s of processor time (--time-limit)"
+            ) from None
         raise
 
 

@@ -33,7 +33,7 @@ class _Parser(ArgumentParser):
     """Complains about arguments in one line, whatever they hold; fails where its help cannot be printed."""
 
     def error(self, message: str) -> NoReturn:
-        dash = "; before names of files that begin with a dash goes --" if message.startswith("unrecognized") else ""
+        dash = "; write -- before file names that begin with a dash" if message.startswith("unrecognized") else ""
         super().error(safe(message) + dash)
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:

@@ -31,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ROLE.NAME=LITERAL",
-        help="an argument at a role; a class takes those of its constructor and its method alike",
+        help="an argument at a role; for a class, of its constructor or its method",
     )
     parser.add_argument("--transport", choices=("threads", "tcp"), default="threads", help="what channels are made of")
     parser.add_argument("--timeout", type=seconds, default=60.0, metavar="SECONDS", help="for all of it (default: 60)")
@@ -93,4 +93,4 @@ def _argument(text: str) -> Argument:
     try:
         return role, name, literal_eval(value.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise ArgumentTypeError(f"{value!r} is no Python literal; strings need quotes of their own") from None
+        raise ArgumentTypeError(f"{value!r} is not a Python literal; strings need quotes") from None

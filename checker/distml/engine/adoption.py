@@ -56,7 +56,7 @@ def _against(report: Report, config: Config, wanted: Wishes, touched: Callable[[
     path, base = wanted.baseline, base_of(wanted.baseline, config)
     fresh = wanted.update == "write" and not os.path.lexists(path)
     if not fresh and not os.path.lexists(path):
-        raise ConfigError(f"{path}: there is no such baseline; --write-baseline makes it")
+        raise ConfigError(f"{path}: there is no such baseline; --write-baseline creates it")
     before, entries = (None, {}) if fresh else read(path)
     compared = compare(report, entries, base, config, touched)
     kept = {key: count - compared.obsolete.get(key, 0) for key, count in entries.items()}

@@ -126,7 +126,7 @@ def _parsed(table: object) -> Iterator[tuple[Key, int]]:
             raise _FormatError(f"entry {number} is no object")
         parts, count = [each.get(name) for name in ("path", "code", "in", "text")], each.get("count")
         if not all(isinstance(part, str) and "\0" not in part for part in parts):
-            raise _FormatError(f"`path`, `code`, `in` or `text` of entry {number} is not a text without NUL")
+            raise _FormatError(f"`path`, `code`, `in` or `text` of entry {number} is not a string without NUL")
         if isinstance(count, bool) or not isinstance(count, int) or not 0 < count <= MOST:
             raise _FormatError(f"`count` of entry {number} is not a whole number from 1 to {MOST}")
         key = Key(*map(str, parts))

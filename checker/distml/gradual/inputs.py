@@ -38,7 +38,7 @@ class Input(NamedTuple):
     keyword: bool
 
     def value(self, vm: Machine) -> Value:
-        """What to pass for one that is no tensor: something unknown."""
+        """What to pass for one that is not a tensor: something unknown."""
         return vm.opaque(self.name)
 
 
@@ -53,7 +53,7 @@ def find_inputs(program: Program, target: Target, wanted: Collection[str] = ()) 
 
     A parameter is a tensor if its annotation says so or the function uses it as one; one with a
     default is passed only if `wanted`, or if there is no other. Raises `TargetError` for a wanted
-    name that is no tensor.
+    name that is not a tensor.
     """
     parameters = _parameters(target)
     names = [p.node.arg for p in parameters]
@@ -73,7 +73,7 @@ def find_inputs(program: Program, target: Target, wanted: Collection[str] = ()) 
         lib = hinted[name] or used.get(name)
         is_tensor = lib is not None and name in chosen
         if name in wanted and not is_tensor:
-            raise TargetError(f"{name} of {target.name} is no tensor: the function never uses it as one")
+            raise TargetError(f"{name} of {target.name} is not a tensor: the function never uses it as one")
         keyword = p.keyword_only or _after_gap(parameters, p, chosen)
         found.append(Input(name, is_tensor, lib or "torch", name in chosen, keyword))
     return tuple(found)

@@ -92,7 +92,7 @@ class Program:
             raise TargetError(f"{self.source.path} has no function or class {name!r}{self._others()}")
         found = self._of_value(value, name, method or None)
         if found is None:
-            raise TargetError(f"{wanted!r} in {self.source.path} is no function, and no model that can be called")
+            raise TargetError(f"{wanted!r} in {self.source.path} is neither a function nor a model that can be called")
         return [found]
 
     def _others(self) -> str:

@@ -30,7 +30,7 @@ def check_shape(vm: Machine, hint: ShapeHint, value: Tensor, name: str, annotati
     """Require a tensor to have the annotated shape and learn what is not known of it; whether it can have it."""
     bad = next((axis for axis in hint.axes if isinstance(axis, BadAxis)), None)
     if bad is not None:
-        message = f"{bad.text} in the annotation of {name} is no size: sizes are whole numbers of at least 0"
+        message = f"{bad.text} in the annotation of {name} is not a size: sizes are whole numbers of at least 0"
         report(vm, ShapeError("SHP603", message), annotation, vm.frame)
         return True
     shape = vm.facts.shape(value.shape)

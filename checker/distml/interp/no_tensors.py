@@ -45,7 +45,7 @@ def takes_input(name: str) -> bool:
 
 
 def _kind(vm: Machine, value: Value) -> str | None:
-    """What a value certainly is, if that is no tensor."""
+    """What a value certainly is, if that is not a tensor."""
     if isinstance(value, Const):
         return "a string" if isinstance(value.value, str | bytes) else None
     if isinstance(value, Claimed):

@@ -16,7 +16,7 @@ _DTYPES = {"float": "Float", "int": "Integer", "bool": "Bool", "complex": "Compl
 _WORDS = {
     "static": "a static migration",
     "dynamic": "no static migration, but a gradual one",
-    "empty": "no migration: no input can go through",
+    "empty": "no migration: every input fails",
     "unknown": "not known",
 }
 

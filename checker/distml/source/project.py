@@ -70,7 +70,7 @@ class Project:
     def resolve(self, importer: SourceFile, module: str, level: int = 0) -> SourceFile | None:
         """The file that `import module` (or `from ..module import`, with `level` dots) means in `importer`.
 
-        `None` where that is no file of the project, or one that cannot be read. A namespace package, which has no file,
+        `None` where that is not a file of the project, or one that cannot be read. A namespace package, which has no file,
         is answered with an empty `SourceFile` whose location is its folder.
         """
         key = (importer.location, module, level)

@@ -125,7 +125,7 @@ def _suppressed(finding: Diagnostic, suppressions: list[Suppression]) -> bool:
 
 def _unused(suppression: Suppression, source: SourceFile, kept: tuple[Diagnostic, ...]) -> Iterator[Diagnostic]:
     def says(rule: str, message: str, idle: Sequence[str]) -> Diagnostic:
-        text = f"{message}: the comment suppresses nothing"
+        text = f"{message}: this comment suppresses nothing"
         return Diagnostic(rule, text, suppression.span, fix=_fix(suppression, source, kept, idle))
 
     if not suppression.codes and not suppression.used:

@@ -70,7 +70,7 @@ def _enter(folder: str, workspace: str) -> None:
     """Work in a folder of the workspace. Raises `InputError`."""
     place = os.path.realpath(folder)
     if not os.path.isdir(place) or os.path.commonpath([place, workspace]) != workspace:
-        raise toolkit.InputError(f"working-directory is no folder of the workspace: {folder}")
+        raise toolkit.InputError(f"working-directory is not a folder of the workspace: {folder}")
     os.chdir(place)
 
 
@@ -95,7 +95,7 @@ def _paths(settings: Settings, top: str | None) -> list[str]:
     try:
         changed = event.changed_files(change, event.repository(), top)
     except event.UnknownError as error:
-        said = f"the files that this pull request changes are not known ({error}): all paths are checked"
+        said = f"cannot list the files that this pull request changes ({error}): checking all paths"
         toolkit.annotate("warning", said, "distml")
         return list(settings.paths)
     chosen = event.to_check(changed, settings.paths)

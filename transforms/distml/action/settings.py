@@ -31,7 +31,7 @@ def read() -> Settings:
     families = tuple(part for part in re.split(r"[\s,]+", toolkit.given("families")) if part)
     for family in families:
         if not _CODE.fullmatch(family):
-            raise toolkit.InputError(f"families holds {family!r}, which is no family, code or name of a rule")
+            raise toolkit.InputError(f"families holds {family!r}, which is not a family, code or name of a rule")
     sarif = toolkit.given("sarif-file")
     if "\n" in sarif:
         raise toolkit.InputError("sarif-file must be one path")

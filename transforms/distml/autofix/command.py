@@ -129,7 +129,7 @@ def _clone(options: Namespace) -> Git:
     if options.base == options.branch and options.fork is None:
         raise ConfigError(f"--base and --branch are both {options.base!r}: fixes need a branch of their own")
     if options.smoke and not options.compute:
-        raise ConfigError("--smoke runs code of the repository, next to which no token should be: it needs --compute")
+        raise ConfigError("--smoke runs code of the repository, which must not run beside a token: use --compute")
     for name, value in (("--remote", options.remote), ("--fork-remote", options.fork_remote)):
         if value.startswith("-"):
             raise ConfigError(f"{name}: no remote can be called {value!r}")
@@ -182,7 +182,7 @@ def _known_base(git: Git, options: Namespace) -> str:
             return git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         except GitError:
             continue
-    raise ConfigError(f"this clone knows no branch {options.base} of {options.remote}; fetch it first")
+    raise ConfigError(f"this clone has no branch {options.base} of {options.remote}; fetch it first")
 
 
 def _published(git: Git, proposal: Proposal, options: Namespace) -> Outcome:

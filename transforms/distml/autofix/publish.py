@@ -81,7 +81,7 @@ def _round(proposal: Proposal, remote: Remote, host: Host, wanted: Wanted) -> Ou
     open_pulls = host.pulls(remote.branch, remote.base, "open")
     number = open_pulls[0].number if open_pulls else None
     if tips.branch is not None and not _free(remote, tips, tips.branch):
-        said = f"there are commits of others on {remote.branch}; the branch is left as it is"
+        said = f"there are commits of others on {remote.branch}; the branch was not changed"
         return Outcome("kept", number, said)
     if not proposal.changes:
         return _withdraw(remote, host, tips.branch, open_pulls)
@@ -147,7 +147,7 @@ def _show(remote: Remote, host: Host, proposal: Proposal, wanted: Wanted, moved:
             raise
         else:
             return _created(host, made, wanted)
-    raise ApiError(0, "nobody can say whether the pull request was opened; run again")
+    raise ApiError(0, "cannot tell whether the pull request was opened; run again")
 
 
 def _created(host: Host, pull: PullRequest, wanted: Wanted) -> Outcome:

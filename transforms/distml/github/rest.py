@@ -80,7 +80,7 @@ class Api:
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
             raise ValueError(f"the address of the API must begin with https://, not {base!r}")
         if token and not _TOKEN.fullmatch(token):
-            raise ValueError("the token has a space, a line end or another character that no token has")
+            raise ValueError("the token contains a space, a line break or another invalid character")
         self._base = base.rstrip("/")
         self._token = token
         self._wait, self._clock = wait, clock
@@ -96,7 +96,7 @@ class Api:
         for page in range(1, PAGES + 1):
             found = self.get(*path, **query, per_page=PAGE, page=page)
             if not isinstance(found, list):
-                raise ApiError(200, f"{_address(path)}: the answer is no list")
+                raise ApiError(200, f"{_address(path)}: the answer is not a list")
             yield from found
             if len(found) < PAGE:
                 return

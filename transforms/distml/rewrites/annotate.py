@@ -134,7 +134,7 @@ class _Work:
         start = function.lineno
         body = function.body[0].lineno
         if body == start:
-            raise Refused("place", "its body stands on the line of its `def`: there is no place for a comment")
+            raise Refused("place", "its body is on the line of its `def`: there is no place for a comment")
         if name.startswith("ignore"):
             raise Refused("name", f"`# distml: {name}` would be read as another comment")
         text = styles.comment(name, spelled, room)

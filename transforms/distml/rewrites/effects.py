@@ -44,7 +44,7 @@ def effect(condition: ast.expr, bound: frozenset[str]) -> str | None:
             return f"calls `{ast.unparse(node.func)}`"
         for each in _iterated(node):
             if not _is_sequence(each):
-                return f"goes through `{ast.unparse(each)}`, which may be used up by it"
+                return f"iterates over `{ast.unparse(each)}`, which may exhaust it"
     return None
 
 

@@ -66,7 +66,7 @@ def stated(parameter: Parameter) -> Annotation:
 def room_for(parameter: Parameter, annotation: Annotation) -> Room | None:
     """Where `annotation` may go; None where nothing is gained by it. Raises `Refused`."""
     if isinstance(parameter.default, ast.Constant) and parameter.default.value is not None:
-        raise Refused("default", f"its default `{ast.unparse(parameter.default)}` is no tensor")
+        raise Refused("default", f"its default `{ast.unparse(parameter.default)}` is not a tensor")
     optional = may_be_none(parameter)
     node = parameter.node.annotation
     if node is None or _is_any(node):
@@ -100,7 +100,7 @@ def _tensor(node: ast.expr, hint: Hint) -> str | None:
     """The kind of elements of a tensor class, None where it is not stated. Raises `Refused` for anything else."""
     text = ast.unparse(node)
     if isinstance(hint, AnyHint):
-        raise Refused("unknown", f"its annotation `{text}` is not understood")
+        raise Refused("unknown", f"its annotation `{text}` cannot be parsed")
     name = hint.name.rpartition(".")[2] if isinstance(hint, TypeHint) and not hint.arguments else ""
     if name not in _TENSORS:
         what = "several types" if isinstance(hint, UnionHint) else "something that is no torch tensor"
@@ -128,7 +128,7 @@ def _beside_shape(node: ast.expr, hint: ShapeHint, annotation: Annotation, optio
 def _expanded(text: str, axes: tuple[Axis, ...], rank: int) -> tuple[Axis, ...]:
     """The axes with as many unknown ones for `...` as `rank` needs. Raises `Refused` for a name of several axes."""
     if any(isinstance(axis, NameAxis) and axis.variadic for axis in axes):
-        raise Refused("kept", f"`{text}` has a name for any number of axes")
+        raise Refused("kept", f"`{text}` has a name that stands for any number of axes")
     if AnyAxes() not in axes or len(axes) - 1 > rank:
         return axes
     at = axes.index(AnyAxes())
@@ -146,7 +146,7 @@ def _gained(text: str, axes: tuple[Axis, ...], dims: tuple[str | int | None, ...
     more, less = (1 in compared), (-1 in compared)
     if more and less:
         number = compared.index(-1)
-        raise Refused("kept", f"axis {number} of `{text}` says more than what was found")
+        raise Refused("kept", f"axis {number} of `{text}` is more specific than what was inferred")
     return more
 
 

@@ -61,7 +61,7 @@ class _Places:
             if found is None and isinstance(node, ast.Tuple | ast.GeneratorExp):
                 found = self._within(start, end)
         if found is None:
-            raise LostPlace(f"line {span.line}: `{ast.unparse(node)[:40]}` is not found again")
+            raise LostPlace(f"line {span.line}: `{ast.unparse(node)[:40]}` was not found again")
         return found
 
     def _within(self, start: Place, end: Place) -> cst.CSTNode | None:

@@ -99,7 +99,7 @@ class Planner:
             return self._boolean(decision)
         found = [n for n in self._at(decision) if isinstance(n, _NODES[decision.kind])]
         if not found:
-            raise Refused("absent", f"no such branch stands at line {decision.line}, column {decision.column + 1}")
+            raise Refused("absent", f"there is no such branch at line {decision.line}, column {decision.column + 1}")
         node = found[0]
         assert isinstance(node, Branch)
         self._not_in_a_string(node)
@@ -125,7 +125,7 @@ class Planner:
                 places = [(value.lineno, value.col_offset) for value in node.values]
                 found.append((node, places.index(place) if place in places else 0))
         if not found:
-            raise Refused("absent", f"no such operand stands at line {decision.line}, column {decision.column + 1}")
+            raise Refused("absent", f"there is no such operand at line {decision.line}, column {decision.column + 1}")
         node, number = found[-1]
         self._not_in_a_string(node)
         last = number == len(node.values) - 1
@@ -159,7 +159,7 @@ class Planner:
         above = self._parents.get(node)
         while above is not None and not isinstance(above, ast.stmt):
             if isinstance(above, ast.JoinedStr):
-                raise Refused("string", "it stands inside an f-string")
+                raise Refused("string", "it is inside an f-string")
             above = self._parents.get(above)
 
     def _problems(self, steps: Sequence[_Step]) -> dict[_Step, str]:

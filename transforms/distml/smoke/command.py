@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from distml.smoke.model import Options
 
-SUMMARY = "Run a training script and its rewriting as real processes, and compare what they do. This runs your code."
+SUMMARY = (
+    "Run a training script and its distributed version as real processes and compare the results. This runs your code."
+)
 REST = "arguments"
 """What follows `--` is the script's."""
 
@@ -24,7 +26,9 @@ REST = "arguments"
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments of `distml smoke`."""
     parser.add_argument("script", metavar="SCRIPT", help="the training script; its own arguments follow --")
-    parser.add_argument("--rewritten", metavar="FILE", help="the distributed script, instead of what is made of SCRIPT")
+    parser.add_argument(
+        "--rewritten", metavar="FILE", help="the distributed script, instead of the one rewritten from SCRIPT"
+    )
     parser.add_argument("--np", type=int, default=2, metavar="N", help="processes (default: 2)")
     parser.add_argument("--backend", choices=("gloo", "nccl"), default="gloo", help="CPUs or GPUs (default: gloo)")
     parser.add_argument("--steps", type=int, default=8, metavar="N", help="optimizer steps, 0 for all (default: 8)")
@@ -50,11 +54,11 @@ def run(options: Namespace) -> int:
 
     script = Path(options.script)
     if not script.is_file():
-        raise ConfigError(f"{script} is no file")
+        raise ConfigError(f"{script} is not a file")
     wanted = _options(options)
     try:
         modules = _rewritten(script, options)
-        complain(f"distml smoke runs {script} and its rewriting, in copies of its folder")
+        complain(f"distml smoke runs {script} and its distributed version, in copies of its folder")
         text = modules.pop(script.name)
         report = smoke(
             script, text, python=options.python, options=wanted, arguments=options.arguments, modules=modules
@@ -70,7 +74,7 @@ def _options(given: Namespace) -> Options:
     from distml.smoke.model import Options
 
     if given.cwd and not Path(given.cwd).is_dir():
-        raise ConfigError(f"{given.cwd} is no folder")
+        raise ConfigError(f"{given.cwd} is not a folder")
     return Options(
         np=given.np,
         backend=given.backend,

@@ -154,14 +154,14 @@ def _watch(launch: Launch, timeout: float, stall: float, signs: Signs, sight: Si
             return ""
         now = sight.clock()
         if now - launch.began > timeout:
-            return f"it was not finished after {timeout:g} seconds"
+            return f"it did not finish within {timeout:g} seconds"
         if (sign := signs.life()) != seen:
             seen, since, used = sign, now, sight.wanted(launch.members())
         elif now - since > stall * (1 if signs.begun() else PREPARING):
             spent = sight.wanted(launch.members())
             idle = spent - used < IDLE_SHARE * signs.ranks * (now - since) and not sight.working(launch.members())
             if (idle or signs.waiting()) and launch.process.poll() is None:  # it may have ended under our eyes
-                return f"for {stall:g} seconds no process did anything"
+                return f"no process made progress for {stall:g} s"
             since, used = now, spent
 
 

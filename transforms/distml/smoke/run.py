@@ -4,7 +4,7 @@
     assert report.ok, as_text(report)
 
 `smoke_text(original_text, rewritten_text, python=..., options=..., arguments=[...])` does the same for a program that
-is no file yet.
+is not a file yet.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def smoke(
     options = options or Options()
     path, texts = Path(script), {Path(script).name: rewritten, **(modules or {})}
     if not path.is_file():
-        raise SmokeError(f"{path} is no file")
+        raise SmokeError(f"{path} is not a file")
     if options.np < 1:
         raise SmokeError("--np must be at least 1")
     launcher = launch.launcher_for("\n".join(texts.values()), options.launcher)

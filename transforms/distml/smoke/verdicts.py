@@ -63,7 +63,7 @@ def finished(run: Ran) -> Verdict:
     steps = {record.steps for record in run.records}
     if len(steps) > 1:
         counts = ", ".join(f"rank {record.rank} made {record.steps}" for record in run.records)
-        return Verdict("finished", "failed", f"the processes made different numbers of steps: {counts}")
+        return Verdict("finished", "failed", f"the processes took different numbers of steps: {counts}")
     if steps == {0}:
         return Verdict("finished", "failed", "no optimizer made a step")
     return Verdict("finished", "passed", f"{len(run.records)} processes made {steps.pop()} steps and ended")
@@ -147,7 +147,9 @@ def started(records: Sequence[Record]) -> Verdict:
         after = "before the first step" if step == 0 else f"after step {step}"
         return Verdict("start", "passed", f"all processes hold the same weights {after}")
     unequal = _unequal(records, looked[-1])
-    return Verdict("start", "failed", f"after {_steps(looked[-1])} {unequal}: nothing made the first weights equal")
+    return Verdict(
+        "start", "failed", f"after {_steps(looked[-1])} {unequal}: the initial weights were never synchronized"
+    )
 
 
 def weights(records: Sequence[Record]) -> Verdict:
@@ -191,9 +193,9 @@ def data(records: Sequence[Record]) -> Verdict:
             dealt = one.taken(step) and other.taken(step) and one.taken(step) != other.taken(step)
             if one.rows(step) == other.rows(step) and not dealt:
                 text = f"rank {one.rank} and rank {other.rank} read the same batch of {one.samples(step)} samples"
-                return Verdict("data", "failed", f"{text} at step {step + 1}: the data is not shared out")
+                return Verdict("data", "failed", f"{text} at step {step + 1}: the data is not sharded")
     sizes = " + ".join(str(record.samples(step)) for record in records)
-    return Verdict("data", "passed", f"each process reads samples of its own ({sizes} at step {step + 1})")
+    return Verdict("data", "passed", f"each process reads its own samples ({sizes} at step {step + 1})")
 
 
 def original(alone: Ran) -> Verdict:
@@ -213,11 +215,14 @@ def compared(options: Options, records: Sequence[Record], alone: Record, unlike:
     if common is None or not all(record.ending in ("finished", "stopped") for record in [*records, alone]):
         return [Verdict(name, "unknown", "the runs cannot be compared") for name in ("loss", "rate")]
     if trouble := next(iter(alone.trouble), ""):
-        return [Verdict(name, "unknown", f"one process did not start alike: {trouble}") for name in ("loss", "rate")]
+        return [
+            Verdict(name, "unknown", f"the single-process run did not start the same: {trouble}")
+            for name in ("loss", "rate")
+        ]
     steps = range(common, min(record.steps for record in [*records, alone]))
     sizes = [(sum(r.samples(step) for r in records), alone.samples(step)) for step in steps]
     if other := next(((ours, theirs) for ours, theirs in sizes if ours and theirs and ours != theirs), None):
-        text = f"{options.np} processes read {other[0]} samples in a step, one process {other[1]}: not the same batch"
+        text = f"{options.np} processes read {other[0]} samples in a step, one process {other[1]}: not the same global batch"
         return [Verdict(name, "unknown", text) for name in ("loss", "rate")]
     loose = _loose(records, alone, steps)
     if _steeper(options, records, alone, common):
@@ -240,7 +245,7 @@ def _unseen(verdict: Verdict) -> Verdict:
     """Where no batch could be seen, that of the one process may not be as large as it should be."""
     if verdict.status != "failed":
         return verdict
-    return Verdict(verdict.name, "unknown", f"{verdict.text}; nobody saw how large its batch was")
+    return Verdict(verdict.name, "unknown", f"{verdict.text}; its batch size could not be observed")
 
 
 def _loose(records: Sequence[Record], alone: Record, steps: range) -> str:

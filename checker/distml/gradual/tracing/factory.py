@@ -110,7 +110,7 @@ def load_model(spec: str) -> Model:
     if isinstance(built, tuple) and len(built) == 2:
         built, examples = built
     if not isinstance(built, torch.nn.Module):
-        raise QuestionError(f"--trace {spec}: it makes a {type(built).__name__}, not a torch.nn.Module")
+        raise QuestionError(f"--trace {spec}: it returns a {type(built).__name__}, not a torch.nn.Module")
     built.eval()
     main = getattr(built, "main_input_name", None)
     named = _named(spec, built, examples)
@@ -120,7 +120,7 @@ def load_model(spec: str) -> Model:
 def _find(spec: str) -> Any:
     name, colon, attribute = spec.partition(":")
     if not colon or not name or not attribute:
-        raise QuestionError(f"--trace {spec}: say MODULE:FACTORY, such as models:build")
+        raise QuestionError(f"--trace {spec}: write MODULE:FACTORY, such as models:build")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:

@@ -183,7 +183,7 @@ class Tracer:
             else:
                 items = vm.iterate(lift(self, proxy))
             if isinstance(items, Many):
-                raise Abandoned(f"{self.where()}: the number of turns or items is not known")
+                raise Abandoned(f"{self.where()}: the number of iterations or items is not known")
             return iter([lower(self, item, array) for item in items])
 
     # --- what is asked of tensors ---------------------------------------------------------------

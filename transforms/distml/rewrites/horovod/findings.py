@@ -41,7 +41,7 @@ def _loop(loop: Loop, plan: Plan) -> Diagnostic:
     edits = sum(len(patch.edits) for patch in plan.patches.values())
     message = f"{loop.what} trains in one process; it can be made distributed ({edits} changes in the program)"
     related = tuple(Related(f"{each.code}: {each.message}", header(each.node, plan)) for each in plan.warnings)
-    hint = "`distml horovod --diff` shows the changes with their reasons, `--write` makes them"
+    hint = "`distml horovod --diff` shows the changes with their reasons, `--write` applies them"
     return Diagnostic(loop.code, message, header(loop.node, plan), related, hint)
 
 

@@ -62,7 +62,7 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
     plan.loops += [loop for _, loop in found]
     plan.refusals += already.distributed(program) if found else already.left_alone(program)
     if found and program.too_large and not plan.refusals:
-        what = f"the program is too large to be followed: {len(program.units)} modules"
+        what = f"the program is too large to analyze: {len(program.units)} modules"
         plan.refusals.append(Remark("HVD212", found[0][1].node, what, "give the script and its own modules only"))
     if not found or plan.refusals:
         return plan

@@ -94,18 +94,18 @@ def back_ends(program: Program) -> Iterator[Remark]:
     for node, name in _imports(program):
         title = _BACK_ENDS.get(name.partition(".")[0])
         if title is not None:
-            yield Remark("HVD201", node, f"the program is distributed already: it imports {title}")
+            yield Remark("HVD201", node, f"the program is already distributed: it imports {title}")
     for call in program.calls:
         for name in program.names(call.func):
             title = _CALLS.get(name)
             if _STRATEGY.fullmatch(name):
                 title = f"tf.distribute ({name.rpartition('.')[2]})"
             if title is not None and _reached(program, call):
-                yield Remark("HVD201", call, f"the program is distributed already: it uses {title}")
+                yield Remark("HVD201", call, f"the program is already distributed: it uses {title}")
     for call in program.calls_of("tensorflow.device"):
         if _one_of_several(call, program) and _reached(program, call):
             what = "the program divides its batch among the GPUs of one process itself"
-            yield Remark("HVD202", call, what, "train on one GPU, and let each process have its own")
+            yield Remark("HVD202", call, what, "train on one GPU, one for each process")
 
 
 def _one_of_several(call: ast.Call, program: Program) -> bool:
@@ -141,8 +141,8 @@ def _left_to(title: str, node: ast.expr) -> Remark:
     return Remark(
         "HVD202",
         node,
-        f"training is left to {title}, which takes care of several processes itself",
-        f"tell {title} how many devices to use; nothing has to be rewritten",
+        f"training is left to {title}, which handles several processes itself",
+        f"tell {title} how many devices to use; nothing needs to be rewritten",
     )
 
 
@@ -153,7 +153,7 @@ def _processes(program: Program) -> Iterator[Remark]:
                 "HVD211",
                 call,
                 "the program starts training processes of its own",
-                "let it train in one process, and start that process once for each GPU",
+                "train in one process, and start one such process for each GPU",
             )
 
 
@@ -175,7 +175,7 @@ def _private(program: Program) -> Iterator[Remark]:
     for call in program.calls:
         for name in program.names(call.func):
             if name.startswith("tensorflow_privacy.") and "DP" in name.rpartition(".")[2]:
-                what = "TensorFlow Privacy adds noise to the gradients, and what it promises is counted for one process"
+                what = "TensorFlow Privacy adds noise to the gradients, and its privacy budget holds for one process"
                 yield Remark("HVD202", call, what, "train in one process, or with an optimizer without noise")
 
 
@@ -184,10 +184,8 @@ def _searched(program: Program) -> Iterator[Remark]:
     for call in program.calls:
         for name in program.names(call.func):
             if _SEARCHES.fullmatch(name) and _reached(program, call):
-                what = "each process would search for itself, and models that differ cannot be trained together"
-                yield Remark(
-                    "HVD202", call, what, "search in one process, and train what it finds in a script of its own"
-                )
+                what = "each process would run its own search, and different models cannot be trained together"
+                yield Remark("HVD202", call, what, "search in one process, and train the result in a separate script")
 
 
 def _imports(program: Program) -> Iterator[tuple[ast.stmt, str]]:

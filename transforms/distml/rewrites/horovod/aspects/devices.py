@@ -50,7 +50,7 @@ def _removed(node: ast.stmt, value: ast.expr, plan: Plan) -> None:
     text = value.value if isinstance(value, ast.Constant) else None
     if text is not None and str(text).strip() in ("", "-1"):
         return
-    _remove(node, "all ranks would see the same GPU; the launcher gives each process its own", plan)
+    _remove(node, "all ranks would use the same GPU; the launcher assigns one to each process", plan)
 
 
 def _remove(node: ast.stmt, reason: str, plan: Plan) -> None:

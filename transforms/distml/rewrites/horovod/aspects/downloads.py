@@ -43,8 +43,8 @@ _FETCHES = frozenset(
     "requests.get requests.Session().get os.system subprocess.call subprocess.run subprocess.check_call".split()
 )
 _NOTE = Note(
-    "one process of a machine downloads or makes what is missing, the others wait",
-    "processes that write to one place at the same time read each other's half-written files",
+    "one process per machine downloads or creates missing files, the others wait",
+    "processes that write to the same place at the same time read each other's half-written files",
     "download-once",
 )
 

@@ -23,8 +23,8 @@ def refuse(node: ast.expr, program: Program) -> None:
         raise Refuse(
             "HVD214",
             node,
-            "how many steps are taken is up to an environment: ranks whose episodes end earlier leave the others waiting",
-            "let all ranks gather experience first, and take equally many steps on it then",
+            "an environment decides the number of steps: ranks whose episodes end earlier leave the others waiting",
+            "collect experience on all ranks first, then take the same number of steps on each",
         )
 
 

@@ -17,8 +17,8 @@ from distml.training.program import Program
 from distml.training.values import Callable, Class
 
 _NOTE = Note(
-    "a file for rank 0, nothing for the others",
-    "a rank that opens the file for writing empties it, whatever rank 0 has written",
+    "opened on rank 0 only",
+    "opening a file for writing truncates it, including what rank 0 has written",
     "rank-zero-output",
 )
 _LOOKS = ("exists", "isfile", "makedirs", "mkdir", "dirname", "basename", "join", "remove", "unlink")

@@ -15,7 +15,7 @@ from distml.training.program import Program
 
 _NOTE = Note(
     "the items of a set in one order on every rank",
-    "strings are hashed anew in each process: ranks would number words and classes differently, and train one model on both",
+    "string hashes differ between processes: ranks would number words and classes differently and train one model on both",
     "set-order",
 )
 _KEEPING = frozenset(

@@ -106,7 +106,7 @@ def _elsewhere(plan: Plan) -> None:
                     plan.warn(
                         "HVD306",
                         call,
-                        "every rank writes this file, and may read what another has written half",
+                        "every rank writes this file, and may read what another rank has half written",
                         f"give {unit.source.path} as well",
                     )
 

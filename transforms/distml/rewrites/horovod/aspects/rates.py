@@ -21,7 +21,7 @@ from distml.training.values import Callable, Class, Foreign, Function, Instance
 
 _NOTE = Note(
     "learning rate times the number of ranks",
-    "a step averages gradients over as many times the data (linear scaling rule)",
+    "the global batch is larger by the number of ranks (linear scaling rule)",
     "scale-rate",
 )
 _STEPS = Note(
@@ -31,7 +31,7 @@ _STEPS = Note(
 )
 _NAMED = Note(
     "learning rate by its present name",
-    "the optimizers of TensorFlow 2.11 and later ignore `lr=`, and would keep their default rate",
+    "the optimizers of TensorFlow 2.11 and later ignore `lr=`, and would use their default rate",
     "rate-name",
 )
 _DEFAULTS = {
@@ -188,7 +188,7 @@ def not_found(plan: Plan, node: ast.expr) -> None:
     plan.warn(
         "HVD304",
         node,
-        "the learning rate of this optimizer is not to be seen here, and is not scaled",
+        "cannot determine the learning rate of this optimizer; it was not scaled",
         f"multiply it by `{plan.world(node).size}`",
     )
 

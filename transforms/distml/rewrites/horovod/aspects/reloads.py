@@ -30,8 +30,8 @@ _PAIRS = {
 
 _PATHS = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.JoinedStr)
 _NOTE = Note(
-    "all ranks wait for rank 0 to have written",
-    "the others would read what is not there yet, or half of it",
+    "all ranks wait until rank 0 has written",
+    "the other ranks would read a missing or half-written file",
     "file-race",
 )
 
@@ -47,8 +47,8 @@ def saved(plan: Plan) -> None:
                     plan.warn(
                         "HVD306",
                         node,
-                        "every rank writes this checkpoint, since the program goes on to use what the call gives",
-                        "let rank 0 write it, and the others do without the path",
+                        "every rank writes this checkpoint, because the program uses the call's result",
+                        "write it on rank 0 only, and do not use the path on the others",
                     )
 
 

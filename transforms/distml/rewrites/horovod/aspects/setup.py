@@ -40,7 +40,7 @@ def set_up(plan: Plan, unit: Unit) -> World:
         code, world = _ddp(patch, unit, _is_entry(plan, unit), _is_alone(plan, unit))
     else:
         code, world = _horovod(start, patch, unit, start != "torch" or _is_entry(plan, unit))
-    behind_start(plan, unit, code, Note("start-up of the distributed back end", _WHY, "start-up"))
+    behind_start(plan, unit, code, Note("initialize the distributed backend", _WHY, "start-up"))
     return world
 
 

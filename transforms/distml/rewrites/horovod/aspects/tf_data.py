@@ -22,9 +22,8 @@ from distml.rewrites.horovod.plan import Note, Plan, World
 from distml.training.values import Callable
 
 _NOTE = Note(
-    "every rank takes its part of the data, all of them equally much",
-    "ranks that go through the same elements compute one gradient many times; one that has more than others waits for them "
-    "for ever",
+    "shard the dataset evenly across ranks",
+    "ranks that process the same elements compute the same gradient; a rank with more elements blocks indefinitely",
     "shard-data",
 )
 _SAME_ORDER = Note(
@@ -88,8 +87,8 @@ def shard(plan: Plan, data: ast.expr) -> bool:
             plan.warn(
                 "HVD302",
                 path.nodes[cut],
-                "all data is one element of this dataset, which cannot be divided: every rank trains on the same",
-                "make it by `from_tensor_slices`, and put the slices into batches",
+                "this dataset has a single element, which cannot be sharded: every rank trains on all of it",
+                "create it with `from_tensor_slices` and batch the slices",
             )
         else:
             _divide(plan, path, cut)
@@ -268,8 +267,8 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
         plan.warn(
             "HVD303",
             path.nodes[-1],
-            "nobody knows beforehand how many elements this dataset has, so that ranks may take unequal numbers of steps",
-            "make it endless with `repeat()` and count the steps, or leave out with `take` what does not come out even",
+            "the length of this dataset is unknown, so ranks may take different numbers of steps",
+            "make it endless with `repeat()` and limit the steps, or drop the remainder with `take`",
         )
     return code
 

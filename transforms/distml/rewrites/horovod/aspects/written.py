@@ -61,8 +61,8 @@ _WAITS = {"torch": "barrier()", "tensorflow": "broadcast_object(None)", "keras":
 """How all ranks wait for each other."""
 
 _NOTE = Note(
-    "all ranks wait for rank 0 to have written",
-    "the others would read what is not there yet, or half of it",
+    "all ranks wait until rank 0 has written",
+    "the other ranks would read a missing or half-written file",
     "file-race",
 )
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

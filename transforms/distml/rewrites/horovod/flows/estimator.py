@@ -126,7 +126,7 @@ def _optimizers(plan: Plan, graph: Graph, makers: list[ast.Call], training: ast.
         raise Refuse(
             "HVD205",
             training,
-            "nobody can see which optimizer the `model_fn` of this estimator uses",
+            "cannot determine which optimizer the `model_fn` of this estimator uses",
             "give the file that makes it as well",
         )
     session_optimizers.distribute(plan)

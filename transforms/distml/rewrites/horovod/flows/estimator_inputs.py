@@ -27,7 +27,7 @@ _FILLED = ("mode", "params", "config")
 
 _PART = Note(
     "every rank takes its part of the data",
-    "ranks that go through the same samples compute one gradient many times",
+    "ranks that process the same samples compute the same gradient",
     "shard-data",
 )
 
@@ -61,8 +61,8 @@ def divide(plan: Plan, given: ast.expr, inputs: Mapping[ast.expr, bool]) -> None
     plan.warn(
         "HVD302",
         given,
-        "nobody can see which data this input function gives, so that every rank may read the same",
-        "let it give each rank its part, for instance with `dataset.shard`",
+        "cannot determine which data this input function returns; every rank may read the same data",
+        "return each rank's part, for instance with `dataset.shard`",
     )
 
 

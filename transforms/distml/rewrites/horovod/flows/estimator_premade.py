@@ -38,7 +38,7 @@ _KERAS = {"RMSProp": "RMSprop"}
 
 _NOTE = Note(
     "an optimizer that averages gradients over the ranks",
-    "the estimator would make one of its own, which knows of no other process",
+    "the estimator would create its own optimizer, which is not distributed",
     "distributed-optimizer",
 )
 
@@ -56,16 +56,15 @@ def premade(plan: Plan, maker: ast.Call) -> bool:
         raise Refuse(
             "HVD205",
             maker,
-            "the estimator makes a copy of the optimizer that the Keras model was compiled with, which knows of no other "
-            "process",
-            "train the Keras model by `fit`, or write a `model_fn` with an optimizer of tf.train",
+            "the estimator copies the optimizer that the Keras model was compiled with, and the copy is not distributed",
+            "train the Keras model with `fit`, or write a `model_fn` with a tf.train optimizer",
         )
     known = next((parameters for name, parameters in _DEFAULTS.items() if name in names), None)
     if known is None:
         raise Refuse(
             "HVD205",
             maker,
-            f"`{ast.unparse(maker.func)}` trains in a way that no optimizer can be given to",
+            f"`{ast.unparse(maker.func)}` trains without taking an optimizer",
             "write the model as a `model_fn`",
         )
     for parameter, default in known:
@@ -92,7 +91,7 @@ def _given(plan: Plan, maker: ast.Call, parameter: str, default: str) -> None:
     if held and all(isinstance(value, Constant) for value in held):
         (name, *_) = [value.value for value in held if isinstance(value, Constant)]
         if name not in _NAMED:
-            raise Refuse("HVD205", given, f"nobody knows the optimizer {name!r}", "give an optimizer as an object")
+            raise Refuse("HVD205", given, f"unknown optimizer {name!r}", "give an optimizer as an object")
         patch.wrap(given, _new(plan, maker, str(name), parameter), _NOTE)
         return
     calls = _makers(held, program)
@@ -102,7 +101,7 @@ def _given(plan: Plan, maker: ast.Call, parameter: str, default: str) -> None:
         raise Refuse(
             "HVD205",
             given,
-            "nobody can see which optimizer is given here",
+            "cannot determine which optimizer is given here",
             "make the optimizer in the files that are given",
         )
     for call in calls:

@@ -35,7 +35,7 @@ _FOLDERS = {
 }
 _SEND = Note(
     "weights of rank 0 sent to all ranks",
-    "every rank has initialized or restored its own; the graph is closed by then, so that the operation is made before",
+    "every rank has initialized or restored its own weights; the graph is finalized by then, so the operation is created before",
     "broadcast-variables",
 )
 

@@ -18,7 +18,7 @@ from distml.training.remembered import remembered
 
 _SEND = Note(
     "weights of rank 0 sent to all ranks",
-    "every rank has initialized its own; the averaged gradients would move different models",
+    "every rank has initialized its own weights; averaged gradients would be applied to different models",
     "broadcast-variables",
 )
 _INITIALIZERS = frozenset(

@@ -48,7 +48,7 @@ def place(plan: Plan, call: ast.Call, name: str, position: int, module: str) -> 
         plan.warn(
             "HVD310",
             given,
-            "nobody can see how this session is configured, so that every process may take all GPUs",
+            "cannot determine how this session is configured; every process may allocate all GPUs",
             "set `gpu_options.visible_device_list` to the local rank",
         )
 

@@ -33,13 +33,13 @@ from distml.training.program import Program
 
 _SEED = re.compile(r"(numpy\.)?random\.(seed|RandomState|Random|default_rng)")
 _DRAW = Note(
-    "one batch drawn for each rank, of which this one keeps its own",
+    "draw one batch per rank and keep this rank's",
     "ranks that draw the same batches compute one gradient many times",
     "shard-batches",
 )
 _PART = Note(
     "every rank feeds its part of the data",
-    "all data is in one batch, and the average of the parts' gradients is the gradient of the whole",
+    "all data is in one batch, and the average of the parts' gradients is the full gradient",
     "shard-batches",
 )
 _ANY = Note("a placeholder for any number of samples", "each rank feeds a part of the data only", "shard-batches")
@@ -188,7 +188,7 @@ def _counted(plan: Plan, around: list[Looping], run: Run, known: bool = False) -
         plan.warn(
             "HVD303",
             run.call,
-            "nobody can see how many steps the loop around this one makes, so that their number stays as it is",
+            "cannot determine the number of steps of the outer loop; it was not changed",
             f"divide it by {plan.world(run.call).size}",
         )
 
@@ -228,7 +228,7 @@ def _warn_unseen(plan: Plan, run: Run) -> None:
     plan.warn(
         "HVD302",
         run.call,
-        "every rank feeds the same data in every step here, so that all compute the same gradient",
+        "every rank feeds the same data in every step, so all ranks compute the same gradient",
         f"feed each rank its part, such as `x[{world.rank}::{world.size}]`",
     )
 
@@ -237,6 +237,6 @@ def _warn_carried(plan: Plan, run: Run) -> None:
     plan.warn(
         "HVD302",
         run.call,
-        "what a step gives is fed to the next, and the next batch of a rank does not follow its last one",
-        "let each rank read a part of its own, from which it takes all its batches",
+        "a step's result is fed to the next step, and a rank's batches are not consecutive",
+        "give each rank its own part of the data and take all its batches from it",
     )

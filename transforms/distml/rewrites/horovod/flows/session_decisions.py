@@ -12,7 +12,7 @@ from distml.training.program import Program
 
 _AVERAGE = Note(
     "averaged over the ranks",
-    "training ends on this value: each rank has that of its own batch, and one would stop while the others wait for it",
+    "training ends on this value, which each rank computes from its own batch: one rank would stop while the others wait",
     "average-decisions",
 )
 
@@ -40,8 +40,7 @@ def _averaged(plan: Plan, run: Run, loop: Looping, reach: Reach, test: ast.expr,
         raise Refuse(
             "HVD206",
             test,
-            "training ends here when a value says so that each rank computes from its own batch: "
-            "one rank would stop while the others wait for it",
+            "training ends on a value that each rank computes from its own batch: one rank would stop while the others wait",
             "train for a fixed number of steps, or decide on a value that is averaged over the ranks",
         )
     patch, world = plan.patch(run.call), plan.world(run.call)

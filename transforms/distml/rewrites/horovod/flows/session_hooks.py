@@ -15,7 +15,7 @@ from distml.training.values import Box
 
 _SEND = Note(
     "weights of rank 0 sent to all ranks",
-    "every rank has initialized or restored its own; the averaged gradients would move different models",
+    "every rank has initialized or restored its own weights; averaged gradients would be applied to different models",
     "broadcast-variables",
 )
 _FOLDER = Note(

@@ -43,7 +43,7 @@ _COUNTERS = frozenset(f"tensorflow.train.{name}_global_step" for name in ("get",
 _PIECES = re.compile(r"tensorflow\.train\.piecewise_constant(_decay)?")
 _WRAP = Note(
     "gradients averaged over the ranks",
-    "each rank computes the gradients of its own batch; all must take the same step",
+    "each rank computes the gradients of its own batch; all ranks must take the same step",
     "distributed-optimizer",
 )
 _RATE = Note(
@@ -53,7 +53,7 @@ _RATE = Note(
 )
 _AVERAGE = Note(
     "gradients averaged over the ranks",
-    "`tf.gradients` passes the optimizer by, which would average them otherwise",
+    "`tf.gradients` bypasses the optimizer, which would average them",
     "average-gradients",
 )
 
@@ -128,8 +128,8 @@ def scale(plan: Plan, call: ast.Call) -> None:
             plan.warn(
                 "HVD304",
                 rate,
-                "this rate is computed from the number of steps, and all ranks together need fewer of them",
-                f"divide the numbers of steps that it is computed with by {world.size}",
+                "this learning rate depends on the number of steps, and fewer are needed",
+                f"divide the step counts in it by {world.size}",
             )
         return
     names = {name.rpartition(".")[2] for name in plan.program.names(call.func)}
@@ -140,7 +140,7 @@ def scale(plan: Plan, call: ast.Call) -> None:
     plan.warn(
         "HVD304",
         call,
-        f"the rate of `{ast.unparse(call)[:60]}` is not written here, and stays as it is",
+        f"the rate of `{ast.unparse(call)[:60]}` cannot be determined here; it was not scaled",
         f"multiply it by {world.size} where it is set",
     )
 
@@ -211,7 +211,7 @@ def _average(plan: Plan, update: ast.Call) -> None:
         raise Refuse(
             "HVD209",
             update,
-            "nobody can see where the gradients that are applied here are computed",
+            "cannot determine where the gradients that are applied here are computed",
             "compute them with `compute_gradients` or `tf.gradients` in the files that are given",
         )
 
@@ -223,7 +223,7 @@ def _computes(node: ast.AST, program: Program) -> bool:
 def _named(update: ast.Call, program: Program) -> str:
     """How the class is called that `optimize_loss` makes its optimizer of; nothing where it is given one.
 
-    Raises `Refuse` (HVD205) where nobody can see which it is.
+    Raises `Refuse` (HVD205) where cannot determine which it is.
     """
     given = argument(update, 3, "optimizer")
     if isinstance(given, ast.Constant) and given.value in _NAMES:
@@ -234,8 +234,8 @@ def _named(update: ast.Call, program: Program) -> str:
         raise Refuse(
             "HVD205",
             update,
-            "nobody can see which optimizer is made here",
-            "name one of tf.train, or make it outside",
+            "cannot determine which optimizer is made here",
+            "name a tf.train optimizer, or create it outside",
         )
     return ""
 

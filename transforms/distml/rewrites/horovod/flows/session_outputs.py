@@ -27,7 +27,7 @@ _WAIT = Note(
 )
 _READ = Note(
     "read by rank 0, and sent to all ranks",
-    "rank 0 alone has written it, to a folder that is named by the time at which rank 0 began",
+    "only rank 0 has written it, to a folder named after rank 0's start time",
     "wait-for-checkpoint",
 )
 _WRITERS = ("tensorflow.summary.FileWriter", "tensorflow.train.SummaryWriter")

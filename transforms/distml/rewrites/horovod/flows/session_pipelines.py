@@ -46,15 +46,15 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
         raise Refuse(
             "HVD213",
             run.call,
-            "every step computes the same from constants: there is no data to divide among ranks",
+            "every step computes the same result from constants: there is no data to shard",
             "run several such programs, each in its own process",
         )
     if not found and not queued:
         plan.warn(
             "HVD302",
             run.call,
-            "nobody can see where this step takes its data from, so that every rank may read the same",
-            "let each rank read its part, for instance with `dataset.shard`",
+            "cannot determine where this step reads its data; every rank may read the same data",
+            "read each rank's part only, for instance with `dataset.shard`",
         )
     return found
 

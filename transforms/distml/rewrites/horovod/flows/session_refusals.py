@@ -39,8 +39,8 @@ def unfollowed(program: Program) -> list[Refuse]:
         Refuse(
             "HVD205",
             call,
-            f"nobody can see which optimizer `{ast.unparse(call.func)}` belongs to",
-            "give the files that make it, or make it where it is used",
+            f"cannot determine which optimizer `{ast.unparse(call.func)}` belongs to",
+            "pass the files that create it as well, or create it where it is used",
         )
         for call in unknown_updates(program)
     ]
@@ -51,7 +51,7 @@ def unfollowed(program: Program) -> list[Refuse]:
                 Refuse(
                     "HVD204",
                     call,
-                    "SciPy evaluates the loss several times in a step, and the ranks would go different ways",
+                    "SciPy evaluates the loss several times per step, and the ranks would diverge",
                     "use an optimizer of tf.train, which steps once for each gradient",
                 )
             )
@@ -60,7 +60,7 @@ def unfollowed(program: Program) -> list[Refuse]:
                 Refuse(
                     "HVD202",
                     call,
-                    f"training is left to `{ast.unparse(call.func)}`, which takes care of its session and of several "
+                    f"training is left to `{ast.unparse(call.func)}`, which handles its session and several "
                     "processes itself",
                     "run the training operation in a MonitoredTrainingSession",
                 )
@@ -70,7 +70,7 @@ def unfollowed(program: Program) -> list[Refuse]:
                 Refuse(
                     "HVD203",
                     call,
-                    "weights are changed here by hand, with the gradient of one rank: ranks would drift apart",
+                    "weights are updated by hand with the gradient of one rank: the models would diverge",
                     "let an optimizer of tf.train make the update",
                 )
             )
@@ -94,7 +94,7 @@ def _made_elsewhere(program: Program) -> list[Refuse]:
                         Refuse(
                             "HVD205",
                             part,
-                            f"nobody can see which optimizer makes `{ast.unparse(part)}`",
+                            f"cannot determine which optimizer makes `{ast.unparse(part)}`",
                             "give the file that makes it as well",
                         )
                     ]
@@ -105,7 +105,7 @@ def _imported_by_name(call: ast.Call) -> Refuse:
     return Refuse(
         "HVD205",
         call,
-        "nobody can see which module this is, and no other runs the steps that the optimizers of the program make",
+        "cannot determine which module this is, and no other runs the steps that the optimizers of the program make",
         "import the module by its name",
     )
 
@@ -203,8 +203,8 @@ def _threads(node: ast.expr, program: Program) -> None:
             raise Refuse(
                 "HVD211",
                 call,
-                "each picture of an animation takes a training step, and no rank but one shows the animation",
-                "take the steps in a loop, and draw in it",
+                "each frame of an animation takes a training step, and only one rank shows the animation",
+                "take the steps in a loop, and draw inside it",
             )
     for call in program.calls:
         target = argument(call, 1, "target") if "threading.Thread" in program.names(call.func) else None
@@ -212,7 +212,7 @@ def _threads(node: ast.expr, program: Program) -> None:
             raise Refuse(
                 "HVD211",
                 call,
-                "several threads of the program take training steps at once, in another order on each rank",
+                "several threads take training steps concurrently, in a different order on each rank",
                 "train in one thread, and start a process for each GPU",
             )
 
@@ -228,7 +228,7 @@ def _towers(graph: Graph) -> None:
                         "HVD202",
                         above,
                         "the program divides its batch among the GPUs of one process itself",
-                        "train on one GPU, and let each process have its own",
+                        "train on one GPU, one for each process",
                     )
 
 

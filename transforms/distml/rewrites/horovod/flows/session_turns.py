@@ -18,9 +18,8 @@ from distml.training.callsites import argument
 from distml.training.program import Program
 
 _TURNS = Note(
-    "every rank takes its turns among the batches, all of them equally many",
-    "ranks that go through the same batches compute one gradient many times; one with more batches than others waits for "
-    "them for ever",
+    "shard the batches evenly across ranks",
+    "ranks that process the same batches compute the same gradient; a rank with more batches blocks indefinitely",
     "shard-batches",
 )
 
@@ -98,7 +97,7 @@ def refuse_one(loop: Looping, counters: set[str], reach: Reach, program: Program
                 raise Refuse(
                     "HVD213",
                     loop,
-                    f"`{node.value.id}` holds one sample, behind an axis that is put in front: there is no data to divide",
+                    f"`{node.value.id}` holds one sample with an added batch axis: there is no data to shard",
                     "run several such programs, each in its own process",
                 )
 
@@ -132,8 +131,8 @@ def _every_turn(plan: Plan, loop: ast.For, runs: list[Run]) -> None:
                 raise Refuse(
                     "HVD206",
                     node.test,
-                    "whether a step is taken depends on the turn of the loop, and the ranks take different turns",
-                    "count the steps in a variable of its own, and decide on that",
+                    "whether a step is taken depends on the iteration number, and ranks run different iterations",
+                    "count the steps in a separate variable, and decide on that",
                 )
 
 

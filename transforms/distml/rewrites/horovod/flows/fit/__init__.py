@@ -15,8 +15,8 @@ from distml.rewrites.horovod.plan import Loop, Note, Plan
 from distml.training.program import Program
 
 _CODE = "HVD102"
-_VERBOSE = Note("speaks on rank 0 only", "every rank would draw a progress bar of its own", "verbose")
-_MODULE = Note("Horovod's part for Keras", "callbacks and optimizers of Keras have a module of their own", "start-up")
+_VERBOSE = Note("prints on rank 0 only", "every rank would draw a progress bar of its own", "verbose")
+_MODULE = Note("Horovod's Keras module", "callbacks and optimizers of Keras have a module of their own", "start-up")
 
 
 class Fit:

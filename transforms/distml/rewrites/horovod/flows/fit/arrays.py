@@ -12,8 +12,8 @@ from distml.training.remembered import remembered
 from distml.training.unit import Unit
 
 SHARD = Note(
-    "every rank takes its part of the samples, all of them equally many",
-    "ranks that see the same samples compute one gradient many times; ranks with more batches wait for the others for ever",
+    "shard the samples evenly across ranks",
+    "ranks that process the same samples compute the same gradient; a rank with more batches blocks indefinitely",
     "shard-data",
 )
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Load, ast.UnaryOp, ast.USub, ast.Slice, ast.Index)

@@ -101,7 +101,7 @@ def _after_first(plan: Plan, module: Module, arguments: Given) -> None:
             "HVD309",
             arguments.call,
             "the weights this model starts from may differ between the ranks",
-            "give all ranks those of rank 0 with `hvd.broadcast` before the first batch",
+            "broadcast the weights of rank 0 with `hvd.broadcast` before the first batch",
         )
         return
     patch, model = plan.patch(statement), ast.unparse(arguments.model)
@@ -142,7 +142,7 @@ def _called_in_turns(plan: Plan, arguments: Given) -> None:
         plan.warn(
             "HVD302",
             arguments.call,
-            "nobody knows where these batches come from, and every rank may train on the same ones",
+            "cannot determine where these batches come from; every rank may train on the same batches",
             "let every rank draw its own batches",
         )
         return
@@ -164,7 +164,7 @@ def _unknown(plan: Plan, arguments: Given) -> None:
     plan.warn(
         "HVD302",
         arguments.call,
-        "nobody knows where these batches come from; every rank takes as many of its own, from all of the data",
+        "cannot determine where these batches come from; every rank draws its own, the same number each, from all of the data",
         "let every rank draw from a part of the data of its own",
     )
 
@@ -286,7 +286,7 @@ def _unshared_iterator(plan: Plan, node: ast.expr) -> None:
         "HVD302",
         node,
         "every rank goes through all of these batches",
-        "let every rank take its part of them, all equally many",
+        "give every rank an equal part of them",
     )
 
 
@@ -308,7 +308,7 @@ def _turns(plan: Plan, loop: Looping, divided: set[str]) -> None:
         plan.warn(
             "HVD303",
             program.statement(loop),
-            "nobody knows how many turns this loop takes; every rank takes as many as one process would",
+            "the number of iterations of this loop is unknown; every rank runs as many as one process would",
             "divide them by the number of ranks",
         )
         return

@@ -22,8 +22,8 @@ from distml.training.program import Program
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 _FRONT = Note(
-    "ranks start from the weights of rank 0 and read metrics averaged over all",
-    "ranks that start apart stay apart; a callback that decides by a metric must decide alike on every rank",
+    "ranks start from the weights of rank 0 and use metrics averaged over all ranks",
+    "ranks with different initial weights diverge; a callback that decides by a metric must decide the same on every rank",
     "fit-callbacks",
 )
 _WRITES = Note(
@@ -31,7 +31,7 @@ _WRITES = Note(
 )
 _FOLDER = Note(
     "a folder for each rank",
-    "every rank has to restore what it was doing, and none may write what another does",
+    "every rank must restore its state, and no rank may overwrite another's",
     "backup",
 )
 _BATCHES = Note(
@@ -39,9 +39,11 @@ _BATCHES = Note(
     "a step of all ranks together uses the data of as many steps",
     "divide-steps",
 )
-_QUIET = Note("speaks on rank 0 only", "every rank would print the same line", "rank-zero-output")
+_QUIET = Note("prints on rank 0 only", "every rank would print the same line", "rank-zero-output")
 _FLOOR = Note(
-    "lowest rate times the number of ranks", "the rate that it bounds is scaled too (linear scaling rule)", "scale-rate"
+    "lowest rate times the number of ranks",
+    "the learning rate that it bounds is scaled too (linear scaling rule)",
+    "scale-rate",
 )
 _KERAS = "keras.callbacks."
 _WRITERS = {"ModelCheckpoint", "TensorBoard", "CSVLogger", "RemoteMonitor", "ProgbarLogger"}
@@ -174,8 +176,8 @@ def _unknown(plan: Plan, node: ast.expr) -> None:
     plan.warn(
         "HVD301",
         node,
-        "nobody knows what this callback does; it runs on every rank",
-        "give it to rank 0 only if it writes, and to every rank if it decides or changes the model",
+        "cannot determine what this callback does; it runs on every rank",
+        "pass it on rank 0 only if it writes files, and on every rank if it stops training or changes the model",
     )
 
 
@@ -200,7 +202,7 @@ def _scheduler(plan: Plan, call: ast.Call) -> None:
         plan.warn(
             "HVD304",
             call,
-            "the rates that this scheduler sets are not to be seen here, and are not scaled",
+            "cannot determine the learning rates that this scheduler sets; they were not scaled",
             f"multiply them by `{plan.world(call).size}`",
         )
 
@@ -236,7 +238,7 @@ def _of_program(plan: Plan, value: Instance) -> None:
         plan.warn(
             "HVD308",
             found.by_batch,
-            "this stops training in the middle of an epoch, by what one rank alone has seen",
+            "this stops training in the middle of an epoch, based on the metrics of a single rank",
             "decide in `on_epoch_end`, where metrics are averaged over all ranks",
         )
     if found.decides or not found.writes or _is_read(value, program):

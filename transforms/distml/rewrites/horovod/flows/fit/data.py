@@ -57,20 +57,20 @@ def _refuse_whole(arguments: Given, x: ast.expr) -> None:
     batch, shuffle = arguments.one("batch_size"), arguments.one("shuffle")
     ordered = isinstance(shuffle, ast.Constant) and not shuffle.value
     if any(_GRAPH.match(name) for name in arguments.program.names(x)):
-        what, instead = "every batch is the same graph, of which no rank could take a part", "train in one process"
+        what, instead = "every batch is the same graph, which cannot be sharded", "train in one process"
         raise Refuse("HVD213", x, what, instead)
     if batch is None or not ordered or not _ROWS.fullmatch(ast.unparse(batch)):
         return
     raise Refuse(
         "HVD213",
         batch,
-        "all rows are one batch, in an order that counts, as those of a graph: no rank could take a part of them",
-        "let `fit` shuffle, if the rows do not depend on each other",
+        "all rows are one batch in a fixed order, like the nodes of a graph: they cannot be sharded",
+        "enable `shuffle` in `fit` if the rows are independent",
     )
 
 
 def _unshared(plan: Plan, node: ast.expr, message: str) -> None:
-    plan.warn("HVD302", node, message, "let every rank train on a part of the data of its own, of equal length")
+    plan.warn("HVD302", node, message, "train every rank on its own part of the data, of equal length")
 
 
 def _arrays(plan: Plan, arguments: Given, x: ast.expr, y: ast.expr | None) -> None:
@@ -99,7 +99,7 @@ def _dataset(plan: Plan, arguments: Given, x: ast.expr) -> None:
 def _dealt(plan: Plan, x: ast.expr) -> None:
     """Deal out the batches of a pipeline that is only seen here."""
     if plan.options.shard == "steps":
-        _unshared(plan, x, "every rank trains on all of the data, in an order of its own")
+        _unshared(plan, x, "every rank trains on all of the data, in its own order")
         return
     size, rank = plan.world(x).size, plan.world(x).rank
     name = plan.patch(x).free("batches")
@@ -108,7 +108,7 @@ def _dealt(plan: Plan, x: ast.expr) -> None:
     plan.warn(
         "HVD302",
         x,
-        "nobody sees where this pipeline shuffles; batches that ranks take may hold the same samples",
+        "cannot determine where this pipeline shuffles; the batches of different ranks may contain the same samples",
         "give its `shuffle` a `seed=`",
     )
 
@@ -165,7 +165,7 @@ def _of_iterator(program: Program, steps: ast.expr, x: ast.expr) -> bool:
 
 def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast.expr | None) -> None:
     if kind == "unknown" and steps is None:
-        _unshared(plan, x, "nobody knows what data this is, and every rank trains on all of it")
+        _unshared(plan, x, "cannot identify this data; every rank trains on all of it")
         return
     if kind == "unknown" or plan.options.shard == "steps" or not _makes(plan.program, x):
         _unshared(plan, x, "every rank draws its own batches from all of the data, for fewer steps")
@@ -174,8 +174,8 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
         raise Refuse(
             "HVD213",
             x,
-            "the model carries its state from batch to batch, and batches that are dealt out do not follow each other",
-            "let the generator give the batches of one rank's own part of the data",
+            "the model carries its state from batch to batch, and a rank's batches would not be consecutive",
+            "yield only batches of this rank's part of the data",
         )
     else:
         world = plan.world(x)
@@ -187,8 +187,8 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
         plan.warn(
             "HVD303",
             x,
-            "nobody knows beforehand how many batches this gives, so that ranks may take unequal numbers of steps",
-            "say how many with `steps_per_epoch=`, divided by the number of ranks",
+            "the number of batches is unknown, so ranks may take different numbers of steps",
+            "pass `steps_per_epoch=`, divided by the number of ranks",
         )
 
 

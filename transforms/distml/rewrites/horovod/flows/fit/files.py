@@ -16,11 +16,11 @@ from distml.training.program import Program
 from distml.training.values import Class, Foreign
 
 _WAIT = Note(
-    "waits for rank 0 to have written", "the other ranks would read a file that is not there yet", "file-written"
+    "waits until rank 0 has written", "the other ranks would read a file that is not there yet", "file-written"
 )
 _LOAD = Note(
     "optimizer found again in the saved model",
-    "a model is saved with Horovod's subclass of its optimizer, which Keras does not find by itself",
+    "the model was saved with Horovod's optimizer subclass, which Keras cannot find by itself",
     "load-model",
 )
 _WRAP = Note(

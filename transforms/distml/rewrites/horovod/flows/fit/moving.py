@@ -13,7 +13,7 @@ from distml.training.remembered import remembered
 
 _NOTE = Note(
     "moving averages of batch normalization averaged over the ranks",
-    "each rank has gathered them from its own part of the data; gradients have nothing to do with them",
+    "they are running statistics of each rank's own data, which gradients do not synchronize",
     "moving-averages",
 )
 _NORMALIZES = re.compile(r"keras\.(layers\.(\w+\.)*BatchNormalization|applications\.(\w+\.)*[A-Z]\w*)")

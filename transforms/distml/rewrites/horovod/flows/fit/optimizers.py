@@ -34,7 +34,7 @@ _TF1 = re.compile(r"tensorflow\.(train|contrib\.opt)\.\w*Optimizer\(\)")
 _LOSS_SCALE = re.compile(r"keras\.mixed_precision\.(experimental\.)?LossScaleOptimizer\(\)")
 _NOTE = Note(
     "gradients averaged over the ranks",
-    "each rank computes the gradient of its own batch; all must take the same step",
+    "each rank computes the gradient of its own batch; all ranks must take the same step",
     "distributed-optimizer",
 )
 
@@ -78,7 +78,7 @@ def refuse_unseen(plan: Plan, trainings: Iterable[ast.AST]) -> None:
     loaded = any(name.endswith("load_model") for call in program.calls for name in program.names(call.func))
     for call in trainings:
         if isinstance(call, ast.Call) and not seen and not loaded:
-            what = "nobody sees where this model is compiled, and with which optimizer"
+            what = "cannot determine where this model is compiled and with which optimizer"
             raise Refuse("HVD205", call, what, "give the file that compiles it as well")
 
 
@@ -155,7 +155,7 @@ class _Placing:
             raise Refuse(
                 "HVD205",
                 node,
-                "this is an optimizer of TensorFlow 1, which Horovod cannot wrap for a Keras model",
+                "this is a TensorFlow 1 optimizer, which Horovod cannot wrap for a Keras model",
                 "compile with one of `tf.keras.optimizers`",
             )
         if any(name.endswith(".optimizer") for name in names):
@@ -265,7 +265,7 @@ def _configuration(owner: ast.ClassDef, rate: ast.expr) -> str:
         raise Refuse(
             "HVD205",
             rate,
-            f"the distributed optimizer is made from a configuration, and `{owner.name}` has no `get_config`",
+            f"the distributed optimizer is created from its configuration, and `{owner.name}` has no `get_config`",
             f"give `{owner.name}` a `get_config` that returns the arguments of its `__init__`",
         )
     items = ", ".join(f'"{name}": self.{kept[name]}' for name in names if name in kept)

@@ -1,4 +1,4 @@
-"""Models that keep a vocabulary: among their variables is one that is no tensor, which Horovod's callback cannot give."""
+"""Models that keep a vocabulary: among their variables is one that is not a tensor, which Horovod's callback cannot give."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def _plan(study: Study, plan: Plan) -> None:
             plan.warn(
                 "HVD302",
                 study.loop(step.call) or plan.program.statement(step.call),
-                "the data of this loop was not recognized: every rank sees all of it, and the learning rate stays as it is",
-                "give every rank its own part, and multiply the rate by the number of ranks",
+                "cannot identify the data of this loop: every rank processes all of it, and the learning rate was not scaled",
+                "shard the data, and multiply the learning rate by the number of ranks",
             )
     optimizers.scale(frozenset(makers))
     optimizers.resume()

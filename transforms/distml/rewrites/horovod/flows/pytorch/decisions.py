@@ -16,8 +16,8 @@ from distml.training.around import LOOPS
 from distml.training.callsites import called
 
 _AGREED = Note(
-    "decided by rank 0 for all",
-    "the ranks see different data: one that stops or skips alone leaves the others waiting for ever",
+    "decided on rank 0 for all ranks",
+    "ranks see different data: a rank that stops or skips alone deadlocks the others",
     "agree-on-decisions",
 )
 _MEAN = Note(

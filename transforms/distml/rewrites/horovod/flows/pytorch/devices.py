@@ -11,7 +11,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 _NUMBERED = re.compile(r"cuda:\d+")
 _OWN = Note("the GPU of this process", "all ranks would share one GPU", "own-device")
 _PARALLEL = Note(
-    "DataParallel on the GPU of this process", "every rank has one GPU, and the ranks divide the data", "own-device"
+    "DataParallel on the GPU of this process", "every rank has one GPU, and the data is sharded", "own-device"
 )
 
 

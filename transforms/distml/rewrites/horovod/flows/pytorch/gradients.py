@@ -22,22 +22,22 @@ from distml.training.values import Box, Foreign, Module
 
 _WRAPPED = Note(
     "optimizer that averages gradients over all ranks",
-    "every rank sees another part of the data; their mean gradient is that of the large batch",
+    "ranks see different data; their average gradient is that of the global batch",
     "distributed-optimizer",
 )
 _AVERAGED = Note(
     "gradients averaged over all ranks before the step",
-    "every rank sees another part of the data; their mean gradient is that of the large batch",
+    "ranks see different data; their average gradient is that of the global batch",
     "average-gradients",
 )
 _EARLY = Note(
     "gradients averaged before they are clipped or unscaled",
-    "norms and overflows must be those of the mean gradient, the same on every rank",
+    "norms and overflow checks must use the averaged gradient, the same on every rank",
     "synchronize-first",
 )
 _ZEROED = Note(
     "zero_grad without arguments",
-    "the distributed optimizer takes none; gradients are set to None either way",
+    "the distributed optimizer does not take this argument; gradients are set to None either way",
     "zero-grad",
 )
 _LOADED = ("torch.load()", "pickle.load()")

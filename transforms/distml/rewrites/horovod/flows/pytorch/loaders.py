@@ -25,21 +25,23 @@ from distml.training.values import Box, Class, Constant, Foreign, Instance
 
 _SHARDED = Note(
     "every rank samples its own part of the data",
-    "without it all ranks see the same samples, and their mean gradient is that of one rank",
+    "without it all ranks see the same samples, and their average gradient is that of one rank",
     "distributed-sampler",
 )
 _EPOCH = Note(
-    "order of this epoch", "the sampler shuffles by epoch: without it every epoch has the same order", "set-epoch"
+    "order of this epoch",
+    "the sampler shuffles by epoch number: without it every epoch has the same order",
+    "set-epoch",
 )
 _SHARE = Note(
     "every rank takes its share of the batches",
-    "without it all ranks see the same batches; what is left over is dropped so that all make equally many steps",
+    "without it all ranks see the same batches; the remainder is dropped so that all ranks take the same number of steps",
     "share-batches",
 )
 _FEWER = Note("fewer batches for each rank", "all ranks together draw as many as one process did", "fewer-steps")
 _ORDER = Note(
     "one order of the samples on all ranks",
-    "the ranks deal out batches among themselves, and must see the same ones",
+    "batches are assigned to ranks in turn, so all ranks must see the same batches",
     "share-batches",
 )
 _STREAM = re.compile(r".*IterableDataset\(\)|torchtext\.datasets\.\w+\(\)(\[\])?")
@@ -382,7 +384,7 @@ class Loaders:
             self.plan.warn(
                 "HVD302",
                 self.program.statement(use.drawn),
-                f"`{ast.unparse(use.iterable)}` is dealt out among the ranks: right if all see the same in the same order",
+                f"`{ast.unparse(use.iterable)}` is divided among the ranks: correct if all see the same items in the same order",
                 "seed what shuffles it alike on all ranks",
             )
         return True

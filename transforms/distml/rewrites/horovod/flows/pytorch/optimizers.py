@@ -22,7 +22,7 @@ _ABSOLUTE = {"OneCycleLR": {"max_lr": 1}, "CyclicLR": {"base_lr": 1, "max_lr": 2
 _ABSOLUTE |= {"CosineAnnealingWarmRestarts": {"eta_min": 3}, "ReduceLROnPlateau": {"min_lr": 7}}
 _SCALED = Note(
     "learning rate times the number of ranks",
-    "the batch of a step is the batches of all ranks together: that many times larger",
+    "the global batch is larger by the number of ranks",
     "scale-rate",
 )
 _BROADCAST = Note(
@@ -109,7 +109,7 @@ class Optimizers:
             self.plan.warn(
                 "HVD304",
                 maker,
-                f"the learning rate of `{ast.unparse(maker.func)}` was not found, and is not multiplied by the number of ranks",
+                f"the learning rate of `{ast.unparse(maker.func)}` cannot be determined; it was not scaled",
                 "multiply it where it is set",
             )
 
@@ -189,7 +189,7 @@ class Optimizers:
             if not lines:
                 if target is None:
                     self.plan.warn(
-                        "HVD309", maker, "the model of this optimizer was not found: its weights are not broadcast"
+                        "HVD309", maker, "cannot find the model of this optimizer: its weights are not broadcast"
                     )
                     continue
                 lines = [self.spelling.broadcast_weights(place.statement, target)]

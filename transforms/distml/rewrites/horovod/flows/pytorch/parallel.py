@@ -28,8 +28,8 @@ _INNER = frozenset(
 _DESCRIBES = frozenset("add_graph summary watch".split())
 _MOVES = frozenset("to cuda cpu half float double bfloat16 type requires_grad_ share_memory compile".split())
 _RULE = "distributed-data-parallel"
-_MEAN = "every rank sees another part of the data; their mean gradient is that of the large batch"
-_WRAPPED = Note("model that averages gradients over all ranks, and begins with the weights of rank 0", _MEAN, _RULE)
+_MEAN = "ranks see different data; their average gradient is that of the global batch"
+_WRAPPED = Note("model that averages gradients over all ranks and starts from the weights of rank 0", _MEAN, _RULE)
 _PARTLY = Note(
     _WRAPPED.what,
     f"{_MEAN}; some layers may take no part in a forward pass, and nothing waits for their gradients",

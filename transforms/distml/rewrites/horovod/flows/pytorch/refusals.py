@@ -104,21 +104,21 @@ def refuse(study: Study) -> None:
         raise Refuse(
             "HVD203",
             statement,
-            "weights are changed here by hand, with the gradient of one rank: ranks would drift apart",
+            "weights are updated by hand with the gradient of one rank: the models would diverge",
             "let an optimizer of torch.optim make the update",
         )
     for statement in set_by_data(study):
         raise Refuse(
             "HVD203",
             statement,
-            "weights are set here from a batch, which is another on every rank: ranks would drift apart",
-            "set them on rank 0 before training, and give them to all ranks",
+            "weights are set from a batch, which differs between ranks: the models would diverge",
+            "set them on rank 0 before training, and broadcast them",
         )
     for call in study.unknown_steps() if not study.steps else ():
         raise Refuse(
             "HVD205",
             call,
-            f"nobody sees where `{ast.unparse(call.func.value)}` is made"
+            f"cannot determine where `{ast.unparse(call.func.value)}` is created"
             if isinstance(call.func, ast.Attribute)
             else "",
             "give the script that makes the optimizer and calls this",
@@ -130,7 +130,7 @@ def refuse(study: Study) -> None:
             raise Refuse(
                 "HVD204",
                 maker,
-                "LBFGS evaluates the loss several times in a step, and the ranks would go different ways",
+                "LBFGS evaluates the loss several times per step, and the ranks would diverge",
                 "use an optimizer that steps once for each gradient",
             )
         _without_model(study, maker)
@@ -144,7 +144,7 @@ def _closure(study: Study, call: ast.Call) -> None:
         raise Refuse(
             "HVD204",
             call,
-            f"`{ast.unparse(call)}` leaves it to the optimizer when gradients are computed",
+            f"`{ast.unparse(call)}` lets the optimizer decide when gradients are computed",
             "call `backward()` and then `step()` without a closure",
         )
 
@@ -157,7 +157,7 @@ def _without_model(study: Study, maker: ast.Call) -> None:
         raise Refuse(
             "HVD213",
             maker,
-            f"`{ast.unparse(maker.func)}` changes single tensors, not a model: there is no data to divide among ranks",
+            f"`{ast.unparse(maker.func)}` optimizes single tensors, not a model: there is no data to shard",
             "run several such programs, each in its own process",
         )
 
@@ -173,7 +173,7 @@ def _environment(study: Study) -> None:
                 raise Refuse(
                     "HVD214",
                     call,
-                    "steps follow an environment here, whose episodes end at different times on different ranks",
+                    "steps follow an environment, whose episodes end at different times on different ranks",
                     "collect episodes in several processes and let one of them train",
                 )
 

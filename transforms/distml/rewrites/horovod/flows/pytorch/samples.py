@@ -14,12 +14,12 @@ from distml.training.values import Box
 
 _COUNTED = Note(
     "mean over the samples of this rank",
-    "what is summed up here comes from the rank's own part of the data",
+    "this sum covers only the rank's own part of the data",
     "own-samples",
 )
 _TURNS = Note(
     "mean over the batches of this rank",
-    "what is summed up here comes from the rank's own share of the batches",
+    "this sum covers only the rank's own share of the batches",
     "own-samples",
 )
 

@@ -17,7 +17,7 @@ from distml.training.values import Callable, Foreign, Instance
 
 _STEPS = Note(
     "steps of the schedule divided by the number of ranks",
-    "it is stepped once for each batch, and a rank has only its part of the batches",
+    "it steps once per batch, and each rank processes only its share of the batches",
     "scale-schedule",
 )
 _DIVIDED, _LISTED, _POWER, _COUNTED = "divided", "listed", "power", "counted"
@@ -76,7 +76,7 @@ class Schedules:
                 for made in self._made(call.func.value):
                     self._schedule(made)
                 for name in self._of_the_program(call.func.value):
-                    self._warn(call, f"`{name}` is stepped for each batch")
+                    self._warn(call, f"`{name}` is stepped once per batch")
         for place in optimizers.set_by_hand():
             if self._by_batch(place):
                 self._warn(place, "a learning rate is set for each batch")
@@ -113,7 +113,7 @@ class Schedules:
             return
         hidden = any(keyword.arg is None for keyword in call.keywords)
         if name is None or hidden or self.program.unit(call).source.location not in self.plan.editable:
-            self._warn(call, f"`{ast.unparse(call.func)}` is stepped for each batch")
+            self._warn(call, f"`{ast.unparse(call.func)}` is stepped once per batch")
             return
         for count in _COUNTS[name]:
             self._count(call, count)
@@ -153,6 +153,6 @@ class Schedules:
         self.plan.warn(
             "HVD311",
             node,
-            f"{what}, and a rank has fewer batches: the schedule is as long as before, in batches",
-            f"let it reach its end after `1 / {self.plan.world(node).size}` of the steps",
+            f"{what}, and each rank has fewer batches: the length of the schedule in batches was not changed",
+            f"make it end after `1 / {self.plan.world(node).size}` of the steps",
         )

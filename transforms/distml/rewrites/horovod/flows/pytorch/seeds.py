@@ -42,7 +42,7 @@ _BY_RANK = Note(
 )
 _TOGETHER = Note(
     "one seed for all ranks",
-    "data that is made or split at random, and models that are copied, must come out the same on every rank",
+    "data that is created or split at random, and copied models, must be the same on every rank",
     "seed-alike",
 )
 _GENERATORS = {"sklearn": "numpy", "torchtext": "random", "torch_geometric": "torch"}

@@ -15,8 +15,8 @@ KEEPS = re.compile(
     r"|timm\.(models\.)?create_model|torch\.hub\.load|efficientnet_pytorch\..*|segmentation_models_pytorch\..*"
 )
 _ALIKE = Note(
-    "running statistics of rank 0 for all ranks",
-    "each rank has statistics of its own batches; models that are evaluated and saved must be the same everywhere",
+    "running statistics of rank 0 on all ranks",
+    "each rank has the statistics of its own batches; evaluated and saved models must be the same on all ranks",
     "broadcast-buffers",
 )
 

@@ -15,12 +15,12 @@ from distml.training.values import Box
 
 _PART = Note(
     "every rank takes its part of the data",
-    "without it all ranks see the same samples, and their mean gradient is that of one rank",
+    "without it all ranks see the same samples, and their average gradient is that of one rank",
     "part-of-tensor",
 )
 _DEALT = Note(
     "every rank takes its share of the batches",
-    "without it all ranks cut the same batches; what is left over is dropped so that all make equally many steps",
+    "without it all ranks take the same batches; the remainder is dropped so that all ranks take the same number of steps",
     "share-batches",
 )
 _PICKS = re.compile(

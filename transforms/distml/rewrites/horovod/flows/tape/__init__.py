@@ -57,14 +57,14 @@ def _same_data(whole: list[Update], plan: Plan) -> None:
             raise Refuse(
                 "HVD213",
                 update.call,
-                "one variable is optimized, and no data that ranks could divide goes into it",
+                "a single variable is optimized and there is no data to shard",
                 "run several of these independently",
             )
         plan.warn(
             "HVD302",
             update.call,
-            "nobody sees batches that go into this step: every rank takes it on the same data, at the same rate as before",
-            "give each rank its part of the data, and multiply the rate",
+            "cannot identify the input batch of this training step; data is not sharded and the learning rate is not scaled",
+            "shard the data and multiply the learning rate by the number of ranks",
         )
 
 
@@ -122,15 +122,15 @@ def _refuse(group: list[Update], plan: Plan) -> None:
             raise Refuse(
                 "HVD203",
                 update.call,
-                f"`{ast.unparse(update.call)[:60]}` changes variables by hand, without an optimizer of a library",
+                f"`{ast.unparse(update.call)[:60]}` updates variables by hand, without a library's optimizer",
                 "let an optimizer such as `tf.keras.optimizers.SGD` apply the gradients",
             )
         if update.kind == "apply_gradients" and not update.gradients:
             raise Refuse(
                 "HVD209",
                 update.call,
-                "nobody sees which tape these gradients come from",
-                "compute them in the same program, and hand them over by variables and arguments",
+                "cannot determine which tape computed these gradients",
+                "compute them in the same program, and pass them as variables and arguments",
             )
 
 

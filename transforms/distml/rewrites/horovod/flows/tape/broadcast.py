@@ -23,11 +23,11 @@ from distml.training.remembered import remembered
 from distml.training.values import Callable, Class, Foreign, Instance
 
 _NOTE = Note(
-    "weights and optimizer state of rank 0 given to all ranks after the first step",
-    "each rank begins with weights of its own; averaged gradients keep weights equal only if they are equal once",
+    "broadcast the weights and optimizer state of rank 0 after the first step",
+    "each rank starts with its own weights; averaged gradients keep weights equal only if they start equal",
     "broadcast-state",
 )
-_FLAG = Note("whether the weights were given", "they are given once, after the first step", "broadcast-state")
+_FLAG = Note("whether the weights were given", "flag: initial state already broadcast", "broadcast-state")
 _LISTS = {
     "trainable_variables": "variables",
     "trainable_weights": "weights",

@@ -26,9 +26,8 @@ from distml.training.remembered import remembered
 from distml.training.values import Callable, Constant
 
 _PART = Note(
-    "every rank takes its part of the batches, all of them equally many",
-    "ranks that go through the same batches compute one gradient many times; one that has more than others waits for them "
-    "for ever",
+    "shard the batches evenly across ranks",
+    "ranks that process the same batches compute the same gradient; a rank with more batches blocks indefinitely",
     "shard-data",
 )
 _FEWER = Note(
@@ -83,7 +82,7 @@ def _noise(plan: Plan, way: Way) -> None:
                 "HVD305",
                 seeding,
                 "with this seed all ranks draw the same noise in their steps",
-                f"add the rank (`{plan.world(seeding).rank}`) to the seed, if nothing else has to be alike on all ranks",
+                f"add the rank (`{plan.world(seeding).rank}`) to the seed, if nothing else has to be the same on all ranks",
             )
             return
 
@@ -304,7 +303,7 @@ def _every_nth(plan: Plan, turn: Turn) -> None:
         plan.warn(
             "HVD302",
             inner,
-            f"nobody sees what `{ast.unparse(inner)[:40]}` is, so every rank goes through all of it",
+            f"cannot determine what `{ast.unparse(inner)[:40]}` is; every rank iterates over all of it",
             "give each rank its part of the data",
         )
         return
@@ -387,6 +386,6 @@ def _divide_while(plan: Plan, turn: Turn) -> None:
         plan.warn(
             "HVD303",
             test,
-            "nobody sees how many steps this loop takes, so each rank takes as many as before",
+            "cannot determine the number of steps of this loop; it was not changed",
             "divide the number of steps by the number of ranks",
         )

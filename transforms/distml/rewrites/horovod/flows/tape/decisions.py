@@ -16,8 +16,8 @@ from distml.training.callsites import called
 from distml.training.program import Program
 
 _NOTE = Note(
-    "decided by rank 0 for all",
-    "ranks see the losses of their own batches; one that leaves the loop alone lets the others wait for ever",
+    "decided on rank 0 for all ranks",
+    "each rank sees the loss of its own batches; a rank that leaves the loop alone deadlocks the others",
     "same-decisions",
 )
 _ENDS = frozenset({"exit", "_exit", "quit"})

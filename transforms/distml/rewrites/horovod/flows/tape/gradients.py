@@ -167,7 +167,9 @@ def _minimize(plan: Plan, update: Update) -> None:
         plan.patch(call).keyword(call, "tape", f"{module}({{}})", _NOTE)
         return
     if any(isinstance(each, ast.Starred) for each in call.args):
-        raise Refuse("HVD209", call, "the arguments of `minimize` are given together", "name them one by one")
+        raise Refuse(
+            "HVD209", call, "the arguments of `minimize` are passed as `*args` or `**kwargs`", "name them one by one"
+        )
     tape = spell(plan, call, "tensorflow.GradientTape")
     plan.patch(call).keyword(call, "tape", f"{module}({tape}())", _NOTE)
 
