@@ -109,4 +109,4 @@ def test_names_that_begin_with_a_dash(project: Path, capsys: pytest.CaptureFixtu
     assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == names
     with pytest.raises(SystemExit):
         main(["check", "-dash.py"])
-    assert "before names of files that begin with a dash goes --" in capsys.readouterr().err
+    assert "write -- before file names that begin with a dash" in capsys.readouterr().err

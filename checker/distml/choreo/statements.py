@@ -177,7 +177,7 @@ class _Statements:
         if declared is not None and value.place is None:
             value = declared
         elif declared is not None and declared.place is not None and not declared.place <= (value.place or set()):
-            message = f"`{ast.unparse(target)}` is needed at {names(declared.roles)}, this value is at "
+            message = f"`{ast.unparse(target)}` is needed at {names(declared.roles)}, but this value is at "
             self.facts.say("CHO101", target, message + names(value.roles), "assign it in a statement of its own")
             value = declared
         self._bind(target, value)
@@ -306,7 +306,7 @@ class _Statements:
             held = before.types.get(each.id) if isinstance(each, ast.Name) else None
             if held is not None and held.place and items.place is not None and held.place - items.place:
                 message = (
-                    f"`{ast.unparse(each)}` is needed at {names(held.roles)}, this value is at {names(items.roles)}"
+                    f"`{ast.unparse(each)}` is needed at {names(held.roles)}, but this value is at {names(items.roles)}"
                 )
                 self.facts.say("CHO101", each, message, "use another name for the loop variable")
         self._bind(node.target, items._replace(kind=Kind.DATA, data=element(items.data), loose=False))
