@@ -190,3 +190,19 @@ def test_types_within_types_are_refused(folder: Path, place: str, kind: str) -> 
 )
 def test_what_is_not_read_is_refused(folder: Path, text: str) -> None:
     assert "CHO402" in codes(checked(folder, **{"p.py": LANGUAGE + text}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from network import Channel\n\ndef f(x: list[Channel], *y: Channel[int, str]) -> dict[str, Channel]: ...\n",
+        "import network\n\nroutes: list[network.Channel] = []\nPipe = (network.Channel, 1)\n",
+        "from distml.choreo.runtime.parties import Channel\n\ndef f(x: list[Channel]) -> None: ...\n",
+        "class At: ...\nclass Channel: ...\nOther = (At, Channel)\ndef f(x: 'list[Channel]') -> None: ...\n",
+        "from somewhere import At, Channel\nclass K:\n    At = Channel\n    x: set[At]\n",
+    ],
+)
+def test_a_name_that_is_spelled_like_a_word_is_none(folder: Path, text: str) -> None:
+    """Only what leads to the language is a word of it: other libraries have channels too."""
+    files = {"network.py": "class Channel: ...\n", "p.py": f"# choreo\n{text}"}
+    assert codes(checked(folder, **files)) == []

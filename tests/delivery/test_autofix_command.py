@@ -144,10 +144,10 @@ def test_a_loop_that_is_hidden_is_left_alone(shop: Workshop, capfd: pytest.Captu
         (["--repo", "o/r", "--base=--upload-pack=x", "--dry-run"], "--base: no branch can be called"),
         (["--repo", "o/r", "--branch", "x\ny", "--dry-run"], "--branch: no branch can be called 'x\\ny'"),
         (["--repo", "o/r", "--branch", "main", "--dry-run"], "fixes need a branch of their own"),
-        (["--repo", "o/r", "--base", "nowhere", "--dry-run"], "this clone knows no branch nowhere of origin"),
+        (["--repo", "o/r", "--base", "nowhere", "--dry-run"], "this clone has no branch nowhere of origin"),
         (["--repo", "o/r"], "no token: set GITHUB_TOKEN"),
         (["--repo", "o/r", "--remote=-x", "--dry-run"], "--remote: no remote can be called '-x'"),
-        (["--repo", "o/r", "--dry-run", "--smoke", "python3"], "it needs --compute"),
+        (["--repo", "o/r", "--dry-run", "--smoke", "python3"], "use --compute"),
     ],
 )
 def test_wrong_use(shop: Workshop, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

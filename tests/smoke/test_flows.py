@@ -79,7 +79,7 @@ def test_the_command_from_script_to_reports(folder: Path, capsys: pytest.Capture
     (code / "my train.py").write_text(TORCH + told)
     arguments = ["--launcher", "torchrun", "--steps", "0", "--json", "r.json", "--markdown", "r.md", "--", "a b"]
     assert main(["smoke", "with space/my train.py", *arguments]) == 0, capsys.readouterr().out
-    assert "runs with space/my train.py and its rewriting" in capsys.readouterr().err
+    assert "runs with space/my train.py and its distributed version" in capsys.readouterr().err
     assert json.loads((folder / "r.json").read_text())["steps"] == 16
     assert "| finished | ok |" in (folder / "r.md").read_text()
     assert [path.name for path in code.iterdir()] == ["my train.py"]

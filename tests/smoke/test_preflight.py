@@ -108,7 +108,7 @@ def test_without_horovod_one_line_says_how_to_get_it(
     (folder / "b.py").write_text("import horovod.torch")
     assert main(["smoke", "a.py", "--rewritten", "b.py"]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("distml smoke runs a.py and its rewriting, in copies of its folder\n")
+    assert error.startswith("distml smoke runs a.py and its distributed version, in copies of its folder\n")
     assert "Horovod is not installed for" in error
     assert "pip install --no-build-isolation horovod" in error
     assert error.count("\n") == 2

@@ -56,6 +56,25 @@ def resolve(tree: ast.Module, origins: Mapping[str, Origin]) -> dict[str, ast.ex
     return aliases
 
 
+def spoken(tree: ast.Module, origins: Mapping[str, Origin]) -> set[str]:
+    """The dotted names that stand for words of the language in a file after `resolve`; a name that is only spelled so is none."""
+    found: set[str] = set()
+    homes: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            homes |= {each.asname or each.name for each in node.names if each.name in HOMES}
+        elif isinstance(node, ast.ImportFrom) and node.module in HOMES:
+            found |= WORDS if any(each.name == "*" for each in node.names) else {each.name for each in node.names}
+        if isinstance(node, ast.ImportFrom):
+            homes |= {each.asname or each.name for each in node.names if f"{node.module}.{each.name}" in HOMES}
+    found |= {f"{home}.{word}" for home in homes for word in WORDS}
+    for name, each in origins.items():
+        if each.word:
+            home, dot, _ = name.rpartition(".")
+            found.add(f"{home}{dot}{each.word}")
+    return found
+
+
 def _aliases(tree: ast.Module) -> dict[str, ast.expr]:
     """The types of the language that have a name of their own at the top of the file, written out."""
     named: dict[str, ast.expr] = {}
@@ -180,7 +199,10 @@ def _report_unread(module: Module, facts: Facts) -> None:
     """Report words of the language that stand where no type of a choreography is read."""
     for node in ast.walk(module.tree):
         for part, why in _unread(node, module):
-            for name in sorted({last(each) for each in ast.walk(part) if last(each) in _PLACES}):
+            names = {
+                last(each) for each in ast.walk(part) if isinstance(each, ast.expr) and dotted(each) in module.words
+            }
+            for name in sorted(names & _PLACES):
                 facts.say("CHO402", part, f"`{name}` {why}: what it says of roles is not read")
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from distml.choreo.bindings import Origin, outside, report_unseen, resolve
+from distml.choreo.bindings import Origin, outside, report_unseen, resolve, spoken
 from distml.choreo.facts import Facts, Problem
 from distml.choreo.mending import mended
 from distml.choreo.merge import waits_for_label
@@ -55,6 +55,7 @@ def check_tree(tree: ast.Module, origins: Mapping[str, Origin] = NOWHERE) -> Che
     resolve(tree, origins)
     module, facts = read(tree), Facts()
     module.outside |= outside(origins)
+    module.words |= spoken(tree, origins)
     report_unseen(module, facts)
     functions = [*module.functions.values()]
     functions += [method for each in module.classes.values() for method in each.methods.values()]

@@ -105,7 +105,7 @@ class Module:
     """A file of choreographies. `local` are the statements of its top level that know no roles.
 
     `roles` are the roles that the file defines, or names in annotations and imports from elsewhere. `outside` says what
-    names are that lead to choreographies of other files.
+    names are that lead to choreographies of other files, `words` which names stand for words of the language.
     """
 
     tree: ast.Module
@@ -114,6 +114,7 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     local: list[ast.stmt] = field(default_factory=list)
     outside: dict[str, str] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
 
     @cached_property
     def around(self) -> Surroundings:

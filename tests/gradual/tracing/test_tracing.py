@@ -145,9 +145,9 @@ class Net(nn.Module):
     [
         ("absent:Net", "no module named 'absent'"),
         ("net:Absent", "net has no 'Absent'"),
-        ("net", "say MODULE:FACTORY"),
+        ("net", "write MODULE:FACTORY"),
         ("net:broken", "it raised ValueError: on purpose"),
-        ("net:number", "it makes a int, not a torch.nn.Module"),
+        ("net:number", "it returns a int, not a torch.nn.Module"),
         ("net:constant", "constant cannot be called"),
     ],
 )

@@ -145,5 +145,5 @@ def test_neither_a_tape_nor_an_optimizer_to_wrap(tmp_path: Path) -> None:
     )
     found = answer(TF + by_hand, Options(), tmp_path / "train.py")
     assert found.rewritten == ""
-    assert "HVD203 `w.assign_sub(0.1 * tape.gradient(loss, w))` changes variables by hand" in found.remarks
+    assert "HVD203 `w.assign_sub(0.1 * tape.gradient(loss, w))` updates variables by hand" in found.remarks
     assert "let an optimizer such as `tf.keras.optimizers.SGD` apply the gradients" in found.remarks
