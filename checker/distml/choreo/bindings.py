@@ -13,8 +13,6 @@ from distml.choreo.read import BASES, CHANNELS, class_roles, dotted, function_ro
 from distml.choreo.surroundings import unquoted
 
 HOMES = ("distml.choreo", "distml.choreo.language")
-MENTION = "choreo"
-"""What a file says that imports the language itself."""
 _TYPES = {"At", *CHANNELS, *BASES}
 _PLACES = {"At", *CHANNELS}
 WORDS = frozenset({"Role", "roles", *_TYPES})

@@ -8,9 +8,10 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from distml.choreo.bindings import HOMES, MENTION, WORDS, Origin, dotted_names, names_in, resolve
+from distml.choreo.bindings import HOMES, WORDS, Origin, dotted_names, names_in, resolve
 from distml.choreo.read import dotted, read
 from distml.choreo.surroundings import defines
+from distml.source.reach import CHOREOGRAPHIES
 from distml.source.reading import UnreadableError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Origins:
         if known is None:
             known = self._known[source.location] = {}  # while it is found out: files may import each other
             self._note(source, _candidates(source.tree), known)
-            if known or MENTION in source.text:
+            if known or CHOREOGRAPHIES in source.text:
                 self._note(source, _called(source.tree), known)
         return known
 
@@ -98,8 +99,8 @@ class Origins:
         """What a file defines itself: of one that does not import the language, only if the definition leads there."""
         if len(parts) > 1:
             return None
-        names = _header(node) if MENTION not in source.text else ()
-        if MENTION in source.text or any(self._lookup(source, tuple(each.split(".")), seen) for each in names):
+        names = _header(node) if CHOREOGRAPHIES not in source.text else ()
+        if CHOREOGRAPHIES in source.text or any(self._lookup(source, tuple(each.split(".")), seen) for each in names):
             return self._definitions(source).get(parts[0])
         return None
 

@@ -18,7 +18,7 @@ from distml.engine.results import Checker, FileResult, LostPlace, Note, Place
 from distml.source.file import SourceFile
 from distml.source.memory import limits_itself, memory_of_system
 from distml.source.project import Project
-from distml.source.reach import may_communicate, reaches_tensor_library
+from distml.source.reach import CHOREOGRAPHIES, may_communicate, may_use_choreographies, reaches_tensor_library
 from distml.source.reading import UnreadableError
 from distml.source.suppressions import apply, hidden_by, ignores_file
 
@@ -178,11 +178,12 @@ def _shown(project: Project) -> Callable[[Diagnostic], bool]:
 
 def _choreographies(source: SourceFile, project: Project) -> tuple[Diagnostic, ...]:
     """The findings on the choreographies of a file: of one that imports the language, itself or through other files."""
-    from distml.choreo.bindings import MENTION
+    if not may_use_choreographies(source, project):
+        return ()
     from distml.choreo.origins import origins_of
 
     origins = origins_of(source, project)
-    if not origins and MENTION not in source.text:
+    if not origins and CHOREOGRAPHIES not in source.text:
         return ()
     from distml.choreo.check import check_source
 

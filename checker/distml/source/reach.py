@@ -1,5 +1,5 @@
-"""Which files can hold a tensor, or communicate, at all: those that import a library for it, themselves or through their
-project.
+"""Which files can hold a tensor, communicate, or use a choreography at all: those that import what does, themselves or
+through their project.
 
 All others are skipped at once; most files of most projects are.
 """
@@ -7,7 +7,7 @@ All others are skipped at once; most files of most projects are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from weakref import WeakKeyDictionary
 
 from distml.source.file import SourceFile
@@ -31,17 +31,55 @@ _COMMUNICATION = frozenset(
 _HIDDEN = re.compile(r"\btorch\.distributed\b|\bDistributedDataParallel\b")
 _WORDS = re.compile(r"rank|barrier|reduce|gather|broadcast|world_size|is_ma(?:in|ster)|main_process|distributed|sync")
 """Without one of these a file does not speak of ranks, whatever it imports."""
-_answers: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
+CHOREOGRAPHIES = "choreo"
+"""Stands in every file that imports the language of choreographies."""
 _communicating: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
+
+
+class _Reach:
+    """Whether the text of a file says something, or that of a file it imports, directly or through others."""
+
+    def __init__(self, says: Callable[[str], bool]) -> None:
+        self._says = says
+        self._answers: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
+
+    def of(self, source: SourceFile, project: Project) -> bool:
+        known = self._answers.setdefault(project, {})
+        if source.location not in known:
+            known[source.location] = self._search(source, project, known)
+        return known[source.location]
+
+    def _search(self, source: SourceFile, project: Project, known: dict[str, bool]) -> bool:
+        waiting = [source]
+        seen = {source.location}
+        while waiting:
+            current = waiting.pop()
+            if known.get(current.location) or self._says(current.text):
+                return True
+            for target in imported_files(current, project):
+                if target.location not in seen and known.get(target.location) is not False:
+                    seen.add(target.location)
+                    waiting.append(target)
+        known.update(dict.fromkeys(seen, False))
+        return False
+
+
+def _imports_tensors(text: str) -> bool:
+    return any(statement.level == 0 and _top(statement) in TENSOR_LIBRARIES for statement in imports(text))
+
+
+_tensors = _Reach(_imports_tensors)
+_choreographies = _Reach(lambda text: CHOREOGRAPHIES in text)
 
 
 def reaches_tensor_library(source: SourceFile, project: Project) -> bool:
     """Whether `source` imports a tensor library, directly or through files of its project. Cycles are fine."""
-    known = _answers.setdefault(project, {})
-    if source.location not in known:
-        reached = _search(source, project, known)
-        known[source.location] = reached
-    return known[source.location]
+    return _tensors.of(source, project)
+
+
+def may_use_choreographies(source: SourceFile, project: Project) -> bool:
+    """Whether `source` may import the language of choreographies, directly or through files of its project."""
+    return _choreographies.of(source, project)
 
 
 def communicates(text: str) -> bool:
@@ -74,24 +112,6 @@ def imported_files(source: SourceFile, project: Project) -> Iterator[SourceFile]
     """The project files that the imports of a file run."""
     for statement in imports(source.text):
         yield from _targets(source, statement, project)
-
-
-def _search(source: SourceFile, project: Project, known: dict[str, bool]) -> bool:
-    waiting = [source]
-    seen = {source.location}
-    while waiting:
-        current = waiting.pop()
-        if known.get(current.location):
-            return True
-        statements = imports(current.text)
-        if any(statement.level == 0 and _top(statement) in TENSOR_LIBRARIES for statement in statements):
-            return True
-        for target in imported_files(current, project):
-            if target.location not in seen and known.get(target.location) is not False:
-                seen.add(target.location)
-                waiting.append(target)
-    known.update(dict.fromkeys(seen, False))
-    return False
 
 
 def _top(statement: Import) -> str:
