@@ -1,6 +1,6 @@
 """Shapes, sixth hundred: what the program says about its shapes."""
 
-from distml.diagnostics.rule import Rule
+from distml.diagnostics.rule import Rule, Severity
 
 
 class AnnotationContradicted(Rule):
@@ -11,8 +11,8 @@ class AnnotationContradicted(Rule):
     `TensorType([Dyn, 3, 224, 224])`, `np.ndarray[tuple[...], ...]`) that are given a value of another shape.
 
     ## Why it matters
-    Either the annotation misleads whoever reads it, or the call is wrong. With a run-time checker such as jaxtyping's the
-    program stops there.
+    Either the annotation misleads whoever reads it, or the call is wrong. Python itself does not check annotations; with a
+    run-time checker such as jaxtyping's the program stops there.
 
     ## Example
     ```py
@@ -45,6 +45,7 @@ class AnnotationContradicted(Rule):
 
     code = "SHP601"
     name = "annotation-contradicted"
+    severity = Severity.WARNING
 
 
 class ShapeAssertionFails(Rule):
