@@ -124,10 +124,8 @@ _MAKERS: dict[str, Callable[[str, Namespace], _Change | str]] = {"hook": _hook, 
 
 def _source(options: Namespace) -> tuple[str, str] | str:
     """Address and revision of distml for others to install; why not, if they are not known."""
-    installed = _installed()
-    address, revision = options.address or installed[0], options.revision or installed[1]
-    if options.address and not options.revision:
-        revision = ""
+    address, revision = (options.address, "") if options.address else _installed()
+    revision = options.revision or revision  # another repository has other commits
     if not address or not revision:
         return "cannot tell which repository and commit to use: give --address and --revision"
     if not _ADDRESS.fullmatch(address):
