@@ -7,10 +7,11 @@ https://flax.readthedocs.io/en/latest/api_reference/flax.linen/module.html
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from distml.ops.bindings.flax.layers import Attrs, register
 from distml.ops.bindings.jax.trees import PARAMETERS
-from distml.ops.bindings.signature import arguments, home
+from distml.ops.bindings.signature import arguments
 from distml.ops.call import NONE
 from distml.ops.registry import MANY, attribute, layer, op
 from distml.values import Const, DictRecord, Function, InstanceRecord, Lib, Ref, Tup, Value
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
     from distml.shapes import Dim
 
-Attrs = dict[str, Value]
 MODULE = "flax.linen.Module"
 _SELF, _TABLE, _RUN = "__self__", "__table__", "run of a module of flax"
 
@@ -196,24 +196,13 @@ def entry(call: Call, self: Value, key: Value) -> Value:
 def define(signature: str, make: Callable[..., Attrs], run: Callable[..., Value], *names: str) -> None:
     """Register layers: the attributes `make` gives for the parameters of `signature`, what `run` makes of an input."""
 
-    class Bound:
-        bases = (MODULE,)
+    def init(call: Call, *args: Value, **kwargs: Value) -> Attrs | None:
+        label = kwargs.pop("name", NONE)
+        kwargs.pop("parent", None)
+        given = arguments(signature, args, kwargs)
+        if given is None:
+            return None
+        attrs = {**make(call, *given), _SELF: call.unknown("layer")}
+        return {**attrs, "__name__": label} if isinstance(call.const(label, str), str) else attrs
 
-        @staticmethod
-        def init(call: Call, *args: Value, **kwargs: Value) -> Attrs | None:
-            label = kwargs.pop("name", NONE)
-            kwargs.pop("parent", None)
-            given = arguments(signature, args, kwargs)
-            if given is None:
-                return None
-            attrs = {**make(call, *given), _SELF: call.unknown("layer")}
-            return {**attrs, "__name__": label} if isinstance(call.const(label, str), str) else attrs
-
-        @staticmethod
-        def forward(call: Call, attrs: Attrs, *args: Value, **kwargs: Value) -> Value:
-            result: Value = run(call, attrs, *args, **kwargs)
-            return result
-
-    made: Any = Bound
-    made.__module__ = home()
-    layer(*(f"flax.linen.{name}" for name in names))(made)
+    register(MODULE, init, run, *(f"flax.linen.{name}" for name in names))

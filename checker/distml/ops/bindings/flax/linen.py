@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.flax.base import Attrs, define, fits
+from distml.ops.bindings.flax.base import define, fits
+from distml.ops.bindings.flax.layers import Attrs, convolution, in_a_row, keeping, nothing, width
 from distml.ops.bindings.jax.nn import attention
 from distml.ops.bindings.jax.windows import each_axis, fitting, paddings_of
 from distml.ops.bindings.signature import adopt, bind
@@ -20,7 +21,7 @@ from distml.ops.rules.linear import with_last
 from distml.ops.rules.sizes import shape_from
 from distml.ops.semantics.conv import Kernel
 from distml.ops.semantics.pool import pool
-from distml.ops.semantics.window import Layout, Padding, spread, windows
+from distml.ops.semantics.window import Layout, Padding, Window, spread, windows
 from distml.shapes import Dim, Shape
 from distml.values import Const, Tensor, Tup, Value
 
@@ -44,11 +45,6 @@ def _features(call: Call, features: Value) -> Attrs:
     return {"features": attribute_of(call, features, size(call, features, "features", 0))}
 
 
-def _width(call: Call, attrs: Attrs, name: str = "features") -> Dim:
-    found = call.dim(attrs.get(name, NONE))
-    return call.symbol(name) if found is None else found
-
-
 def _kind(call: Call, attrs: Attrs) -> str:
     """What tells a layer from others in the same place."""
     return f"{call.name} {attrs.get('features')!r}"
@@ -58,7 +54,7 @@ def _dense(call: Call, attrs: Attrs, inputs: Value) -> Value:
     """The last axis becomes `features`."""
     shape = of_least(call, call.shape(inputs), 1)
     fits(call, attrs, _kind(call, attrs), call.facts.axis(shape, -1), "SHP401", "features on the last axis")
-    return call.tensor(with_last(call, call.facts.shape(shape), _width(call, attrs)), "float")
+    return call.tensor(with_last(call, call.facts.shape(shape), width(call, attrs)), "float")
 
 
 define(f"features -use_bias=True {_MADE} {_DOTS}", _features, _dense, "Dense")
@@ -85,26 +81,8 @@ def _run_general(call: Call, attrs: Attrs, inputs: Value) -> Value:
 define(f"features axis=-1 batch_dims=() -use_bias=True {_MADE} {_DOTS}", _general, _run_general, "DenseGeneral")
 
 
-def _conv(
-    call: Call,
-    features: Value,
-    kernel: Value,
-    strides: Value,
-    padding: Value,
-    spacing: Value,
-    dilation: Value,
-    groups: Value,
-) -> Attrs:
-    """One window for each number of the kernel's sizes."""
-    return {
-        **_features(call, features),
-        "kernel_size": kernel,
-        "strides": strides,
-        "padding": padding,
-        "input_dilation": spacing,
-        "kernel_dilation": dilation,
-        "feature_group_count": groups,
-    }
+def _conv(call: Call, features: Value, *window: Value) -> Attrs:
+    return {**_features(call, features), **convolution(*window)}
 
 
 def _count(call: Call, attrs: Attrs) -> int | None:
@@ -156,7 +134,7 @@ def run_conv(call: Call, attrs: Attrs, inputs: Value) -> Value:
         each_axis(call, attrs["kernel_dilation"], count),
     )
     image = Shape((ONE, *shape.dims[-count - 1 :]))
-    made = fitting(call, image, Kernel(None, _width(call, attrs), groups), read)
+    made = fitting(call, image, Kernel(None, width(call, attrs), groups), read)
     return call.unranked("float") if made.dims is None else call.tensor(Shape((*ahead, *made.dims[1:])), "float")
 
 
@@ -192,14 +170,12 @@ def run_transposed(call: Call, attrs: Attrs, inputs: Value) -> Value:
         kernel, each_axis(call, attrs["strides"], count), pads, each_axis(call, attrs["kernel_dilation"], count)
     )
     grown = [_grown(call, dim, window) for dim, window in zip(shape.dims[-count - 1 : -1], read, strict=True)]
-    return call.tensor([*shape.dims[: -count - 1], *grown, _width(call, attrs)], "float")
+    return call.tensor([*shape.dims[: -count - 1], *grown, width(call, attrs)], "float")
 
 
-def _grown(call: Call, dim: Dim, window: object) -> Dim | None:
+def _grown(call: Call, dim: Dim, window: Window) -> Dim | None:
     """JAX pads a "valid" transposed axis to `size * stride + max(kernel - stride, 0)`."""
-    from distml.ops.semantics.window import Window
-
-    if not isinstance(window, Window) or window.padding not in ("same", "valid") or window.dilation != ONE:
+    if window.padding not in ("same", "valid") or window.dilation != ONE:
         return None
     return spread(call, dim, window)
 
@@ -220,7 +196,7 @@ def _embed(call: Call, count: Value, features: Value) -> Attrs:
 
 def _run_embed(call: Call, attrs: Attrs, inputs: Value) -> Value:
     """One vector for each number."""
-    return call.tensor(append_axis(call, call.shape(inputs), _width(call, attrs)), "float")
+    return call.tensor(append_axis(call, call.shape(inputs), width(call, attrs)), "float")
 
 
 define(
@@ -238,7 +214,7 @@ def attend(call: Call, self: Value, query: Value) -> Value:
     shape = of_least(call, call.shape(query), 1)
     message = f"{call.text} needs {{left}} features on the last axis, gets {{right}} (query {call.show(shape)})"
     call.require_equal(call.dim(attrs.get("features", NONE)), call.facts.axis(shape, -1), "SHP401", message)
-    return call.tensor(with_last(call, call.facts.shape(shape), _width(call, attrs, "num_embeddings")), "float")
+    return call.tensor(with_last(call, call.facts.shape(shape), width(call, attrs, "num_embeddings")), "float")
 
 
 def _norm(call: Call, axis: Value) -> Attrs:
@@ -264,9 +240,7 @@ define(
 )
 _REST = "-axis_name=None -axis_index_groups=None -use_fast_variance=True -force_float32_reductions=True"
 define(
-    f"-epsilon=1e-06 -dtype=None -param_dtype=None {_SCALES} -reduction_axes=-1 axis=-1 {_REST}".replace(
-        " axis=-1", " feature_axes=-1"
-    ),
+    f"-epsilon=1e-06 -dtype=None -param_dtype=None {_SCALES} -reduction_axes=-1 feature_axes=-1 {_REST}",
     _norm,
     _run_norm,
     "LayerNorm",
@@ -303,17 +277,8 @@ define(
 )
 
 
-def _nothing(call: Call, *args: Value) -> Attrs:
-    return {}
-
-
-def _keeping(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
-    """A layer that keeps the shape."""
-    return call.tensor(call.shape(inputs), kind_of(inputs))
-
-
-define("-rate -broadcast_dims=() -deterministic=None -rng_collection='dropout'", _nothing, _keeping, "Dropout")
-define("-negative_slope_init=0.01 -param_dtype=None", _nothing, _keeping, "PReLU")
+define("-rate -broadcast_dims=() -deterministic=None -rng_collection='dropout'", nothing, keeping, "Dropout")
+define("-negative_slope_init=0.01 -param_dtype=None", nothing, keeping, "PReLU")
 
 
 def _heads(call: Call, heads: Value, middle: Value, features: Value) -> Attrs:
@@ -347,21 +312,11 @@ _ATTEND = (
 define(_ATTEND, _heads, _run_heads, "MultiHeadDotProductAttention", "MultiHeadAttention", "SelfAttention")
 
 
-def _in_a_row(call: Call, layers: Value) -> Attrs:
+def _layers(call: Call, layers: Value) -> Attrs:
     return {"layers": layers}
 
 
-def _run_in_a_row(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
-    """Each layer on the result of the one before."""
-    items = call.items(attrs["layers"])
-    if items is None or args or options:
-        return call.unknown()
-    for item in items:
-        inputs = call.apply(item, *inputs.items) if isinstance(inputs, Tup) else call.apply(item, inputs)
-    return inputs
-
-
-define("layers", _in_a_row, _run_in_a_row, "Sequential")
+define("layers", _layers, in_a_row, "Sequential")
 
 
 def _cell(call: Call, attrs: Attrs, carry: Value, inputs: Value) -> Value:
@@ -388,7 +343,7 @@ def first_carry(call: Call, self: Value, rng: Value, input_shape: Value) -> Valu
     rows = shape_from(call, input_shape)
     if rows.dims is None or not rows.dims:
         return call.unknown()
-    state = call.tensor([*rows.dims[:-1], _width(call, call.attrs(self) or {})], "float")
+    state = call.tensor([*rows.dims[:-1], width(call, call.attrs(self) or {})], "float")
     return Tup((state, state)) if "LSTM" in call.name else state
 
 

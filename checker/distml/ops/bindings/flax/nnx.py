@@ -5,17 +5,18 @@ https://flax.readthedocs.io/en/latest/api_reference/flax.nnx/nn/index.html
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from distml.ops.bindings.flax import linen
+from distml.ops.bindings.flax.layers import Attrs, convolution, in_a_row, keeping, nothing, register, width
 from distml.ops.bindings.jax.transforms import later
-from distml.ops.bindings.signature import arguments, home
+from distml.ops.bindings.signature import arguments
 from distml.ops.call import NONE
 from distml.ops.registry import attribute, layer, op
 from distml.ops.rules.axes import append_axis
 from distml.ops.rules.layers import attribute_of, size
 from distml.ops.rules.linear import with_last
-from distml.shapes import Dim, Shape
+from distml.shapes import Shape
 from distml.values import Const, Tensor, Tup, Value
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from distml.ops.call import Call
 
-Attrs = dict[str, Value]
 _MODULE = "flax.nnx.Module"
 
 
@@ -48,23 +48,12 @@ def silent(call: Call, self: Value, *args: Value, **options: Value) -> Value:
 def define(signature: str, make: Callable[..., Attrs], run: Callable[..., Value], *names: str) -> None:
     """Register layers: the attributes `make` gives for the parameters of `signature`, what `run` makes of an input."""
 
-    class Bound:
-        bases = (_MODULE,)
+    def init(call: Call, *args: Value, **kwargs: Value) -> Attrs | None:
+        ours = {key: value for key, value in kwargs.items() if not key.endswith(("_init", "_metadata", "dtype"))}
+        given = arguments(signature, args, ours)
+        return None if given is None else make(call, *given)
 
-        @staticmethod
-        def init(call: Call, *args: Value, **kwargs: Value) -> Attrs | None:
-            ours = {key: value for key, value in kwargs.items() if not key.endswith(("_init", "_metadata", "dtype"))}
-            given = arguments(signature, args, ours)
-            return None if given is None else make(call, *given)
-
-        @staticmethod
-        def forward(call: Call, attrs: Attrs, *args: Value, **kwargs: Value) -> Value:
-            result: Value = run(call, attrs, *args, **kwargs)
-            return result
-
-    made: Any = Bound
-    made.__module__ = home()
-    layer(*(f"flax.nnx.{name}" for name in names))(made)
+    register(_MODULE, init, run, *(f"flax.nnx.{name}" for name in names))
 
 
 def _sized(call: Call, gets: Value, gives: Value) -> Attrs:
@@ -82,42 +71,18 @@ def _require(call: Call, attrs: Attrs, name: str, shape: Shape, code: str) -> Sh
     return call.facts.shape(shape)
 
 
-def _width(call: Call, attrs: Attrs, name: str = "out_features") -> Dim:
-    found = call.dim(attrs.get(name, NONE))
-    return call.symbol(name) if found is None else found
-
-
 def _linear(call: Call, attrs: Attrs, inputs: Value, **options: Value) -> Value:
     """The last axis of `in_features` becomes `out_features`."""
     shape = _require(call, attrs, "in_features", call.shape(inputs), "SHP401")
-    return call.tensor(with_last(call, shape, _width(call, attrs)), "float")
+    return call.tensor(with_last(call, shape, width(call, attrs, "out_features")), "float")
 
 
 _REST = "-precision=None -promote_dtype=None -preferred_element_type=None -dot_general=None"
 define(f"in_features out_features * -use_bias=True -rngs=None {_REST}", _sized, _linear, "Linear")
 
 
-def _conv(
-    call: Call,
-    gets: Value,
-    gives: Value,
-    kernel: Value,
-    strides: Value,
-    padding: Value,
-    spacing: Value,
-    dilation: Value,
-    groups: Value,
-) -> Attrs:
-    return {
-        **_sized(call, gets, gives),
-        "features": gives,
-        "kernel_size": kernel,
-        "strides": strides,
-        "padding": padding,
-        "input_dilation": spacing,
-        "kernel_dilation": dilation,
-        "feature_group_count": groups,
-    }
+def _conv(call: Call, gets: Value, gives: Value, *window: Value) -> Attrs:
+    return {**_sized(call, gets, gives), "features": gives, **convolution(*window)}
 
 
 def _run_conv(call: Call, attrs: Attrs, inputs: Value, **options: Value) -> Value:
@@ -164,7 +129,7 @@ def _embed(call: Call, count: Value, features: Value) -> Attrs:
 
 def _run_embed(call: Call, attrs: Attrs, inputs: Value, **options: Value) -> Value:
     """One vector for each number."""
-    return call.tensor(append_axis(call, call.shape(inputs), _width(call, attrs, "features")), "float")
+    return call.tensor(append_axis(call, call.shape(inputs), width(call, attrs)), "float")
 
 
 define("num_embeddings features * -rngs=None -promote_dtype=None", _embed, _run_embed, "Embed")
@@ -212,41 +177,16 @@ define(
 )
 
 
-def _nothing(call: Call, *args: Value) -> Attrs:
-    return {}
-
-
-def _keeping(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
-    """A layer that keeps the shape."""
-    return call.tensor(call.shape(inputs), call.dtype(inputs))
-
-
 define(
-    "-rate -broadcast_dims=() -deterministic=False -rng_collection='dropout' -rngs=None", _nothing, _keeping, "Dropout"
+    "-rate -broadcast_dims=() -deterministic=False -rng_collection='dropout' -rngs=None", nothing, keeping, "Dropout"
 )
 
 
-def _in_a_row(call: Call, *layers: Value) -> Attrs:
+def _layers(call: Call, *layers: Value) -> Attrs:
     return {"layers": Tup(layers)}
 
 
-def _run_in_a_row(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
-    """Each layer on the result of the one before."""
-    items = call.items(attrs["layers"])
-    if items is None or args or options:
-        return call.unknown()
-    for item in items:
-        inputs = call.apply(item, inputs)
-    return inputs
-
-
-@layer("flax.nnx.Sequential")
-class Sequential:
-    """https://flax.readthedocs.io/en/latest/api_reference/flax.nnx/helpers.html"""
-
-    bases = (_MODULE,)
-    init = staticmethod(_in_a_row)
-    forward = staticmethod(_run_in_a_row)
+register(_MODULE, _layers, in_a_row, "flax.nnx.Sequential", depth=2)
 
 
 @op("flax.nnx.Rngs")
