@@ -310,7 +310,7 @@ def accepted(body: list[str]) -> dict[str, str]:
 def test_what_is_accepted_never_diverges() -> None:
     counted = [0, 0]
 
-    @settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=200, suppress_health_check=list(HealthCheck))
     @given(st.lists(lines, min_size=1, max_size=3))
     def does_not_diverge(body: list[str]) -> None:
         files = accepted(body)

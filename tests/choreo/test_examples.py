@@ -93,7 +93,7 @@ def test_over_tcp_with_tls(name: str, tls: Any) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(st.lists(st.integers(-20, 20), max_size=10))
 def test_any_list_is_sorted(items: list[int]) -> None:
     for play in (sorting("merge_sort", "MergeSort", items), sorting("quick_sort", "QuickSort", items)):
@@ -101,7 +101,7 @@ def test_any_list_is_sorted(items: list[int]) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(st.integers(0, 10**7), st.integers(0, 10**7))
 def test_any_numbers_are_multiplied(left: int, right: int) -> None:
     play = product(left, right)

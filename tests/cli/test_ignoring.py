@@ -39,7 +39,7 @@ def checked(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     return [each["code"] for each in json.loads(capsys.readouterr().out)]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.sampled_from(PARTS), min_size=1, max_size=4),
     st.sampled_from(["\n", "\r\n"]),

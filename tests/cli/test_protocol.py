@@ -83,7 +83,7 @@ REQUESTS = st.builds(
 )
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(sent=st.lists(REQUESTS, max_size=3), cut=st.integers(0, 40))
 def test_what_the_library_writes_is_read(sent: list[Any], cut: int) -> None:
     """Requests in order; of one that is cut short at the end of the stream, nothing."""
@@ -104,7 +104,7 @@ def read(data: bytes) -> list[Request]:
         os.close(reading)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(code=st.integers(0, 300), output=st.text(max_size=300), identity=st.integers(-(2**31), 2**31 - 1))
 def test_the_library_reads_what_is_answered(code: int, output: str, identity: int) -> None:
     from google.protobuf import proto

@@ -180,5 +180,5 @@ class People(RuleBasedStateMachine):
 def test_people_and_autofix() -> None:
     run_state_machine_as_test(
         People,
-        settings=settings(derandomize=True, max_examples=12, stateful_step_count=8, deadline=None, database=None),
+        settings=settings(max_examples=12, stateful_step_count=8),
     )

@@ -35,9 +35,7 @@ HOSTILE = [
     "",
 ]
 texts = st.one_of(st.sampled_from(HOSTILE), st.text(st.sampled_from("\n\r:#[]%0A3C=,;ab é\udcff\x1b"), max_size=20))
-often = settings(
-    derandomize=True, max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+often = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def shown(text: str) -> str:

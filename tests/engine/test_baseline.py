@@ -63,7 +63,7 @@ def wrote(report: Report) -> Report:
     return report
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(PROJECT, PROJECT, st.integers(0, 3), st.integers(0, 3))
 def test_what_is_reported_is_what_is_more_than_before(old: Project, new: Project, one: int, other: int) -> None:
     """`new` is any other program: lines and functions inserted, removed, moved and repeated, files added and removed."""
@@ -217,7 +217,7 @@ def test_places_that_hold_no_baseline(folder: Path) -> None:
         against("write", "/dev/zero")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

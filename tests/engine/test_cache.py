@@ -188,7 +188,7 @@ LEAVES = st.sampled_from(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 10**6), LEAVES)
 def test_any_part_of_an_entry_may_be_anything(program: Path, number: int, leaf: Any) -> None:
     """Whatever stands there instead: no traceback, and a report that each form can print."""

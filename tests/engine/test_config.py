@@ -138,9 +138,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(KEYS), VALUES)
 @example("src", '["\\u0000"]')
 @example("memory-limit", str(10**30))

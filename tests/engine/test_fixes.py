@@ -52,7 +52,7 @@ def test_findings_without_fixes() -> None:
     assert mended([Diagnostic("SHP101", "no", Span("a.py", 1, 1, 1, 2))], {"a.py": "a"}) == {}
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5), st.text("xy\n", max_size=3)), max_size=5))
 def test_as_replacing_one_after_the_other(wanted: list[tuple[int, int, str]]) -> None:
     text = "ab\ncd\r\nef\rgh\n" * 2

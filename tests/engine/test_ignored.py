@@ -78,7 +78,7 @@ def answered(top: Path, paths: list[str]) -> set[str]:
     return {os.path.relpath(path, top) for path in ignored([str(top / path) for path in paths], str(top))}
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(st.lists(files, min_size=1, max_size=6), rules, st.lists(st.tuples(names, rules), max_size=2), rules)
 @example(["a/b/a.py", "a/a.py"], ["*", "!*/", "!a.py"], [], [])
 @example(["a/b/a.py"], ["a/**/b"], [("a", ["!*.py"])], ["*.py"])

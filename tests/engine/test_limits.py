@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from distml.engine import workers
@@ -134,7 +134,6 @@ def looks_until_over(eye: Eye, limit: float, most: int) -> int | None:
     return next((look for look in range(most) if vigil.over()), None)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.floats(0, 0.9), st.booleans()), min_size=1, max_size=50), st.floats(0.1, 20))
 def test_a_worker_that_makes_progress_within_its_limit_is_never_ended(
     shares: list[tuple[float, bool]], limit: float

@@ -52,7 +52,7 @@ def said_by_git(folder: Path, name: str) -> set[int]:
     return found
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(FILES, FILES, ENDS, ENDS)
 def test_lines_are_those_of_git(old: dict[str, list[str]], new: dict[str, list[str]], one: str, other: str) -> None:
     with TemporaryDirectory() as made:

@@ -173,7 +173,7 @@ def f(x):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(programs())
 @example(ENDS_BETWEEN_PASSES)
 @example(ONE_OF_TWO_CALLS)

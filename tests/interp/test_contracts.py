@@ -173,7 +173,7 @@ def ends_at(text: str, flag: str) -> int | None:
 def test_what_ends_well_has_no_finding_and_what_ends_in_a_check_has_one() -> None:
     counts: Counter[str] = Counter()
 
-    @settings(max_examples=80, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=80, suppress_health_check=list(HealthCheck))
     @given(st.integers(0, 2**32))
     def holds(seed: int) -> None:
         text, plain = written(Random(seed))

@@ -138,7 +138,7 @@ def program(random: Random) -> tuple[str, list[str]]:
     return text, arrays(text, known)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None, database=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**9))
 def test_every_name_sees_the_change(seed: int) -> None:
     with warnings.catch_warnings():

@@ -67,7 +67,7 @@ def options(vm: Machine, value: Value) -> list[str]:
     return sorted(describe(vm, value).split(" | "))
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=300)
 @given(st.lists(REAL, min_size=2, max_size=6))
 def test_a_join_covers_what_is_joined(vm: Machine, reals: list[Any]) -> None:
     values = [made(vm, real) for real in reals]
@@ -77,7 +77,7 @@ def test_a_join_covers_what_is_joined(vm: Machine, reals: list[Any]) -> None:
     assert all(match(vm, joined, real) is not Match.NO for real in reals), describe(vm, joined)
 
 
-@settings(max_examples=200, derandomize=True, deadline=None, database=None)
+@settings(max_examples=200)
 @given(REAL, REAL)
 def test_a_join_has_no_sides(vm: Machine, one: Any, other: Any) -> None:
     left, right = made(vm, one), made(vm, other)
@@ -85,7 +85,7 @@ def test_a_join_has_no_sides(vm: Machine, one: Any, other: Any) -> None:
     assert join_values(vm, left, left) == left
 
 
-@settings(max_examples=200, derandomize=True, deadline=None, database=None)
+@settings(max_examples=200)
 @given(st.lists(REAL, min_size=2, max_size=5))
 def test_widening_covers_and_ends(vm: Machine, reals: list[Any]) -> None:
     values = [made(vm, real) for real in reals]

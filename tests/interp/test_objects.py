@@ -12,9 +12,7 @@ from interp.objects import Program, changed, filled, mistaken
 from interp.programs import errors_of, run, shown
 
 pytestmark = [pytest.mark.requires("torch"), pytest.mark.filterwarnings("ignore")]
-MANY = settings(
-    max_examples=120, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
+MANY = settings(max_examples=120, suppress_health_check=list(HealthCheck))
 
 
 def runs(program: Program) -> bool:

@@ -76,7 +76,7 @@ def no_gradients() -> Iterator[None]:
 def test_a_program_that_runs_has_no_finding(library: str, kind: str) -> None:
     counts: Counter[str] = Counter()
 
-    @settings(max_examples=70, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=70, suppress_health_check=list(HealthCheck))
     @given(st.integers(0, 2**32))
     def examine(seed: int) -> None:
         counts.update(check_running(written(library, Random(seed), getattr(TEMPLATES[library], kind), wrong=False)))
@@ -93,7 +93,7 @@ def test_a_mistake_is_found_where_it_is(library: str, kind: str, floor: float) -
     missed: list[Verdict] = []
     templates = [each for each in getattr(TEMPLATES[library], kind) if each not in TEMPLATES[library].BY_DATA]
 
-    @settings(max_examples=90, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=90, suppress_health_check=list(HealthCheck))
     @given(st.integers(0, 2**32))
     def examine(seed: int) -> None:
         writer = written(library, Random(seed), templates, wrong=True)

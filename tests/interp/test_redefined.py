@@ -110,7 +110,7 @@ def program(random: Random) -> tuple[str, list[str]]:
     return text, arrays(text, known)
 
 
-@settings(max_examples=40, derandomize=True, deadline=None, database=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**9))
 def test_operators_and_functions_do_what_classes_want(seed: int) -> None:
     with warnings.catch_warnings():

@@ -79,7 +79,7 @@ def program(items: list[int], steps: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-@settings(max_examples=60, derandomize=True, deadline=None, database=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 3), max_size=7), st.lists(st.sampled_from(TAKING), min_size=1, max_size=3))
 @example([0, 1, 2, 3, 0], ["list(zip_longest(it, it, fillvalue=1))"])
 @example([0, 1, 2, 3], ["list(map(add, it, it))"])

@@ -25,9 +25,7 @@ from distml.values import Opaque, Tensor, Tup
 
 from interp import calling
 
-MANY = settings(
-    max_examples=150, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
+MANY = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 NAMED = re.compile(r"[a-z_]+[0-9_]*")
 
 

@@ -318,7 +318,7 @@ def present() -> None:
 def test_what_is_never_reached_is_never_reported() -> None:
     judged: list[str] = []
 
-    @settings(max_examples=150, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=150, suppress_health_check=list(HealthCheck))
     @given(st.integers(0, 2**32))
     def examine(seed: int) -> None:
         verdict = judge(Guards(Random(seed)).program())

@@ -76,7 +76,7 @@ operands = st.tuples(numbers, hows)
 steps = st.lists(st.tuples(st.sampled_from(sorted(OPERATORS)), operands, st.booleans()), min_size=1, max_size=4)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(operands, steps)
 def test_arithmetic_covers_what_python_computes(first: tuple[Any, str], rest: list[Any]) -> None:
     setting = Setting()
@@ -96,7 +96,7 @@ def test_arithmetic_covers_what_python_computes(first: tuple[Any, str], rest: li
         assert covers(setting.world, value, real, setting.env), f"{pair} {op}: {value!r} for {real!r}"
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(operands, operands, st.sampled_from(sorted(COMPARISONS)))
 def test_comparisons_are_right_when_they_are_certain(left: Any, right: Any, op: str) -> None:
     setting = Setting()
@@ -104,7 +104,7 @@ def test_comparisons_are_right_when_they_are_certain(left: Any, right: Any, op: 
     assert answer is None or answer == COMPARISONS[op](left[0], right[0])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.tuples(st.integers(0, 3), hows), max_size=3),
     st.lists(st.tuples(st.integers(0, 3), hows), max_size=3),
@@ -120,7 +120,7 @@ def test_comparisons_of_tuples_are_right_when_they_are_certain(left: Any, right:
     assert inside is None or inside == (2 in reals[0])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(operands, st.sampled_from(["-", "+", "~"]))
 def test_unary_operators(operand: Any, op: str) -> None:
     setting = Setting()

@@ -83,7 +83,7 @@ def list_step(setting: Setting, name: str, index: Any, value: Any, part: tuple[A
     return table.get(name, ([], []))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     st.lists(values, max_size=4),
     st.lists(
@@ -114,7 +114,7 @@ DICT_METHODS = ["__setitem__", "__getitem__", "get", "pop", "setdefault", "updat
 DICT_METHODS += ["__contains__", "__len__", "clear", "popitem", "__delitem__"]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     st.dictionaries(st.sampled_from("abc"), values, max_size=3),
     st.lists(st.tuples(st.sampled_from(DICT_METHODS), st.sampled_from("abcd"), hows, values), max_size=6),
@@ -148,7 +148,7 @@ SET_METHODS = ["add", "discard", "union", "intersection", "difference", "update"
 SET_METHODS += ["issubset", "isdisjoint", "symmetric_difference", "__contains__"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(values, max_size=3, unique_by=lambda value: value[0]),
     st.lists(st.tuples(st.sampled_from(SET_METHODS), values), max_size=5),

@@ -265,7 +265,7 @@ PIPES = ["list", "tuple", "reversed", "sorted", "enumerate", "zip", "islice", "c
 PIPES += ["accumulate", "batched", "product", "repeat", "iter", "zip_longest"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=4),
     st.booleans(),

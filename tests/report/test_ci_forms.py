@@ -91,7 +91,7 @@ def check(element: ET.Element) -> None:
         check(each)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(_report)
 def test_junit_is_well_formed_and_its_counts_are_right(report: Report) -> None:
     root = ET.fromstring(rendered("junit", report).encode())
@@ -125,7 +125,7 @@ def test_a_reader_of_junit_finds_the_findings(tmp_path: Path) -> None:
     assert not cases["b.py", "distml"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(_report)
 def test_code_quality_has_the_fields_that_gitlab_reads(report: Report) -> None:
     issues = json.loads(rendered("gitlab", report))

@@ -60,7 +60,7 @@ def cell(content: str) -> str:
     return found[1]
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts)
 @example("a|b")
 def test_code_is_one_cell_and_reads_as_written(text: str) -> None:
@@ -69,7 +69,7 @@ def test_code_is_one_cell_and_reads_as_written(text: str) -> None:
     assert html.unescape(inside[1]) == safe(text.replace("\t", " "))
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts)
 def test_prose_is_words(text: str) -> None:
     inside = cell(prose(text))
@@ -79,7 +79,7 @@ def test_prose_is_words(text: str) -> None:
     assert read == ([line for line in lines if line] or [""])
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts)
 def test_a_block_ends_where_it_should(text: str) -> None:
     page = rendered(f"{fenced(text, 'diff')}\nafter\n")

@@ -121,7 +121,7 @@ def test_the_worker_answers_in_safe_text(hostile: Path) -> None:
     assert text == safe_text(text)
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text())
 def test_safe_text_is_seen_as_itself(text: str) -> None:
     shown = safe(text)
@@ -165,7 +165,7 @@ NAMES = st.text(
 
 
 @pytest.mark.requires("git")
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(NAMES)
 def test_patches_apply_to_files_of_any_name(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     folder = tmp_path_factory.mktemp("patched")

@@ -24,7 +24,7 @@ from distml.rewrites.model import Annotation, Rewritten, Target
 STYLES = ("jaxtyping", "fx", "comment")
 dims = st.none() | st.lists(st.sampled_from(("b", "n", "2*n", "h // 4", 3, 1, None)), max_size=3).map(tuple)
 annotations = st.builds(Annotation, dims, st.sampled_from(("float", "int", "bool", None)))
-few = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

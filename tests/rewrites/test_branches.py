@@ -17,7 +17,7 @@ from distml.rewrites.branches import remove_branches
 from distml.rewrites.model import Decision, Rewritten
 
 KNOWN = {ast.unparse(ast.parse(text)): "always" for text in TRUE} | {ast.unparse(ast.parse(t)): "never" for t in FALSE}
-few = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 def compiles(program: str) -> bool:

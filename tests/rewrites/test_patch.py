@@ -229,7 +229,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.lists(LINES, max_size=8), st.sampled_from(["\n", "\r\n"]))
 def test_guards_change_nothing_but_what_they_guard(lines: list[str], end: str) -> None:
     program = "".join(f"{line}\n" for line in lines).replace("\n", end)

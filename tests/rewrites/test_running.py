@@ -58,7 +58,7 @@ def tensor(annotation: Annotation, which: int = 0) -> Any:
     return torch.zeros([size(dim) for dim in dims], dtype=dtypes[which % len(dtypes)])
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(x=annotations, y=annotations, z=annotations)
 def test_what_fits_is_accepted(x: Annotation, y: Annotation, z: Annotation) -> None:
     f = annotated("def f(x, y=None, *, z): return x\n", {"x": x, "y": y, "z": z})

@@ -92,7 +92,7 @@ texts = st.lists(st.sampled_from(("a", "b", "", "c\r", "ü")), max_size=8).map("
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="not run: needs git")
-@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(old=texts.filter(bool), new=texts.filter(bool))
 def test_the_difference_is_a_patch(tmp_path_factory: pytest.TempPathFactory, old: str, new: str) -> None:
     folder = tmp_path_factory.mktemp("patch")

@@ -293,7 +293,7 @@ def test_weights_that_did_not_load() -> None:
     assert {verdict.status for verdict in compared(pair(), single).values()} == {"unknown"}
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.floats(0.05, 20.0))
 def test_the_rate_verdict_is_about_the_way_of_the_weights(ratio: float) -> None:
     verdict = compared([record(0, ratio), record(1, ratio)], alone())["rate"]

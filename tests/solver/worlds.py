@@ -32,7 +32,7 @@ SYMBOLS = [Symbol(name, number, low) for number, (name, low) in enumerate(LOWS.i
 FLAGS = [Flag("p", 1), Flag("q", 2)]
 BOX = range(7)
 
-quick = settings(max_examples=120, deadline=None, derandomize=True, database=None)
+quick = settings(max_examples=120)
 
 leaves = st.sampled_from(SYMBOLS).map(Dim.symbol) | st.integers(-4, 6).map(Dim.of)
 

@@ -201,14 +201,14 @@ def shapes(draw: st.DrawFn) -> tuple[Axis, ...]:
     return tuple(found)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(shapes())
 def test_what_is_shown_of_axes_reads_back(expected: tuple[Axis, ...]) -> None:
     text = ShapeHint("Float", expected).text.strip("[]").replace(", ", " ")
     assert parse_axes(text) == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.one_of(st.integers(0, 999), st.none(), st.from_regex(r"[A-Z]{2}", fullmatch=True)), max_size=4))
 def test_tensor_types_read_back(sizes: list[int | str | None]) -> None:
     written = ", ".join("Dyn" if size is None else str(size) for size in sizes)
@@ -216,7 +216,7 @@ def test_tensor_types_read_back(sizes: list[int | str | None]) -> None:
     assert axes(f"TensorType([{written}])") == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(expressions, st.dictionaries(names, st.integers(1, 9)))
 def test_expressions_calculate_as_python_does(expression: Expression, sizes: dict[str, int]) -> None:
     text = expression_text(expression)
@@ -236,7 +236,7 @@ def test_expressions_calculate_with_dimensions() -> None:
 
 
 @pytest.mark.requires("jaxtyping", "numpy")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.text(alphabet="ab_#*?.=+ 23/,", max_size=5), max_size=3).map(" ".join))
 def test_jaxtyping_reads_the_same_axes(text: str) -> None:
     import jaxtyping

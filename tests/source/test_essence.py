@@ -103,7 +103,7 @@ def test_the_tree_is_parsed_anew_afterwards() -> None:
     assert docstring == "A net."
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 16), st.text("ab #é\"'(", max_size=12)), max_size=4))
 def test_comments_anywhere(comments: list[tuple[int, str]]) -> None:
     lines = PROGRAM.split("\n")

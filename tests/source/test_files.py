@@ -17,7 +17,7 @@ NAMES = st.sampled_from(["a", "b", "a.py", "b.py", "__init__.py", "data.txt"])
 PATHS = st.builds(lambda folders, name: "/".join([*folders, name]), st.lists(st.sampled_from("ab"), max_size=2), NAMES)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(files=st.sets(PATHS, max_size=5), asked=PATHS)
 def test_as_a_disk(tmp_path_factory: pytest.TempPathFactory, files: set[str], asked: str) -> None:
     files = {path for path in files if not any(other.startswith(path + "/") for other in files)}

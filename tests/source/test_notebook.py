@@ -130,7 +130,7 @@ def shape(body: list[ast.stmt]) -> str:
 
 
 @pytest.mark.requires("IPython")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from([*PLAIN, *MAGIC]), max_size=6), st.sampled_from(["", "  ", "\t"]), st.booleans())
 def test_a_cell_means_what_ipython_makes_of_it(parts: list[str], indent: str, blank: bool) -> None:
     source = "\n" * blank + "\n".join(parts)
@@ -159,7 +159,7 @@ def test_cells_of_which_ipython_runs_the_text_are_code(magic: str, body: str) ->
         assert ("out = get_ipython()" in read.program) is ("out" in magic and not body.startswith(" "))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.tuples(

@@ -15,7 +15,7 @@ from distml.writing.files import File, WriteError, replace, roots_of, write_file
 from writing.layouts import KINDS, WRITABLE, put, state
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from(KINDS) | st.sampled_from(WRITABLE), min_size=1, max_size=4))
 def test_all_or_none(tmp_path_factory: pytest.TempPathFactory, kinds: list[str]) -> None:
     top = tmp_path_factory.mktemp("top")

@@ -153,7 +153,7 @@ def projected(files: dict[str, str], numbers: tuple[int, int, int]) -> int:
 def test_what_is_accepted_ends_with_the_sequential_result() -> None:
     accepted = [0, 0]
 
-    @settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=250, suppress_health_check=list(HealthCheck))
     @given(statements(2), st.tuples(*[st.integers(-5, 5)] * 3))
     def ends_so(body: list[Statement], numbers: tuple[int, int, int]) -> None:
         text = program(body)
@@ -183,7 +183,7 @@ def without_selects(body: list[Statement]) -> list[Statement]:
 def test_inferred_selects_keep_the_meaning() -> None:
     completed = [0, 0]
 
-    @settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=100, suppress_health_check=list(HealthCheck))
     @given(statements(2).map(without_selects), st.tuples(*[st.integers(-5, 5)] * 3))
     def keep_it(body: list[Statement], numbers: tuple[int, int, int]) -> None:
         text = program(body)

@@ -20,7 +20,7 @@ from distml.choreo.runtime.errors import Malformed
 T = TypeVar("T")
 Count = NewType("Count", int)
 MIB = 1024 * 1024
-quick = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+quick = settings(max_examples=40)
 
 
 class Color(Enum):

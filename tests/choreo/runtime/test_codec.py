@@ -16,7 +16,7 @@ from distml.choreo.runtime.codec import Codec, Limits
 from distml.choreo.runtime.errors import Malformed
 from distml.choreo.runtime.frames import Abort, Bye, Label, Value, pack, unpack
 
-quick = settings(max_examples=90, deadline=None, derandomize=True, database=None)
+quick = settings(max_examples=90)
 
 
 class Color(Enum):

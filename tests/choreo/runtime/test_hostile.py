@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distml.choreo.runtime import (
@@ -116,7 +116,7 @@ def test_what_is_no_label_is_a_protocol_error(frame: Frame, reason: str, duel: D
         duel.end.select(Answer)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=60), st.booleans())
 def test_any_bytes_are_a_value_or_an_error(data: bytes, whole: bool) -> None:
     duel = Duel(timeout=0.2)
@@ -340,7 +340,7 @@ def test_nobody_listens() -> None:
         connect(bob, "Alice", address)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(st.lists(st.sampled_from(["send", "receive", "tell", "hear"]), max_size=5), st.data())
 def test_parties_that_do_not_fit_end_with_an_error_and_never_wait_for_ever(steps: list[str], data: Any) -> None:
     def does(plan: list[str], peer: str) -> Any:

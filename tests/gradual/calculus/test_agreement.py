@@ -23,13 +23,7 @@ from gradual.calculus.generated import expressions, tensors
 
 LEAST = 1
 RANKS = range(5)
-exact = settings(
-    derandomize=True,
-    max_examples=30,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+exact = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 few = settings(exact, max_examples=12)
 x, y = Variable("x"), Variable("y")
 

@@ -30,7 +30,7 @@ from gradual.calculus.generated import (
     well_typed_steps,
 )
 
-exact = settings(derandomize=True, max_examples=150, deadline=None, database=None)
+exact = settings(max_examples=150)
 x, y = Variable("x"), Variable("y")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from oracles.calculus.check import expression_type, well_typed
 from oracles.calculus.constraints import generate
 from oracles.calculus.migrations import Migrations, solution_precision
@@ -28,9 +28,7 @@ from distml.solver.formula import FALSE, at_least, both, equal, less, negate
 from gradual.calculus import figures
 from gradual.calculus.generated import plain, plain_context, plain_expression, programs, tensors, typed, types
 
-exact = settings(
-    derandomize=True, max_examples=25, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
+exact = settings(max_examples=25)
 few = settings(exact, max_examples=8)
 x, y = Variable("x"), Variable("y")
 SMALL = range(4)

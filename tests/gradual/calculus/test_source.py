@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.calculus.check import expression_type, gradual_type, well_typed
 from oracles.calculus.programs import Add, Conv2D, Declaration, Program, Reshape, Variable, subterms
@@ -13,9 +13,7 @@ from oracles.calculus.types import Dyn, consistent, tensor
 from gradual.calculus.generated import accepted_by, static_types, tensors, well_typed_steps
 
 pytestmark = pytest.mark.requires("torch", "jaxtyping")
-exact = settings(
-    derandomize=True, max_examples=120, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
+exact = settings(max_examples=120)
 x, y = Variable("x"), Variable("y")
 LEAST = 1
 

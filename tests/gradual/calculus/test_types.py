@@ -20,7 +20,7 @@ from oracles.calculus.types import (
 from gradual.calculus import figures
 from gradual.calculus.generated import blurred, plain, targets, types
 
-exact = settings(derandomize=True, max_examples=150, deadline=None, database=None)
+exact = settings(max_examples=150)
 pairs = st.tuples(types(), types()) | types().flatmap(lambda t: st.tuples(blurred(t), blurred(t)))
 refined = types().flatmap(lambda t: st.tuples(blurred(t), st.just(t)))
 

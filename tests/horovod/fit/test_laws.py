@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(program=programs())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_every_model_is_covered_once(folder: Path, program: str) -> None:
     (file,) = rewritten(program, folder).files.values()
     calls = [node for node in ast.walk(ast.parse(file.source)) if isinstance(node, ast.Call)]
@@ -93,7 +93,7 @@ def _shared(program: str) -> int:
 
 
 @given(program=programs())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_other_lines_stay(folder: Path, program: str) -> None:
     (file,) = rewritten(program, folder).files.values()
     steps = difflib.ndiff(program.splitlines(), file.source.splitlines())
@@ -103,7 +103,7 @@ def test_other_lines_stay(folder: Path, program: str) -> None:
 
 
 @given(program=programs())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_twice_is_once(folder: Path, program: str) -> None:
     (file,) = rewritten(program, folder).files.values()
     again = rewritten(file.source, folder)
@@ -113,7 +113,7 @@ def test_twice_is_once(folder: Path, program: str) -> None:
 
 @pytest.mark.parametrize("options", [Options(scale_lr="none", shard="none"), Options(shard="steps", warmup=2)])
 @given(program=programs())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_options_are_kept(folder: Path, program: str, options: Options) -> None:
     (file,) = rewritten(program, folder, options).files.values()
     assert ("slice(" in file.source) is (options.shard == "auto")

@@ -153,7 +153,7 @@ def written(loop: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("form", LOOPS)
 @given(st.integers(0, 12), st.integers(1, 4))
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=12)
 def test_ranks_share_the_batches_and_make_equally_many_steps(form: str, count: int, size: int) -> None:
     program, rewritten = written(LOOPS[form])
     alone, _ = fed(program, count)

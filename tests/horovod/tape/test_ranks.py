@@ -273,7 +273,7 @@ def step(x):
 
 
 """
-LIMITS = settings(max_examples=40, deadline=None)
+LIMITS = settings(max_examples=40)
 SIZES = st.integers(1, 4)
 
 

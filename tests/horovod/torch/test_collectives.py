@@ -113,7 +113,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=5, deadline=None, derandomize=True)
+@settings(max_examples=5)
 @given(LINES, LINES)
 def test_other_lines_stay_as_they_are(above: list[str], below: list[str]) -> None:
     program = CLIPPED.replace("best = 1e9\n", "\n".join([*above, "best = 1e9", *below, ""]))
