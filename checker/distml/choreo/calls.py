@@ -11,6 +11,8 @@ from distml.choreo.read import dotted, is_static, last, parts_of
 
 if TYPE_CHECKING:
     from distml.choreo.expressions import Scope
+    from distml.choreo.kinds import Hint
+    from distml.choreo.purity import Purity
 
 
 class Calls:
@@ -19,12 +21,19 @@ class Calls:
     module: Module
     facts: Facts
     scope: Scope
+    called: dict[ast.expr, list[Hint] | None]
+    """Functions that are judged with a call, and the types of the arguments that it calls them with."""
 
     if TYPE_CHECKING:
 
+        @property
+        def purity(self) -> Purity: ...
+
         def check(self, node: ast.expr) -> Located: ...
         def wanted(self, node: ast.expr, target: Located, code: str, what: str) -> Located: ...
-        def meet(self, node: ast.expr, operands: list[ast.expr]) -> Located: ...
+        def meet(
+            self, node: ast.expr, operands: list[ast.expr], checked: frozenset[ast.expr] = frozenset()
+        ) -> Located: ...
         def settle(self, node: ast.expr, place: frozenset[str] | None) -> None: ...
         def unchanged(self, node: ast.expr, place: frozenset[str] | None) -> None: ...
 
@@ -213,13 +222,20 @@ class Calls:
 
     def _local(self, node: ast.Call) -> Located:
         function = node.func
-        is_field = isinstance(function, ast.Attribute) and self.check(function.value).kind is Kind.OBJECT
+        held = self.facts.types.get(function.value) if isinstance(function, ast.Attribute) else None
+        is_field = held is not None and held.kind is Kind.OBJECT
         if isinstance(function, ast.Attribute) and function.attr in ("com", "select") and not is_field:
             message = f"cannot determine whether `{ast.unparse(function.value)}` is a channel, or between which roles"
             self.facts.say("CHO402", node, message, "annotate it in this file: `Channel[T, A, B]`")
         operands = [function.value] if isinstance(function, ast.Attribute) and not is_field else [function]
         operands += [*node.args, *(each.value for each in node.keywords)]
-        return self.meet(node, operands)
+        functions = self.purity.functions(node)
+        checked = [each for each in operands if each not in functions]
+        for each in checked:
+            if held is None or each is not getattr(function, "value", None):
+                self.check(each)
+        self.called |= self.purity.called(node)  # with arguments of which types is known now
+        return self.meet(node, operands, frozenset(checked))
 
 
 def _is_label(node: ast.expr) -> bool:

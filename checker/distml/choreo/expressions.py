@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from distml.choreo.calls import Calls
 from distml.choreo.changes import changed_by
 from distml.choreo.facts import Facts, Invocation, Placed, Transfer, names
-from distml.choreo.hints import Hint, element, targets
+from distml.choreo.hints import element, targets
+from distml.choreo.kinds import Hint
 from distml.choreo.model import EVERYWHERE, Kind, Located, Module
-from distml.choreo.purity import Purity
+from distml.choreo.purity import Purity, defaults_of
 from distml.choreo.read import last
 
 Place = frozenset[str] | None
@@ -41,6 +42,7 @@ class Expressions(Calls):
 
     def __init__(self, module: Module, facts: Facts, scope: Scope) -> None:
         self.module, self.facts, self.scope = module, facts, scope
+        self.called: dict[ast.expr, list[Hint] | None] = {}
 
     def check(self, node: ast.expr) -> Located:
         """The type and place of an expression."""
@@ -55,7 +57,10 @@ class Expressions(Calls):
         """With the type of the data, and whether each of several parties may come to something else."""
         purity = self.purity
         several = found.roles is None or len(found.roles) > 1
-        loose = several and (found.loose or (self._is_local(node) and purity.differs(node)))
+        own = (
+            node not in self.called and self._is_local(node) and purity.differs(node)
+        )  # else it is judged with its call
+        loose = several and (found.loose or own)
         return found._replace(loose=loose, data=found.data if found.data is not None else purity.hints.of(node))
 
     def _is_local(self, node: ast.expr) -> bool:
@@ -131,14 +136,14 @@ class Expressions(Calls):
         elif known.also and place - (known.place or frozenset()):
             self.facts.types[node] = known._replace(roles=tuple(sorted((known.known or frozenset()) & place)))
 
-    def meet(self, node: ast.expr, operands: Iterable[ast.expr]) -> Located:
-        """Where all operands are."""
+    def meet(self, node: ast.expr, operands: Iterable[ast.expr], checked: frozenset[ast.expr] = frozenset()) -> Located:
+        """Where all operands are, of which those are checked."""
         operands = list(operands)
         place: Place = None
         loose = False
         first: ast.expr | None = None
         for operand in operands:
-            found = self.check(operand)
+            found = self.facts.types[operand] if operand in checked else self.check(operand)
             loose |= found.loose
             if found.kind is not Kind.DATA:
                 self.facts.say("CHO104", operand, f"{_named(found)} cannot be used by local code")
@@ -255,10 +260,14 @@ class Expressions(Calls):
         if self.local_only((node.body,), "a lambda"):
             return Located(Kind.DATA, self.scope.everyone)
         inner = Expressions(self.module, self.facts, self.scope.copy())
-        for arg in (*node.args.args, *node.args.kwonlyargs):
-            inner.scope.types[arg.arg] = EVERYWHERE
-        found = inner.check(node.body)
-        return Located(Kind.DATA, found.roles, loose=found.loose)
+        given = {each.arg: None for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        given |= dict(zip([each.arg for each in node.args.args], self.called.get(node) or []))  # type: ignore[arg-type]
+        inner.scope.types |= {name: EVERYWHERE._replace(data=hint) for name, hint in given.items()}
+        inner.check(node.body)
+        defaults = defaults_of(node)
+        for each in defaults:
+            self.check(each)
+        return self.meet(node, [*defaults, node.body], frozenset((*defaults, node.body)))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Located:
         inner = Expressions(self.module, self.facts, self.scope.copy())

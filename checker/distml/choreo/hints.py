@@ -10,20 +10,21 @@ import ast
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from distml.choreo.read import last, parts_of
+from distml.choreo.kinds import Hint, Kinds, head, is_enum, parameters
+from distml.choreo.read import last
 from distml.choreo.surroundings import SETS, Surroundings
 
-Hint = ast.expr | None
 _RESULTS = {
     "str": "abs:int ascii bin chr format hex input oct repr str str.capitalize str.casefold str.center str.format str.join "
     "str.lower str.lstrip str.replace str.rstrip str.strip str.title str.upper str.zfill str.removeprefix str.removesuffix "
     "bytes.decode bytes.hex hashlib.hexdigest str.ljust str.rjust str.swapcase str.translate str.expandtabs",
-    "bytes": "bytes bytearray str.encode hashlib.digest",
-    "int": "int len ord round id hash str.count str.find str.index str.rfind str.rindex list.count list.index "
-    "int.bit_length int.bit_count tuple.count tuple.index",
+    "bytes": "struct.pack base64.b64encode base64.b64decode bytes bytearray str.encode hashlib.digest",
+    "int": "math.floor math.ceil math.gcd math.lcm math.isqrt math.comb math.factorial math.trunc math.perm zlib.crc32 "
+    "bisect.bisect bisect.bisect_left bisect.bisect_right int len ord round id hash str.count str.find str.index str.rfind "
+    "str.rindex list.count list.index int.bit_length int.bit_count tuple.count tuple.index",
     "bool": "bool all any callable isinstance issubclass str.endswith str.startswith str.isdigit str.isalpha "
     "set.isdisjoint set.issubset set.issuperset",
-    "float": "float",
+    "float": "float math.sqrt math.sin math.cos math.exp math.log math.log2 math.log10 math.pow math.fsum math.dist math.hypot",
     "complex": "complex",
     "list[str]": "str.split str.rsplit str.splitlines",
     "tuple[str, str, str]": "str.partition str.rpartition",
@@ -35,6 +36,7 @@ _RESULTS = {
     "Counter": "Counter",
     "range": "range",
 }
+_VIEWS = frozenset(("dict_keys", "dict_items"))
 _RESULT = {name.partition(":")[0]: kind for kind, names in _RESULTS.items() for name in names.split()}
 
 
@@ -49,6 +51,7 @@ class Hints:
 
     def __init__(self, module: Surroundings, names: Mapping[str, Hint], known: Callable[[ast.expr], Hint]) -> None:
         self.module, self.names, self.known = module, names, known
+        self.kinds = Kinds(module)
 
     def of(self, node: ast.expr) -> Hint:
         """The type of an expression."""
@@ -62,15 +65,29 @@ class Hints:
         """The name of the class of an expression: `list` for one of `list[int]`; empty where it is not known."""
         return head(self.of(node))
 
-    def is_set(self, node: ast.expr) -> bool:
-        """Whether going through a value has an order that depends on who does it."""
-        return self.module.is_set(self.of(node))
+    def is_ordered(self, node: ast.expr) -> bool:
+        """Whether all parties go through a value in the same order."""
+        return self.kinds.has_order(self.of(node))
 
     def _constant(self, node: ast.Constant) -> Hint:
         return written("None" if node.value is None else type(node.value).__name__) if node.value is not ... else None
 
     def _name(self, node: ast.Name) -> Hint:
-        return self.names.get(node.id)
+        if node.id not in self.names and self.module.local_class(node.id) is not None:
+            return written(f"type[{node.id}]")
+        return self.names[node.id] if node.id in self.names else self._constant_of_file(node.id)
+
+    def _constant_of_file(self, name: str) -> Hint:
+        """The type of a variable that the file sets once."""
+        told = self.module.told_types
+        if name not in told:
+            told[name] = None  # while it is found out
+            given = self.module.constant(name)
+            if isinstance(given, ast.AnnAssign):
+                told[name] = given.annotation
+            elif given is not None:
+                told[name] = Hints(self.module, {}, lambda _: None).of(given.value)
+        return told[name]
 
     def _joinedstr(self, node: ast.JoinedStr) -> Hint:
         return written("str")
@@ -82,7 +99,7 @@ class Hints:
         else:
             inner = self.within(node)
             inside = inner.of(node.elt)
-            if isinstance(node, ast.GeneratorExp) and any(inner.is_set(each.iter) for each in node.generators):
+            if isinstance(node, ast.GeneratorExp) and not all(inner.is_ordered(each.iter) for each in node.generators):
                 name = "set"  # has no more of an order than what it goes through
         return written(name if inside is None else f"{name}[{ast.unparse(inside)}]")
 
@@ -125,13 +142,15 @@ class Hints:
             return self.of(node.left)
         left, right = self.of(node.left), self.of(node.right)
         kinds = {head(left), head(right)}
-        if kinds & SETS:
+        if kinds & SETS or (kinds & _VIEWS and not isinstance(node.op, ast.Mod)):
             return written("set")
         if kinds <= {"int", "bool", "float"}:
             return written("float" if "float" in kinds or isinstance(node.op, ast.Div) else "int")
         if isinstance(node.op, ast.Mod | ast.Mult) or left is None:
             return left if head(left) in ("str", "bytes", "list", "tuple") else right
-        return left if head(left) == head(right) else None
+        if head(left) != head(right):
+            return None
+        return _common([left, right]) or (written(head(left)) if head(left) in ("list", "tuple") else None)
 
     def _subscript(self, node: ast.Subscript) -> Hint:
         base = self.of(node.value)
@@ -145,13 +164,39 @@ class Hints:
         return inside[-1] if inside and head(base) != "tuple" else None
 
     def _attribute(self, node: ast.Attribute) -> Hint:
+        base = self.of(node.value)
+        if (
+            head(base) == "type"
+            and isinstance(base, ast.Subscript)
+            and is_enum(self.module.local_class(last(base.slice)))
+        ):
+            return base.slice
         made = self.module.local_class(self.kind(node.value))
         for each in made.body if made is not None else ():
             if isinstance(each, ast.AnnAssign) and last(each.target) == node.attr:
                 return each.annotation
             if isinstance(each, ast.FunctionDef) and each.name == node.attr:
-                return each.returns
+                return each.returns if each.decorator_list else None
+            if isinstance(each, ast.FunctionDef) and each.name == "__init__":
+                found = self._set_by(each, node.attr)
+                if found is not None:
+                    return found
         return None
+
+    def _set_by(self, maker: ast.FunctionDef, name: str) -> Hint:
+        """The type of what `__init__` keeps in an attribute, where it sets it once: a parameter's, a literal's."""
+        types = {each.arg: each.annotation for each in maker.args.args}
+        itself = maker.args.args[0].arg if maker.args.args else ""
+        found = [
+            target.annotation
+            if isinstance(target, ast.AnnAssign)
+            else Hints(self.module, types, lambda _: None).of(each.value)
+            for each in ast.walk(maker)
+            if isinstance(each, ast.Assign | ast.AnnAssign) and each.value is not None
+            for target in ([each] if isinstance(each, ast.AnnAssign) else each.targets)
+            if ast.unparse(getattr(target, "target", target)) == f"{itself}.{name}"
+        ]
+        return found[0] if len(found) == 1 else None
 
     def _call(self, node: ast.Call) -> Hint:
         name = last(node.func)
@@ -163,8 +208,13 @@ class Hints:
             inside = parameters(self.of(node.func.value))
             if name in ("get", "pop", "popleft", "setdefault") and owner not in SETS:
                 return inside[-1] if inside else None
+            if name == "most_common" and inside:
+                return written(f"list[tuple[{ast.unparse(inside[0])}, int]]")
             if name in ("keys", "items", "values") and owner in ("dict", "Counter", "defaultdict", "Mapping"):
                 return _view(name, inside)
+            path = self.module.imports().get(last(node.func.value), "") if not owner else ""
+            if path:
+                return self._of_library(f"{path}.{name}", node)
             return _known(f"{'set' if owner in SETS else owner}.{name}")
         if self.module.local_class(name) is not None:
             return node.func
@@ -179,10 +229,45 @@ class Hints:
         if name in ("min", "max", "sum", "abs", "next") and node.args:
             several = len(node.args) > 1 or name == "abs"
             return _common([self.of(each) for each in node.args]) if several else element(self.of(node.args[0]))
-        if name == "enumerate" and node.args:
-            item = element(self.of(node.args[0]))
-            return None if item is None else written(f"Iterator[tuple[int, {ast.unparse(item)}]]")
-        return _known(name)
+        home = self.module.imports().get(name)
+        return self._of_library(home if home is not None else name, node)
+
+    def _of_library(self, path: str, node: ast.Call) -> Hint:
+        """What a function of Python or its library gives, from what it is given."""
+        given = [self.of(each) for each in node.args]
+        items = [element(each) for each in given]
+        if path in ("copy.copy", "copy.deepcopy", "dataclasses.replace") and given:
+            return given[0]
+        if path == "typing.cast" and node.args:
+            return node.args[0]
+        if path == "dict":
+            same = given[0] if len(given) == 1 and head(given[0]) in ("dict", "Dict", "Mapping") else None
+            named = _common([self.of(each.value) for each in node.keywords])
+            pair = parameters(items[0]) if items and head(items[0]) == "tuple" else []
+            if len(pair) == 2 and not node.keywords:
+                return _mapping(pair[0], pair[1])
+            return same if same is not None or given else _mapping(written("str"), named)
+        if path in ("map", "filter") and len(given) > 1:
+            item = items[1] if path == "filter" else self._given_by(node.args[0], items[1:])
+            return _of_each("Iterator", [item])
+        if path in ("enumerate", "zip") and given:
+            inside = [*([written("int")] if path == "enumerate" else []), *items]
+            whole = _of_each("tuple", inside)
+            return _of_each("Iterator", [whole if isinstance(whole, ast.Subscript) else None])
+        if path.startswith("hashlib."):
+            return written("hashlib")
+        if path == "collections.Counter" and given:
+            return _of_each("Counter", items)
+        return _known(path.removeprefix("collections.")) or (
+            written("Iterator") if path.startswith("itertools.") else None
+        )
+
+    def _given_by(self, function: ast.expr, given: list[Hint]) -> Hint:
+        """What a function gives for arguments of these types."""
+        if isinstance(function, ast.Lambda):
+            names = {**self.names, **dict(zip([each.arg for each in function.args.args], given))}
+            return Hints(self.module, names, lambda node: None).of(function.body)
+        return self.of(ast.Call(function, [], [])) if isinstance(function, ast.Name) else None
 
     def within(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Hints:
         """The types inside a comprehension, with those of its variables."""
@@ -205,17 +290,6 @@ def targets(target: ast.expr, hint: Hint) -> dict[str, Hint]:
     return {}
 
 
-def head(hint: Hint) -> str:
-    """The name of the class of a type."""
-    return "None" if isinstance(hint, ast.Constant) else last(hint.value if isinstance(hint, ast.Subscript) else hint)
-
-
-def parameters(hint: Hint) -> list[ast.expr]:
-    """What stands between the brackets of a type, `...` left out."""
-    found = parts_of(hint) if isinstance(hint, ast.Subscript) else []
-    return [each for each in found if not (isinstance(each, ast.Constant) and each.value is ...)]
-
-
 def element(hint: Hint) -> Hint:
     """The type of what going through a value gives."""
     inside = parameters(hint)
@@ -228,6 +302,12 @@ def element(hint: Hint) -> Hint:
 
 def _known(name: str) -> Hint:
     return written(_RESULT[name]) if name in _RESULT else None
+
+
+def _of_each(name: str, inside: list[Hint]) -> ast.expr:
+    """A container of these types, where all of them are known."""
+    known = [ast.unparse(each) for each in inside if each is not None]
+    return written(f"{name}[{', '.join(known)}]" if len(known) == len(inside) else name)
 
 
 def _mapping(keys: Hint, values: Hint) -> ast.expr:

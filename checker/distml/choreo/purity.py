@@ -2,7 +2,8 @@
 
 Only communication, constants and pure functions of agreed values give agreement. What is pure is written down: functions
 of Python and its library that depend on nothing but their arguments, methods of types that are known. Functions of the
-program are judged by their bodies. Any other call, and what depends on the order of a set, belongs to whoever runs it.
+program are judged by their bodies. Any other call belongs to whoever runs it, and so does what depends on an order, a text
+or a format that is not known to be the same everywhere.
 """
 
 from __future__ import annotations
@@ -13,90 +14,34 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from distml.choreo.changes import changed
-from distml.choreo.hints import Hint, Hints, element, head, targets
+from distml.choreo.changes import CHANGING, changed
+from distml.choreo.hints import Hints, element, targets
+from distml.choreo.kinds import Hint, head
+from distml.choreo.library import (
+    BUILTINS,
+    CALLING,
+    CHOOSING,
+    FIXED,
+    METHODS,
+    ORDERLESS,
+    TEXTS,
+    TYPES,
+    in_library,
+    is_encoding,
+    is_fixed,
+    is_plain,
+    iterates,
+)
 from distml.choreo.read import last
 from distml.choreo.surroundings import SETS, Surroundings, defines
 
-_ERRORS = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
-BUILTINS = _ERRORS | set(
-    "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float format frozenset hex "
-    "int isinstance issubclass iter len list map max min next oct ord pow range repr reversed round set slice sorted str sum "
-    "tuple type zip cast".split()
+_GIVEN_BACK = frozenset(
+    ("property", "staticmethod", "classmethod", "cached_property", "override", "final", "abstractmethod")
 )
-ORDERLESS = frozenset("len any all bool isinstance set frozenset sorted min max".split())
-"""Functions whose result does not depend on the order in which a set is gone through."""
-_OPERATORS = (
-    "add sub mul truediv floordiv mod pow neg pos abs and_ or_ xor not_ invert lshift rshift eq ne lt le gt ge is_ "
-)
-_OPERATORS += "is_not contains concat countOf indexOf getitem truth index itemgetter attrgetter"
-LIBRARY: dict[str, frozenset[str] | None] = {
-    name: None if names == "*" else frozenset(names.split())
-    for name, names in {
-        "math": "*",
-        "cmath": "*",
-        "string": "*",
-        "textwrap": "*",
-        "unicodedata": "*",
-        "fractions": "*",
-        "itertools": "*",
-        "html": "*",
-        "urllib.parse": "*",
-        "base64": "*",
-        "binascii": "*",
-        "enum": "*",
-        "types": "*",
-        "typing": "*",
-        "operator": _OPERATORS,
-        "statistics": "mean fmean median median_low median_high mode multimode stdev pstdev variance pvariance quantiles",
-        "functools": "reduce partial cmp_to_key",
-        "re": "match search fullmatch findall sub split escape compile",
-        "json": "dumps loads",
-        "hashlib": "md5 sha1 sha224 sha256 sha384 sha512 blake2b blake2s sha3_256 sha3_512 new",
-        "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
-        "heapq": "nlargest nsmallest merge heappush heappop heapify heapreplace heappushpop",
-        "copy": "copy deepcopy",
-        "collections": "Counter OrderedDict defaultdict deque ChainMap",
-        "struct": "pack unpack calcsize",
-        "zlib": "crc32 adler32 compress decompress",
-        "datetime": "timedelta date time datetime MINYEAR MAXYEAR",
-        "decimal": "Decimal",
-        "dataclasses": "replace asdict astuple field dataclass",
-        "uuid": "UUID uuid3 uuid5",
-    }.items()
-}
-"""Modules of the standard library, and what in them depends on arguments alone; None for all of it."""
-_SEQUENCE = "append clear copy count extend index insert pop remove reverse sort"
-_MAPPING = "clear copy get items keys pop popitem setdefault update values"
-_TEXT = "capitalize casefold center count encode endswith expandtabs find format index isalnum isalpha isascii isdecimal isdigit "
-_TEXT += (
-    "isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition removeprefix "
-)
-_TEXT += (
-    "removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title "
-)
-_TEXT += "translate upper zfill decode hex"
-_SET = "add clear copy difference difference_update discard intersection intersection_update isdisjoint issubset issuperset "
-_SET += "remove symmetric_difference symmetric_difference_update union update"
-METHODS = {
-    **dict.fromkeys(("list", "List", "Sequence", "MutableSequence", "bytearray"), frozenset(_SEQUENCE.split())),
-    **dict.fromkeys(("deque",), frozenset(f"{_SEQUENCE} appendleft popleft extendleft rotate".split())),
-    **dict.fromkeys(
-        ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"), frozenset(_MAPPING.split())
-    ),
-    "Counter": frozenset(f"{_MAPPING} most_common elements subtract total".split()),
-    **dict.fromkeys(("str", "bytes"), frozenset(_TEXT.split())),
-    **dict.fromkeys(SETS, frozenset(_SET.split())),
-    **dict.fromkeys(("tuple", "Tuple", "range"), frozenset(("count", "index"))),
-    **dict.fromkeys(
-        ("int", "float", "bool", "complex", "Fraction", "Decimal"),
-        frozenset(
-            "bit_length bit_count to_bytes conjugate as_integer_ratio is_integer hex quantize limit_denominator".split()
-        ),
-    ),
-    "hashlib": frozenset("digest hexdigest copy".split()),
-}
-"""Methods that depend on their object and arguments alone, by type. A set's `pop` takes what comes first to a party."""
+"""Decorators of methods that leave to the body what the method gives."""
+_OF_CLASSES = frozenset(("dataclass", "dataclass_transform", "total_ordering", "final", "unique", "runtime_checkable"))
+_MAKERS = ("__new__", "__init__", "__post_init__")
+_NOTES = frozenset(("__slots__", "__match_args__", "__doc__", "__annotations__"))
 
 
 class Purity:
@@ -111,6 +56,7 @@ class Purity:
     ) -> None:
         self.module, self.names, self.seen = module, names, seen
         self.hints = Hints(module, names, known)
+        self.kinds = self.hints.kinds
 
     def differs(self, node: ast.AST) -> bool:
         """Whether an operation may give parties different results though its operands are the same; operands aside."""
@@ -124,7 +70,48 @@ class Purity:
             inner = Purity(self.module, self.hints.within(node).names, self.hints.known, self.seen)
         elif isinstance(node, ast.Lambda):
             inner = self.over({each.arg: None for each in ast.walk(node.args) if isinstance(each, ast.arg)})
-        return self.differs(node) or any(inner.anywhere(each) for each in ast.iter_child_nodes(node))
+        inside: list[ast.AST] = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Call):  # the functions that it calls are judged with it
+            called = self.called(node)
+            inside = [each for each in inside if each not in called]
+            inside += [each.value for each in node.keywords if each.value not in called]
+            inside = [each for each in inside if not isinstance(each, ast.keyword)]
+            inside += [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        return self.differs(node) or any(inner.anywhere(each) for each in inside)
+
+    def functions(self, node: ast.Call) -> list[ast.expr]:
+        """The functions that a call calls: what it names, and what it hands to a function that calls it."""
+        position, name = CALLING.get(self._called_path(node.func), (-1, ""))
+        given = node.args[position : position + 1] if position >= 0 else []
+        given = [each.value for each in node.keywords if each.arg and each.arg == name] or given
+        found = [each for each in given if not isinstance(each, ast.Constant | ast.Starred)]
+        found = [each for each in found if not isinstance(each, ast.Name) or self.hints.kind(each) != "str"]
+        named = isinstance(node.func, ast.Name) and node.func.id not in self.names
+        return [node.func, *found] if named or isinstance(node.func, ast.Attribute | ast.Lambda) else found
+
+    def called(self, node: ast.Call) -> dict[ast.expr, list[Hint] | None]:
+        """These functions, and the types of the arguments that each gets; None where they are not known."""
+        path, own = self._called_path(node.func), [self.hints.of(each) for each in node.args]
+        return {each: own if each is node.func else self._handed(path, node) for each in self.functions(node)}
+
+    def _called_path(self, function: ast.expr) -> str:
+        """The dotted name of a function of Python or its library, the last word of a method's."""
+        if isinstance(function, ast.Name):
+            return self.module.imports().get(function.id, function.id) if function.id not in self.names else ""
+        return (self._path(function) or function.attr) if isinstance(function, ast.Attribute) else ""
+
+    def _handed(self, path: str, node: ast.Call) -> list[Hint] | None:
+        """The types of the arguments that a function gets from one that goes through values."""
+        items = [element(self.hints.of(each)) for each in node.args]
+        if path == "map":
+            return items[1:]
+        if path == "filter":
+            return items[1:2]
+        if path == "sort" and isinstance(node.func, ast.Attribute):
+            return [element(self.hints.of(node.func.value))]
+        if path in CHOOSING:
+            return items[:1] if len(items) == 1 else [self.hints.of(node.args[0]) if node.args else None]
+        return [] if path in ("collections.defaultdict", "dataclasses.field") else None
 
     def over(self, names: Mapping[str, Hint]) -> Purity:
         """With these variables too."""
@@ -133,27 +120,40 @@ class Purity:
     def _name(self, node: ast.Name) -> bool:
         if node.id in self.names:
             return not self._special(self.module.local_class(self.hints.kind(node)))
-        return node.id in self.module.varying() or _special(node.id)
+        if node.id in self.module.varying() or _special(node.id):
+            return True
+        if self.module.local_class(node.id) is not None or node.id in self.module.imports():
+            return False  # a class is data; modules and what is imported are judged where they are used
+        own = self.module.local_function(node.id) is not None
+        return own or (node.id not in self.module.defined() and self._python(node.id) and self._runs(node, None))
+
+    def _python(self, name: str) -> bool:
+        """Whether a name is that of a function of Python's own."""
+        return hasattr(builtins, name) and name not in TYPES
 
     def _attribute(self, node: ast.Attribute) -> bool:
-        if _special(node.attr) or not self._special(self.module.local_class(self.hints.kind(node))):
+        made = self.module.local_class(self.hints.kind(node))
+        if _special(node.attr) or not self._special(made):
             return True  # such as `__traceback__`: what Python keeps for itself
         path = self._path(node)
         if path is not None:
-            return not _in_library(path)
+            return not in_library(path)
         owner = node.value.id if isinstance(node.value, ast.Name) and node.value.id not in self.names else ""
-        itself = self.module.local_class(owner)
-        held = [e for e in (itself.body if itself else ()) if isinstance(e, ast.Assign | ast.AnnAssign)]
-        if any(Purity(self.module, {}).anywhere(each) for each in held if node.attr in defines(each)):
-            return True  # what the class itself holds
-        made = self.module.local_class(self.hints.kind(node.value))
-        read = (
-            each for each in (made.body if made else ()) if isinstance(each, ast.FunctionDef) and each.decorator_list
-        )
-        found = next((each for each in read if each.name == node.attr), None)
-        return found is not None and not self._follows(
-            found, [self.hints.of(node.value)], head(self.hints.of(node.value))
-        )
+        hint = self.hints.of(node.value)
+        itself = self.module.local_class(owner) or self.module.local_class(head(hint))
+        if itself is None:
+            return node.attr in METHODS.get(head(hint), frozenset()) & CHANGING or owner in METHODS
+        return self._field(itself, node.attr, [hint])
+
+    def _field(self, made: ast.ClassDef, name: str, given: list[Hint]) -> bool:
+        """Whether what an object of a class holds under a name, or its class does, is not the same at each party."""
+        for each in self.module.lineage(made):
+            for one in each.body:
+                if isinstance(one, ast.FunctionDef) and one.name == name:
+                    return not self._follows(one, given if one.decorator_list else [], each.name)
+                if isinstance(one, ast.Assign | ast.AnnAssign) and name in defines(one):
+                    return Purity(self.module, {}, seen=self.seen).anywhere(one)
+        return False
 
     def _path(self, node: ast.expr) -> str | None:
         """The dotted name in the standard library that an expression names, None for anything else."""
@@ -166,30 +166,46 @@ class Purity:
         return path if path is not None and path.partition(".")[0] in sys.stdlib_module_names else None
 
     def _binop(self, node: ast.BinOp) -> bool:
-        written = isinstance(node.op, ast.Mod) and self.hints.kind(node.left) not in ("int", "float", "bool")
-        return written and self._no_text(node.right)
+        written = isinstance(node.op, ast.Mod) and self.hints.kind(node.left) not in (
+            "int",
+            "float",
+            "bool",
+            "Fraction",
+        )
+        if not written:
+            return False
+        given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+        return any(not self._has_text(each, False) for each in given)
 
     def _joinedstr(self, node: ast.JoinedStr) -> bool:
-        return any(isinstance(each, ast.FormattedValue) and self._no_text(each.value) for each in node.values)
+        return any(self._shown(each) for each in node.values if isinstance(each, ast.FormattedValue))
 
-    def _no_text(self, node: ast.expr) -> bool:
-        """Whether the text of a value depends on an order, or on where in memory it is."""
-        hint = self.hints.of(node)
-        parts = [each for each in ast.walk(hint) if isinstance(each, ast.expr)] if hint is not None else []
-        return any(head(each) in SETS or self._is_bare(self.module.local_class(head(each))) for each in parts)
+    def _shown(self, node: ast.FormattedValue) -> bool:
+        """Whether a value in an f-string is shown in a way of a party's own."""
+        written = node.conversion in (ord("r"), ord("a"))
+        return not self._has_text(node.value, not written) or not self._is_format(node.format_spec)
 
-    def _is_bare(self, made: ast.ClassDef | None) -> bool:
-        """Whether the text of an object of a class says where in memory it is."""
-        if made is None or made.bases or made.decorator_list:
-            return False
-        return not {each.name for each in made.body if isinstance(each, ast.FunctionDef)} & {"__repr__", "__str__"}
+    def _is_format(self, node: ast.expr | None) -> bool:
+        """Whether a format means the same everywhere: `n` asks the machine how numbers are written."""
+        if isinstance(node, ast.JoinedStr) and node.values:
+            end = node.values[-1]
+            inner = [each.value for each in node.values if isinstance(each, ast.FormattedValue)]
+            return all(self.hints.kind(each) == "int" for each in inner) and (
+                not isinstance(end, ast.Constant) or self._is_format(end)
+            )
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, str) and not node.value.endswith("n") and "%" not in node.value[:-1]
+        return node is None or isinstance(node, ast.JoinedStr)
+
+    def _has_text(self, node: ast.expr, whole: bool) -> bool:
+        return self.kinds.has_text(self.hints.of(node), whole)
 
     def _starred(self, node: ast.Starred) -> bool:
-        return self.hints.is_set(node.value)
+        return not self.hints.is_ordered(node.value)
 
     def _listcomp(self, node: ast.ListComp | ast.DictComp) -> bool:
         inner = self.hints.within(node)
-        return self._setcomp(node) or any(inner.is_set(each.iter) for each in node.generators)
+        return self._setcomp(node) or any(not inner.is_ordered(each.iter) for each in node.generators)
 
     _dictcomp = _listcomp
 
@@ -200,7 +216,7 @@ class Purity:
     _generatorexp = _setcomp
 
     def _for(self, node: ast.For) -> bool:
-        return self.hints.is_set(node.iter) or self._unpacked(node.target, element(self.hints.of(node.iter)))
+        return not self.hints.is_ordered(node.iter) or self._unpacked(node.target, element(self.hints.of(node.iter)))
 
     def _assign(self, node: ast.Assign) -> bool:
         return any(self._unpacked(each, self.hints.of(node.value), node.value) for each in node.targets)
@@ -230,49 +246,90 @@ class Purity:
     _global = _nonlocal = _await = _asyncfor = _asyncwith = _away
 
     def _call(self, node: ast.Call) -> bool:
+        called = self.called(node)
         given = [*node.args, *(each.value for each in node.keywords)]
-        if any(self._calls_back(each) for each in given):
+        if any(self._runs(each, hints) for each, hints in called.items() if each is not node.func):
             return True
+        given = [each for each in given if each not in called]
         if isinstance(node.func, ast.Name):
             return self._named(node, node.func.id, given)
         if isinstance(node.func, ast.Attribute):
             return self._method(node, node.func, given)
-        return not isinstance(node.func, ast.Lambda)
+        return not isinstance(node.func, ast.Lambda) or self._runs(node.func, [self.hints.of(each) for each in given])
 
-    def _calls_back(self, node: ast.expr) -> bool:
-        """Whether an argument is a function that is not known to be pure."""
+    def _runs(self, node: ast.expr, given: list[Hint] | None) -> bool:
+        """Whether a function that others call is not known to be pure, for arguments of these types."""
         if isinstance(node, ast.Lambda):
-            return self.anywhere(node)
-        if not isinstance(node, ast.Name) or node.id in self.names:
-            return False
-        function = self.module.local_function(node.id)
+            parameters = [each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)]
+            inner = self.over(dict.fromkeys(parameters) | dict(zip(parameters, given or [])))
+            return inner.anywhere(node.body) or any(map(self.anywhere, defaults_of(node)))
+        if isinstance(node, ast.Call):
+            return self.anywhere(node)  # what makes functions, such as `itemgetter(0)`, is in the table
+        if isinstance(node, ast.Attribute) and self._path(node) is None:
+            owner = node.value.id if isinstance(node.value, ast.Name) and node.value.id not in self.names else ""
+            made = self.module.local_class(owner) or self.module.local_class(self.hints.kind(node.value))
+            if made is not None:
+                return not self._follows_method(made, node.attr, given or [])
+            known = METHODS.get(owner or self.hints.kind(node.value), frozenset()) - CHANGING
+            return node.attr not in known or self.anywhere(node.value)
+        if isinstance(node, ast.Name) and node.id in self.names:
+            return True
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return True
+        function = self.module.local_function(last(node)) if isinstance(node, ast.Name) else None
+        made = self.module.local_class(last(node)) if isinstance(node, ast.Name) else None
         if function is not None:
-            return not self._follows(function, [])
-        path = self.module.imports().get(node.id)
-        return (hasattr(builtins, node.id) and node.id not in BUILTINS) or (path is not None and not _in_library(path))
+            return not self._follows(function, given or [])
+        if made is not None:
+            return self._constructs(made, given or [])
+        path = self._called_path(node)
+        pure = in_library(path) if "." in path else path in BUILTINS and path not in self.module.defined()
+        return not pure or self._asks(path, given)
 
     def _named(self, node: ast.Call, name: str, given: list[ast.expr]) -> bool:
         if name in self.names:
             return True  # a value that is called may be anything
         function, made = self.module.local_function(name), self.module.local_class(name)
+        hints = [self.hints.of(each) for each in node.args]
         if function is not None:
-            return not self._follows(function, [self.hints.of(each) for each in node.args])
+            return not self._follows(function, hints)
         if made is not None:
-            return not self._constructs(made, node)
+            return self._constructs(made, hints)
         path = self.module.imports().get(name)
-        if path is not None:
-            return not _in_library(path) or self._by_order(name, node, given)
-        return name not in BUILTINS or name in self.module.defined() or self._by_order(name, node, given)
+        pure = in_library(path) if path is not None else name in BUILTINS and name not in self.module.defined()
+        return not pure or self._asks_of(path or name, node, given)
 
-    def _by_order(self, name: str, node: ast.Call, given: list[ast.expr]) -> bool:
-        """Whether a pure function is given something whose order or text parties do not agree on."""
-        if name in ("str", "repr", "ascii", "format", "dumps"):
-            return any(map(self._no_text, given))
-        if name in ORDERLESS and not any(each.arg == "key" for each in node.keywords):
+    def _asks_of(self, path: str, node: ast.Call, given: list[ast.expr]) -> bool:
+        """Whether a pure function is given something whose order, text or format parties do not agree on."""
+        if path in FIXED:
+            return not (node.args and is_fixed(node.args[0]))
+        if path.startswith("operator.") and path.endswith("getter"):
+            return any(not isinstance(each, ast.Constant) or "__" in str(each.value) for each in given)
+        if path in ("str", "bytes", "bytearray") and len(given) > 1:
+            return not is_encoding(given[1])
+        if path == "format" and len(given) > 1:
+            return not (isinstance(given[1], ast.Constant) and self._is_format(given[1])) or not self._has_text(
+                given[0], True
+            )
+        if path in CHOOSING and len(node.args) > 1:
             return False
-        if name == "sum" and len(given) == 1 and head(element(self.hints.of(given[0]))) in ("int", "bool"):
+        if path in CHOOSING and any(each.arg == "key" for each in node.keywords):
+            return not all(map(self.hints.is_ordered, given))  # of equals the first is taken
+        return self._asks(path, [self.hints.of(each) for each in given])
+
+    def _asks(self, path: str, given: list[Hint] | None) -> bool:
+        """Whether a pure function asks for more than that its arguments, of these types, are the same."""
+        if path in TEXTS:
+            return given is None or any(not self.kinds.has_text(each, path in ("str", "format")) for each in given)
+        if path in CHOOSING:
+            return given is None or not all(
+                self.kinds.has_order(each) or self.kinds.is_total(element(each)) for each in given
+            )
+        if path == "sum" and given and head(element(given[0])) in ("int", "bool"):
             return False
-        return any(map(self.hints.is_set, given))
+        if iterates(path):
+            return given is None or not all(map(self.kinds.has_order, given))
+        return path not in ORDERLESS and any(map(self.module.is_set, given or []))
 
     def is_stranger(self, node: ast.Call) -> bool:
         """Whether nothing is known of what is called, so that it may change what it is given."""
@@ -289,39 +346,56 @@ class Purity:
     def _method(self, node: ast.Call, function: ast.Attribute, given: list[ast.expr]) -> bool:
         path = self._path(function)
         if path is not None:
-            return not _in_library(path) or self._by_order(function.attr, node, given)
-        if isinstance(function.value, ast.Name) and function.value.id not in self.names | METHODS.keys():
-            made = self.module.local_class(function.value.id)
-            return made is None or not self._follows_method(
-                made, function.attr, [self.hints.of(each) for each in node.args]
-            )
+            return not in_library(path) or self._asks_of(path, node, given)
+        hints = [self.hints.of(each) for each in node.args]
+        owner = function.value.id if isinstance(function.value, ast.Name) else ""
+        owner = owner if owner not in self.names else ""
+        made = self.module.local_class(owner)
+        if made is not None:
+            return not self._follows_method(made, function.attr, hints)
         hint = self.hints.of(function.value)
-        kind = head(hint)
-        if isinstance(function.value, ast.Name) and function.value.id not in self.names:
-            kind = function.value.id  # the class itself, as in `str.upper(x)`
+        kind = owner if owner in METHODS else head(hint)  # the class itself, as in `str.upper(x)`
         made = self.module.local_class(kind)
         if made is not None:
-            return not self._follows_method(made, function.attr, [hint, *(self.hints.of(each) for each in node.args)])
+            return not self._follows_method(made, function.attr, [hint, *hints])
         if function.attr not in METHODS.get(kind, frozenset()):
             return True
-        return kind not in SETS and any(map(self.hints.is_set, given))
+        if function.attr in ("encode", "decode"):
+            return any(not is_encoding(each) for each in given[:1])
+        if function.attr == "format":
+            return not is_plain(function.value) or any(not self._has_text(each, False) for each in given)
+        if iterates(function.attr) and kind not in SETS:
+            return not all(map(self.hints.is_ordered, given))
+        return kind not in SETS and any(self.module.is_set(self.hints.of(each)) for each in given)
 
-    def _constructs(self, made: ast.ClassDef, node: ast.Call) -> bool:
-        """Whether an object of a local class is made from its arguments alone."""
-        given = [written_class(made), *(self.hints.of(each) for each in node.args)]
-        names = {each.name for each in made.body if isinstance(each, ast.FunctionDef)}
-        makers = [name for name in ("__new__", "__init__", "__post_init__") if name in names]
-        return self._special(made) and all(self._follows_method(made, name, given, itself=True) for name in makers)
+    def _constructs(self, made: ast.ClassDef, given: list[Hint]) -> bool:
+        """Whether an object of a local class is made from more than its arguments."""
+        if not self._special(made):
+            return True
+        for each in self.module.lineage(made):
+            fields = [one.value for one in each.body if isinstance(one, ast.AnnAssign) and one.value is not None]
+            if any(Purity(self.module, {}, seen=self.seen).anywhere(one) for one in fields):
+                return True
+            makers = [one for one in each.body if isinstance(one, ast.FunctionDef) and one.name in _MAKERS]
+            if not all(self._follows(one, [written_class(made), *given], each.name) for one in makers):
+                return True
+        return False
 
     def _special(self, made: ast.ClassDef | None) -> bool:
         """Whether what Python asks of the objects of a class (`len(x)`, `x + 1`, `x.name`) depends on nothing else."""
         if made is None:
             return True
         known = made.name in self.seen or all(self._special_base(each) for each in made.bases)
+        if not known or made.keywords or made.name in self.module.patched() or not all(map(_is_plain_part, made.body)):
+            return False
+        if any(
+            last(each.func if isinstance(each, ast.Call) else each) not in _OF_CLASSES for each in made.decorator_list
+        ):
+            return False
         within = Purity(self.module, {}, seen=self.seen | {made.name})
-        methods = [each.name for each in made.body if isinstance(each, ast.FunctionDef) and _special(each.name)]
-        asked = [name for name in methods if name not in ("__new__", "__init__", "__post_init__")]
-        return known and all(within._follows_method(made, name, [written_class(made)]) for name in asked)
+        methods = [each for each in made.body if isinstance(each, ast.FunctionDef) and _special(each.name)]
+        asked = [each for each in methods if each.name not in _MAKERS]
+        return all(within._follows(each, [written_class(made)], made.name) for each in asked)
 
     def _special_base(self, base: ast.expr) -> bool:
         """Whether a class that is extended is one of Python's own or of the program, and depends on nothing else."""
@@ -331,15 +405,20 @@ class Purity:
         library = hasattr(builtins, home) or home.partition(".")[0] in {*sys.stdlib_module_names, "distml"}
         return self._special(made) if made is not None else library or isinstance(base, ast.Attribute)
 
-    def _follows_method(self, made: ast.ClassDef, name: str, given: list[Hint], itself: bool = False) -> bool:
-        found = next((each for each in made.body if isinstance(each, ast.FunctionDef) and each.name == name), None)
-        return found is not None and self._follows(found, given, made.name, itself)
+    def _follows_method(self, made: ast.ClassDef, name: str, given: list[Hint]) -> bool:
+        for each in self.module.lineage(made):
+            for one in each.body:
+                if isinstance(one, ast.FunctionDef) and one.name == name:
+                    return self._follows(one, given, each.name)
+        return False
 
-    def _follows(self, function: ast.FunctionDef, given: list[Hint], owner: str = "", itself: bool = False) -> bool:
+    def _follows(self, function: ast.FunctionDef, given: list[Hint], owner: str = "") -> bool:
         """Whether a function of the program depends on nothing but its arguments, of these types where they say none."""
         name = f"{owner}.{function.name}"
         if name in self.seen:
             return True
+        if any(last(each) not in _GIVEN_BACK for each in function.decorator_list):
+            return False
         parameters = [*function.args.posonlyargs, *function.args.args]
         names: dict[str, Hint] = {each.arg: None for each in ast.walk(function.args) if isinstance(each, ast.arg)}
         names |= {each.arg: hint for each, hint in zip(parameters, given)}
@@ -350,8 +429,7 @@ class Purity:
         _assigned(function, inner.hints, names)
         if changed(function, self.module) - {each.arg for each in parameters}:
             return False
-        defaults = [*function.args.defaults, *(each for each in function.args.kw_defaults if each is not None)]
-        if any(Purity(self.module, {}).anywhere(each) for each in defaults):
+        if any(Purity(self.module, {}).anywhere(each) for each in defaults_of(function)):
             return False
         return not any(inner.anywhere(each) for each in function.body)
 
@@ -380,18 +458,21 @@ def _is_one(node: ast.expr) -> bool:
     return constant or isinstance(node, ast.Attribute)
 
 
+def _is_plain_part(node: ast.stmt) -> bool:
+    """Whether a statement of a class only defines a method or a value, nothing that Python gives a meaning aside."""
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return not any(_special(each) and each not in _NOTES for each in defines(node))
+    return isinstance(node, ast.FunctionDef | ast.Pass | ast.Expr | ast.ClassDef)
+
+
+def defaults_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
+    """What stands for arguments that are not given."""
+    return [*function.args.defaults, *(each for each in function.args.kw_defaults if each is not None)]
+
+
 def written_class(made: ast.ClassDef) -> ast.expr:
     """The type of the objects of a class."""
     return ast.Name(made.name, ast.Load())
-
-
-def _in_library(path: str) -> bool:
-    """Whether a name of the standard library is known to depend on its arguments alone."""
-    home, _, name = path.rpartition(".")
-    if path in LIBRARY:
-        return True
-    found = LIBRARY.get(home, frozenset())
-    return found is None or name in found
 
 
 def varying(around: Surroundings) -> frozenset[str]:
@@ -413,6 +494,6 @@ def varying(around: Surroundings) -> frozenset[str]:
             found |= changed(node, around) & given.keys()
     for name, path in around.imports().items():
         home = path.rpartition(".")[0]
-        if home.partition(".")[0] in sys.stdlib_module_names and not _in_library(path):
+        if home.partition(".")[0] in sys.stdlib_module_names and not in_library(path):
             found.add(name)
     return frozenset(found)

@@ -153,7 +153,7 @@ class _Statements:
             self.scope.unset.pop(target.id, None)
         elif isinstance(target, ast.Tuple | ast.List):
             several = len(value.roles or ()) != 1
-            loose = value.loose or (self.module.around.is_set(value.data) and several)
+            loose = value.loose or (several and not self._has_order(value.data))
             places = ast.Tuple([ast.Name(str(number)) for number in range(len(target.elts))])
             for each, hint in zip(target.elts, targets(places, value.data).values()):
                 kind = None if isinstance(each, ast.Starred) else hint
@@ -168,6 +168,9 @@ class _Statements:
                 self.module.classes[base.name].fields[target.attr] = value.renamed(own)._replace(also=frozenset())
         elif isinstance(target, ast.Subscript):
             self._whole(target, target.value, self.expressions.check(target))
+
+    def _has_order(self, hint: ast.expr | None) -> bool:
+        return self.expressions.purity.kinds.has_order(hint)
 
     def _bind_part(self, target: ast.expr, value: Located) -> None:
         """One of several targets: it keeps its role."""
@@ -296,10 +299,12 @@ class _Statements:
 
     def _for(self, node: ast.For) -> None:
         items = self._guard(node.iter)
-        if (items.roles is None or len(items.roles) > 1) and self.module.around.is_set(items.data):
+        if (items.roles is None or len(items.roles) > 1) and not self._has_order(items.data):
             holders = names(items.roles or self.function.roles)
             message = f"{holders} hold the same set, but each iterates over it in its own order"
-            self.facts.say("CHO110", node.iter, message, "iterate over `sorted(...)` of it")
+            if not self.module.around.is_set(items.data):
+                message = f"cannot determine whether {holders} iterate over this in the same order"
+            self.facts.say("CHO110", node.iter, message, "annotate it, or iterate over `sorted(...)` of it")
         before = self.scope
         self.scope = before.copy()
         for each in ast.walk(node.target):

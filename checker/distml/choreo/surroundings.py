@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from functools import cache
 
@@ -19,6 +20,10 @@ class Surroundings:
         self.local_class = cache(self._local_class)
         self.local_function = cache(self._local_function)
         self.imports = cache(self._imports)
+        self.patched = cache(self._patched)
+        self.constant = cache(self._constant)
+        self.told_types: dict[str, ast.expr | None] = {}
+        """The types of variables of the file that are known so far."""
         self.told_to_vary: frozenset[str] | None = None
 
     def _local_class(self, name: str) -> ast.ClassDef | None:
@@ -31,6 +36,37 @@ class Surroundings:
         found = [each for each in self.local if name in defines(each)]
         one = found[0] if len(found) == 1 else None
         return one if isinstance(one, ast.FunctionDef) and not one.decorator_list else None
+
+    def lineage(self, made: ast.ClassDef) -> list[ast.ClassDef]:
+        """A class of the file and those of the file that it extends, nearest first."""
+        found, rest = [made], list(made.bases)
+        while rest:
+            base = rest.pop(0)
+            base = base.value if isinstance(base, ast.Subscript) else base
+            above = self.local_class(base.id) if isinstance(base, ast.Name) else None
+            if above is not None and above not in found:
+                found.append(above)
+                rest += above.bases
+        return found
+
+    def _patched(self) -> frozenset[str]:
+        """The names whose attributes the file sets."""
+        stores = [
+            each.value
+            for each in ast.walk(self.tree)
+            if isinstance(each, ast.Attribute) and not isinstance(each.ctx, ast.Load)
+        ]
+        calls = [each for each in ast.walk(self.tree) if isinstance(each, ast.Call) and each.args]
+        stores += [each.args[0] for each in calls if getattr(each.func, "id", "") in ("setattr", "delattr")]
+        return frozenset(each.id for each in stores if isinstance(each, ast.Name))
+
+    def _constant(self, name: str) -> ast.Assign | ast.AnnAssign | None:
+        """The statement that gives a variable its value, where there is one and nothing else does."""
+        found = [each for each in self.local if name in defines(each)]
+        one = found[0] if len(found) == 1 else None
+        targets = one.targets if isinstance(one, ast.Assign) else [one.target] if isinstance(one, ast.AnnAssign) else []
+        named = len(targets) == 1 and isinstance(targets[0], ast.Name)
+        return one if named and isinstance(one, ast.Assign | ast.AnnAssign) else None
 
     def defined(self) -> set[str]:
         """The names that the file itself gives a meaning, imports aside."""
@@ -81,6 +117,9 @@ class Surroundings:
                 return inside[0]
             return self._of_union(inside, hint) if name in _UNIONS else hint
         if isinstance(hint, ast.Name):
+            home = self.imports().get(hint.id, "distml").partition(".")[0]
+            if home != "distml" and home not in sys.stdlib_module_names:
+                return None  # a class of another file, whatever it is called
             for each in self.local:
                 value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None
                 if (
