@@ -1,4 +1,4 @@
-"""Parameters and modules that a module hands out may be changed by the code in sight. The programs run for real."""
+"""What a module hands out may be changed by the code in sight; what is not changed is known. The programs run for real."""
 
 from __future__ import annotations
 
@@ -50,3 +50,106 @@ def test_what_keeps_their_sizes_keeps_what_is_known(change: str) -> None:
     program = PROGRAM[: PROGRAM.index("def widen")] + PROGRAM[PROGRAM.index("layer =") :]
     program = program.replace("WAY", f"for p in net.parameters():\n    {change}")
     assert [finding.code for finding in errors_of(program)] == ["SHP401"]
+
+
+TREES = (
+    "nn.Sequential(nn.Linear(4, 5), nn.ReLU())",
+    "nn.Sequential(OrderedDict([('first', nn.Linear(4, 5)), ('act', nn.Sequential(nn.GELU()))]))",
+    "Row()",
+    "Named(Form.A)",
+    "Either()",
+    "deep(6)",
+)
+WALKS = (
+    "walk(net)",
+    "net.apply(init)",
+    "for m in net.modules():\n    init(m)",
+    "for name, m in net.named_modules():\n    init(m)",
+)
+WALKED = """import enum
+import random
+from collections import OrderedDict
+import torch
+from torch import nn
+
+
+class Form(str, enum.Enum):
+    A = "a"
+
+
+class Row(nn.ModuleDict):
+    def __init__(self):
+        super().__init__()
+        self.add_module("first", nn.Linear(4, 5))
+
+    def forward(self, x):
+        for part in self.values():
+            x = part(x)
+        return x
+
+
+class Named(nn.Module):
+    def __init__(self, form):
+        super().__init__()
+        self.form, self.first = form, nn.Linear(4, 5)
+
+    def forward(self, x):
+        return self.first(x)
+
+
+class Either(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 5)
+        self.drop = nn.Dropout(0.1) if random.random() < 0.5 else nn.Identity()
+
+    def forward(self, x):
+        return self.drop(self.first(x))
+
+
+def deep(count):
+    return nn.Sequential(deep(count - 1)) if count else nn.Sequential(nn.Linear(4, 5))
+
+
+def init(m):
+    if isinstance(m, nn.Linear):
+        CHANGE
+    elif hasattr(m, "init_weights"):
+        m.init_weights()
+
+
+def walk(m):
+    for name, child in m.named_children():
+        walk(child)
+    init(m)
+
+
+net = TREE
+WALK
+net(torch.zeros(2, SIZE))
+"""
+
+
+def walked(tree: str, walk: str, change: str, size: int) -> str:
+    return WALKED.replace("TREE", tree).replace("WALK", walk).replace("CHANGE", change).replace("SIZE", str(size))
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("walk", WALKS)
+def test_a_walk_over_all_parts_leaves_the_model_known(tree: str, walk: str) -> None:
+    good, bad = (walked(tree, walk, "nn.init.zeros_(m.weight)", size) for size in (4, 3))
+    exec(compile(good, "good", "exec", dont_inherit=True), {"__name__": "walked"})
+    assert errors_of(good) == []
+    assert [finding.code for finding in errors_of(bad)] == ["SHP401"]
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("walk", WALKS)
+def test_what_a_walk_changes_is_changed(tree: str, walk: str) -> None:
+    change = "m.weight = nn.Parameter(torch.zeros(5, 3))"
+    good, bad = (walked(tree, walk, change, size) for size in (3, 4))
+    exec(compile(good, "good", "exec", dont_inherit=True), {"__name__": "walked"})
+    assert errors_of(good) == []
+    assert {finding.code for finding in errors_of(bad)} == {"SHP401"}

@@ -98,7 +98,10 @@ torch.float32 torch.long torch.zeros(2,3).device torch.device("cpu") torch.zeros
 nn.Parameter(torch.zeros(2)) nn.Linear(2,3) nn.Linear(2,3).weight nn.Linear(2,3,bias=False).bias nn.Sequential() nn.ReLU()
 nn.ModuleList([nn.ReLU()]) nn.ModuleList() nn.ModuleDict() nn.Sequential(nn.ReLU()) torch.Size([2]) torch.Size() nn.Module()
 torch.Generator() x.T t.T x.shape[0] t.numel() x.ndim t.dim() x.size x[0].shape t[0] x>0 t>0 (x>0).any() (t>0).all() x.astype
-t.view Net().layer Net().forward Plain().own math.pi math.inf float("nan") sys.version_info os.environ os.sep sys.argv""".split()
+t.view Net().layer Net().forward Plain().own nn.ReLU
+nn.Linear nn.GELU() nn.Dropout(0.5)
+nn.LayerNorm(3) nn.BatchNorm2d(3) nn.Identity() nn.Embedding(2,3) nn.Conv2d(1,2,3)
+torch.relu math.sqrt math.pi math.inf float("nan") sys.version_info os.environ os.sep sys.argv""".split()
 
 TYPES = """\
 int float bool complex str bytes tuple list dict set frozenset range slice type object numbers.Number numbers.Integral
@@ -113,7 +116,8 @@ NAMES = """\
 __len__ __iter__ __call__ __array__ __getitem__ __next__ __bool__ __dict__ shape dtype device ndim size numpy detach item
 tolist keys items append count index upper real imag T data weight bias grad forward parameters children own method layer
 size left x value name missing_name _fields __name__ untyped_storage is_sparse flags strides nbytes numel dim cuda copy clone
-read write values pop add requires_grad out_features training""".split()
+read write values pop add requires_grad out_features training
+init_weights inplace eps num_features normalized_shape fc1 p momentum""".split()
 
 QUESTIONS = [
     "np.isscalar({})",
@@ -297,3 +301,18 @@ def test_what_is_decided_is_decided_right() -> None:
             wrong += [] if seen.answers[number] <= {answer, None} else [f"{question} is {answer}"]
     assert not wrong, f"{len(wrong)} of {len(asked)}:\n" + "\n".join(wrong)
     assert decided > 0.2 * len(asked)
+
+
+DECIDED = """isinstance(nn.ReLU, str);isinstance(torch.relu, str);isinstance(function, tuple);isinstance(Plain, int)
+isinstance(nn.ReLU, collections.abc.Callable);hasattr(Net(), "init_weights");hasattr(nn.Linear(2, 3), "init_weights")
+hasattr(nn.GELU(), "no_such_name");hasattr(nn.Sequential(nn.ReLU()), "init_weights")""".replace("\n", ";").split(";")
+
+
+@pytest.mark.requires("torch")
+def test_what_functions_classes_and_layers_are_not_is_decided() -> None:
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(SETUP, "setup", "exec", dont_inherit=True), namespace)
+    seen = Decided()
+    assert not errors_of(SETUP + "".join(f"reveal_shape({question})\n" for question in DECIDED), seen)
+    for number, question in enumerate(DECIDED, SETUP.count("\n") + 1):
+        assert seen.answers[number] == {eval(question, namespace)}, question

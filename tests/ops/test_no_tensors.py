@@ -26,7 +26,7 @@ def accepted(function: Any, others: list[tuple[Any, ...]]) -> list[str]:
     import torch
 
     kinds: list[str] = []
-    for value in ("a", b"a", [1.0, 2.0], (torch.zeros(2),), {}, set()):
+    for value in ("a", b"a", [1.0, 2.0], (torch.zeros(2),), {}, set(), torch.nn.ReLU()):
         for more in others:
             try:
                 function(value, *more)

@@ -31,6 +31,7 @@ from distml.values import (
     Module,
     Num,
     Opaque,
+    Partial,
     Prim,
     Range,
     Ref,
@@ -80,8 +81,21 @@ def find_attribute_of(vm: Machine, value: Value, name: str, node: ast.AST | None
         return _of_tuple(vm, value, name)
     if isinstance(value, Function | Bound):
         return _of_function(vm, value, name)
+    if isinstance(value, Partial):
+        return _of_partial(vm, value, name)
     kind = builtin_kind(vm, value)
     return None if kind is None else _builtin_member(kind, name, value)
+
+
+def _of_partial(vm: Machine, value: Partial, name: str) -> Value | None:
+    """What `functools.partial(f, ...)` says of itself."""
+    if name == "func":
+        return value.function
+    if name == "args":
+        return Tup(value.args)
+    if name == "keywords":
+        return vm.allocate(DictRecord({Const(key): each for key, each in value.kwargs}))
+    return None
 
 
 def builtin_kind(vm: Machine, value: Value) -> str | None:

@@ -34,6 +34,8 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from distml.interp.machine import Machine
 
 MAX_RECURSION = 12
@@ -85,19 +87,21 @@ def _too_deep(vm: Machine, function: Function, bound: dict[str, Value]) -> bool:
     if len(entered) <= MAX_BLIND_RECURSION:
         return False
     before = entered[-1].arguments
-    advancing = any(_advances(vm, value) for name, value in bound.items() if value != before.get(name))
+    advancing = any(_advances(vm, value, entered) for name, value in bound.items() if value != before.get(name))
     return len(entered) > MAX_RECURSION or not advancing
 
 
-def _advances(vm: Machine, value: Value) -> bool:
+def _advances(vm: Machine, value: Value, entered: Sequence[Frame]) -> bool:
     """Whether an argument that changed may get smaller from call to call until a recursion ends."""
     if isinstance(value, Union):
-        return any(_advances(vm, option) for option in value.options)
+        return any(_advances(vm, option, entered) for option in value.options)
     if isinstance(value, Const):
         return type(value.value) is int
-    if isinstance(value, Ref):
-        return not isinstance(vm.record(value), InstanceRecord)
-    return isinstance(value, Num | Tensor | Tup | Range)
+    if isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord):
+        # Of the objects that were there before the recursion there are only so many; one that it makes may be any of many.
+        old = value.address < entered[0].ident
+        return old and not any(value in frame.arguments.values() for frame in entered)
+    return isinstance(value, Num | Tensor | Tup | Range | Ref)
 
 
 def bind(vm: Machine, function: Function, arguments: Arguments) -> dict[str, Value] | None:

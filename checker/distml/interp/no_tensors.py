@@ -1,4 +1,4 @@
-"""What torch takes for no tensor: a string, a list, a tuple, a dict or a set where the tensor `input` is needed.
+"""What torch takes for no tensor: a string, a list, a tuple, a dict, a set or a module where the tensor `input` is needed.
 
 torch names the tensor that a function works on `input`, and takes nothing but a tensor there (numbers here and there aside);
 the rules name their parameters as torch does. None says nothing: it stands for what is not known as often as for itself.
@@ -8,9 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distml.interp.typetests import has_foreign_base, is_instance
 from distml.ops import ShapeError
 from distml.ops.registry import find_layer, find_op
-from distml.values import Claimed, Const, DictRecord, ListRecord, Prim, Ref, SetRecord, Tup, Value
+from distml.values import (
+    Claimed,
+    Const,
+    DictRecord,
+    InstanceRecord,
+    Lib,
+    ListRecord,
+    Prim,
+    Ref,
+    SetRecord,
+    Tup,
+    Value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,4 +67,9 @@ def _kind(vm: Machine, value: Value) -> str | None:
         return "a string" if value.kind in ("str", "bytes") else None
     if isinstance(value, Tup):
         return "a tuple"
-    return _KINDS.get(type(vm.record(value))) if isinstance(value, Ref) else None
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, InstanceRecord):
+        return (
+            "a module" if is_instance(vm, value, Lib("torch.nn.Module")) and not has_foreign_base(vm, record) else None
+        )
+    return _KINDS.get(type(record))

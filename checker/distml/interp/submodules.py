@@ -8,35 +8,54 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_op
 from distml.interp.classes import is_module
 from distml.interp.library import library_bases
-from distml.interp.storage import forget_attributes
+from distml.interp.storage import ITEMS, forget_attributes
 from distml.interp.unsettled import unsettle_parts
 from distml.values import (
     NONE,
     Bound,
     Class,
     Const,
+    DictRecord,
+    Expr,
     Function,
     InstanceRecord,
     IteratorRecord,
     Lib,
+    ListRecord,
+    Opaque,
     Ref,
     Tup,
+    Union,
     Value,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from distml.interp.machine import Machine
+
+
+COMPOUND = frozenset(
+    f"torch.nn.{name}"
+    for name in (
+        *("MultiheadAttention", "Transformer", "TransformerDecoder", "TransformerDecoderLayer"),
+        *("TransformerEncoder", "TransformerEncoderLayer"),
+    )
+)
+"""Layers of PyTorch that are made of others, which are not followed one by one."""
+
+
+MAX_PARTS = 200
+"""What is made of more modules is not handed out one by one."""
 
 
 def children_of(vm: Machine, value: Value) -> list[tuple[str, Value]] | None:
     """The direct submodules of an object with their names; None when they are not all known."""
     record = vm.record(value) if isinstance(value, Ref) else None
-    if not isinstance(record, InstanceRecord) or not record.exact or not isinstance(record.cls, Class):
+    if not isinstance(record, InstanceRecord) or not record.exact or not _is_followed(vm, record.cls):
         return None
     found: dict[Value, str] = {}
-    for name, item in record.attrs.items():
+    for name, item in _attributes(vm, record):
         known = _is_submodule(vm, item)
         if known is None:
             return None
@@ -46,24 +65,57 @@ def children_of(vm: Machine, value: Value) -> list[tuple[str, Value]] | None:
     return [(name, item) for item, name in found.items()]
 
 
+def tree_of(vm: Machine, value: Value, name: str = "") -> list[tuple[str, Value]] | None:
+    """An object and all that it is made of, each behind what holds it, with dotted names; None where not all is known."""
+    options = value.options if isinstance(value, Union) else (value,)
+    parts = [children_of(vm, option) for option in options]
+    if isinstance(value, Union):
+        return [(name, value)] if all(part == [] for part in parts) else None
+    found: dict[Value, str] = {value: name}
+    for own, child in parts[0] if parts[0] is not None else ():
+        below = tree_of(vm, child, f"{name}.{own}" if name else own)
+        if below is None or len(found) + len(below) > MAX_PARTS:
+            return None
+        for path, part in below:
+            found.setdefault(part, path)
+    return None if parts[0] is None else [(path, part) for part, path in found.items()]
+
+
+def _is_followed(vm: Machine, cls: Value) -> bool:
+    """Whether the attributes of an object of this class are all that it is made of."""
+    if isinstance(cls, Class):
+        return not any(isinstance(base, Lib) and base.name in COMPOUND for base in vm.at(cls.address).mro)
+    return isinstance(cls, Lib) and cls.name not in COMPOUND and "torch.nn.Module" in library_bases(cls.name)
+
+
+def _attributes(vm: Machine, record: InstanceRecord) -> Iterator[tuple[str, Value]]:
+    """What an object holds by name; what a container holds has the name it was given, or its number."""
+    yield from ((name, item) for name, item in record.attrs.items() if name != ITEMS)
+    items = record.attrs.get(ITEMS, NONE)
+    held = vm.record(items) if isinstance(items, Ref) else None
+    if isinstance(held, DictRecord) and held.exact:
+        yield from ((str(key.value) if isinstance(key, Const) else "", item) for key, item in held.items.items())
+    elif isinstance(held, ListRecord) and held.items is not None:
+        yield from ((str(index), item) for index, item in enumerate(held.items))
+    elif items != NONE:
+        yield "", vm.opaque("child")
+
+
 def _is_submodule(vm: Machine, value: Value) -> bool | None:
     if isinstance(value, Const | Tup | Class):
         return False
+    if isinstance(value, Union):
+        found = {_is_submodule(vm, option) for option in value.options}
+        return found.pop() if len(found) == 1 else None
     record = vm.record(value) if isinstance(value, Ref) else None
     if record is not None and not isinstance(record, InstanceRecord):
         return False
     if isinstance(record, InstanceRecord) and isinstance(record.cls, Class):
         cls = vm.at(record.cls.address)
-        return True if is_module(cls.mro) else None if cls.open else False
+        return True if is_module(cls.mro) else None if cls.open and cls.kind != "enum" else False
     if isinstance(record, InstanceRecord) and isinstance(record.cls, Lib):
         return "torch.nn.Module" in library_bases(record.cls.name)
-    return None if _may_be_module(value) else False
-
-
-def _may_be_module(value: Value) -> bool:
-    from distml.values import Expr, Opaque, Union
-
-    return isinstance(value, Opaque | Expr | Union)
+    return None if isinstance(value, Opaque | Expr) else False
 
 
 def _children(op: str, named: bool) -> Callable[[Machine, Arguments, ast.AST], Value]:
@@ -75,6 +127,26 @@ def _children(op: str, named: bool) -> Callable[[Machine, Arguments, ast.AST], V
         return vm.allocate(IteratorRecord(items))
 
     return run
+
+
+def _modules(op: str, named: bool) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        found = tree_of(vm, arguments.args[0]) if len(arguments.args) == 1 and not arguments.kwargs else None
+        if found is None:
+            return _handing_out(op)(vm, arguments, node)
+        return vm.allocate(IteratorRecord(tuple(Tup((Const(n), item)) if named else item for n, item in found)))
+
+    return run
+
+
+def _apply(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`net.apply(f)`: f is given each part, then what holds it."""
+    found = tree_of(vm, arguments.args[0]) if len(arguments.args) == 2 else None
+    if found is None:
+        return _handing_out("torch.nn.Module.apply")(vm, arguments, node)
+    for _, part in sorted(found, key=lambda each: -(each[0].count(".") + bool(each[0]))):
+        vm.apply(arguments.args[1], [part])
+    return arguments.args[0]
 
 
 def _handing_out(op: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
@@ -94,11 +166,13 @@ def _handing_out(op: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
 SUBMODULES = {
     f"torch.nn.Module.{name}": _handing_out(f"torch.nn.Module.{name}")
     for name in (
-        *("apply", "get_submodule", "modules", "named_modules"),
-        *("parameters", "named_parameters", "buffers", "named_buffers", "get_parameter", "get_buffer"),
+        *("get_submodule", "parameters", "named_parameters", "buffers", "named_buffers", "get_parameter", "get_buffer"),
     )
 }
 """Methods of `nn.Module` that hand out the modules, parameters or buffers it holds."""
+SUBMODULES["torch.nn.Module.apply"] = _apply
+SUBMODULES["torch.nn.Module.modules"] = _modules("torch.nn.Module.modules", named=False)
+SUBMODULES["torch.nn.Module.named_modules"] = _modules("torch.nn.Module.named_modules", named=True)
 SUBMODULES["torch.nn.Module.children"] = _children("torch.nn.Module.children", named=False)
 SUBMODULES["torch.nn.Module.named_children"] = _children("torch.nn.Module.named_children", named=True)
 

@@ -8,23 +8,30 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+import functools
 import numbers
+import types
 import typing
 from typing import TYPE_CHECKING, Any
 
+from distml.interp.classes import lookup
 from distml.interp.library import library_bases
+from distml.interp.storage import child
 from distml.ops.dialect import KNOWN, TENSOR_CLASSES, dialect
-from distml.ops.registry import find_layer
+from distml.ops.registry import find_layer, find_op
 from distml.values import (
+    Bound,
     Claimed,
     Class,
     Const,
     DictRecord,
+    Function,
     InstanceRecord,
     Lib,
     ListRecord,
     Num,
     Opaque,
+    Partial,
     Prim,
     Ref,
     SetRecord,
@@ -44,6 +51,8 @@ _BUILT_IN: dict[str, type] = {
     for kind in (int, bool, float, complex, str, bytes, type(None), type(...), tuple, list, dict, slice, set, frozenset)
 }
 _MODULES = {"builtins": None, "collections": collections, "collections.abc": collections.abc, "numbers": numbers}
+_MODULES |= {"functools": functools, "types": types}
+_CODE = (type, types.FunctionType, functools.partial)
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _RECORDS: dict[type, str] = {ListRecord: "builtins.list", DictRecord: "builtins.dict", SetRecord: "builtins.set"}
 _BARE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
@@ -90,12 +99,38 @@ def _object_has(vm: Machine, value: Value, record: InstanceRecord, name: str) ->
     from distml.interp.attributes import find_attribute_of
 
     if isinstance(record.cls, Lib):
-        return True if name in record.attrs and not name.startswith("__") else None
+        if name in record.attrs and not name.startswith("__"):
+            return True
+        return False if _lacks(vm, record, library_bases(record.cls.name), name) else None
     found = find_attribute_of(vm, value, name, vm.node)
     if isinstance(found, Opaque):
-        return None
+        return False if name not in record.attrs and _lacks(vm, record, _own_bases(vm, record), name) else None
     open_ended = name.startswith("__") or has_foreign_base(vm, record)
     return True if found is not None else None if open_ended else False
+
+
+def _own_bases(vm: Machine, record: InstanceRecord) -> tuple[str, ...]:
+    """The library's classes that an object of the program's class is also of; none where more may be behind it."""
+    assert isinstance(record.cls, Class)
+    mro = vm.at(record.cls.address).mro
+    own = [vm.at(base.address).attrs for base in mro if isinstance(base, Class)]
+    if any(name in attrs for attrs in own for name in ("__getattr__", "__getattribute__")):
+        return ()
+    found = [library_bases(base.name) for base in mro if isinstance(base, Lib)]
+    return tuple(name for names in found for name in names if name not in _BARE)
+
+
+def _lacks(vm: Machine, record: InstanceRecord, bases: tuple[str, ...], name: str) -> bool:
+    """Whether an object has no attribute of that name: neither it nor a class of the program, and no layer of the library."""
+    names = next((found for base in bases if (found := getattr(find_layer(base), "names", None)) is not None), None)
+    if names is None or name in names or name.startswith("_") or not record.exact:
+        return False
+    if not all(base.startswith("torch.nn.") for base in bases) or child(vm, record, name) is not None:
+        return False
+    if isinstance(record.cls, Class):
+        if has_foreign_base(vm, record) or lookup(vm, vm.at(record.cls.address).mro, name) != (None, False):
+            return False
+    return not any(vm.patches.has(f"{base}.{name}") for base in bases)
 
 
 def real_class(name: str) -> type | None:
@@ -116,6 +151,8 @@ def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
         return _object(vm, record, cls)
     if isinstance(value, Tensor):
         return _array(vm, value, cls)
+    if isinstance(cls, Lib) and (code := _code(value)) is not None:
+        return _is_code(code, cls.name)
     kind = _kind(vm, value)
     if isinstance(value, Tup) and value.cls is not None and cls == value.cls:
         return True
@@ -128,6 +165,26 @@ def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
             return True
         return False if _is_plain(value) or wanted in _BUILT_IN.values() else None
     return False if cls.name in TENSOR_CLASSES or cls.name.startswith("torch.nn.") else None
+
+
+def _code(value: Value) -> type | None:
+    """The class of a value that is certainly a class, a function or a partial of one; `object` where it may be any of them."""
+    if isinstance(value, Function):
+        return types.FunctionType if not getattr(value.node, "decorator_list", ()) else object
+    if isinstance(value, Class) or (isinstance(value, Lib) and find_layer(value.name) is not None):
+        return type
+    if isinstance(value, Partial):
+        return functools.partial if _code(value.function) not in (None, object) else None
+    return object if isinstance(value, Bound) or (isinstance(value, Lib) and find_op(value.name) is not None) else None
+
+
+def _is_code(code: type, name: str) -> bool | None:
+    wanted: object = type if name == "builtins.type" else real_class(name)
+    if wanted is collections.abc.Callable:
+        return True
+    if wanted in _CODE and code is not object:
+        return wanted is code
+    return False if wanted in _BUILT_IN.values() else None
 
 
 def _is_plain(value: Value) -> bool:

@@ -15,15 +15,12 @@ from distml.ops.numpy.shaping import shape_value
 from distml.ops.registry import attribute, op
 from distml.ops.rules.axes import swap_axes
 from distml.ops.rules.kinds import real
+from distml.ops.rules.nested import nested
 from distml.ops.rules.ranks import rank_of
-from distml.shapes import Shape
-from distml.values import Const, ListRecord, Prim, Tensor
+from distml.values import Const, Prim, Tensor
 
 if TYPE_CHECKING:
     from distml.values import Value
-
-MAX_LISTED = 64
-"""A list of no more numbers than this is known item by item."""
 
 
 @attribute("numpy.ndarray.shape")
@@ -122,21 +119,7 @@ def tolist(call: Call, self: Value) -> Value:
     known = call.shape(self)
     if content is not None and known.rank in (0, 1):
         return call.list_of(content) if known.rank else content[0]
-    kind = call.dtype(self)
-    return _listed(call, known, call.unknown("item") if kind is None else Prim(kind))
-
-
-def _listed(call: Call, known: Shape, leaf: Value) -> Value:
-    if known.dims is None:
-        return call.unknown("list")
-    inner = leaf
-    for dim in reversed(known.dims):
-        count = dim.constant if inner is leaf else None
-        if count is not None and count <= MAX_LISTED:
-            inner = call.list_of((leaf,) * count)
-        else:
-            inner = call.world.allocate(ListRecord(None, inner, dim))
-    return inner
+    return nested(call, known, call.dtype(self))
 
 
 @op("numpy.ndarray.tobytes", "numpy.ndarray.tostring", "numpy.ndarray.dumps")

@@ -11,6 +11,7 @@ from distml.ops.call import FALSE, NONE, UNKNOWN, Call
 from distml.ops.registry import attribute, op
 from distml.ops.rules.axes import axis_in
 from distml.ops.rules.kinds import kind_of, real
+from distml.ops.rules.nested import nested
 from distml.ops.rules.ranks import rank_of
 from distml.ops.torch.dtypes import asked_kind, cast_names, is_dtype, kept, like, number_of
 from distml.shapes import Shape
@@ -201,9 +202,7 @@ def tolist(call: Call, self: Value) -> Value:
             return self.content[0]
         if shape.rank == 1:
             return call.list_of(self.content)
-    if shape.rank == 0:
-        return item(call, self)
-    return call.unknown()
+    return item(call, self) if shape.rank == 0 else nested(call, shape, kind_of(self))
 
 
 @op("torch.Tensor.numpy", "torch.Tensor.__array__")

@@ -191,18 +191,13 @@ def iterate(call: Call, self: Value) -> Value:
 
 @methods("named_children")
 def named_children(call: Call, self: Value) -> Value:
-    """Pairs of name and child."""
+    """Pairs of name and child: the name that it was given, else its number."""
     record = children(call, self)
-    if record.items is not None and not _has_names(call, self):
-        return Tup(tuple(Tup((Const(str(i)), item)) for i, item in enumerate(record.items)))
-    item = record.item if record.item is not None else call.unknown("item")
-    return Many(Tup((Prim("str"), item if record.items is None else call.unknown("item"))), length=record.length)
-
-
-def _has_names(call: Call, self: Value) -> bool:
-    record = children(call, self)
-    attrs = call.attrs(self) or {}
-    return any(value in attrs.values() for value in record.items or ())
+    if record.items is None:
+        item = record.item if record.item is not None else call.unknown("item")
+        return Many(Tup((Prim("str"), item)), length=record.length)
+    given = {value: key for key, value in (call.attrs(self) or {}).items()}
+    return Tup(tuple(Tup((Const(given.get(item, str(i))), item)) for i, item in enumerate(record.items)))
 
 
 @methods("__getitem__")
