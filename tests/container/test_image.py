@@ -36,6 +36,17 @@ def test_commands_of_the_page(shell: Shell, image: str, project: Path, commands:
 
 
 @tools
+def test_readme(shell: Shell, image: str, context: Path) -> None:
+    """The command of README.md, in this repository: distml finds nothing in distml."""
+    (command,) = re.findall(r"^docker build .*$", (CHECKOUT / "README.md").read_text(), re.MULTILINE)
+    for path in (context, *context.parents[:2]):  # the image runs as nobody
+        path.chmod(path.stat().st_mode | 0o055)
+    done = shell(command, context)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No problems found" in done.stdout
+
+
+@tools
 def test_findings_are_the_exit_code(shell: Shell, image: str, project: Path) -> None:
     (project / "model.py").write_text((project / "model.py").read_text().replace("4, 128", "4, 96"))
     done = shell(f'{BARE} -v "$PWD:/src:ro" {image} check --format concise', project)
