@@ -1,18 +1,20 @@
-"""Breaks real model code in one place, runs it on meta tensors for the truth, and asks distml.
+"""Breaks real model code in one place, runs it for the truth, and asks distml.
 
     python benchmarks/mutation.py [--subjects torchvision,vit_pytorch] [--seed N] [--mutants N] [--json FILE]
 
-Run it with a Python that has distml, torch, torchvision and the packages. A subject is a short program that makes one model of
-a package and calls it: for torchvision and timm the programs are made from tables below, for others they are the examples of
-the package's own readme. The package is copied without its compiled parts. A mutant is one change (benchmarks/mutants.py) on a
-line that the program runs, in the package or in the program. Truth is a child process with limits in which every tensor is on
-the meta device; what fails there because it asks for data is left out, and so is a program that does not run unbroken. distml
-checks the program; the package is a folder beside it. Tables go to standard output as Markdown: what was found of those that
-fail, what was flagged of those that run.
+Run it with a Python that has the packages; `--distml` names the distml to ask where that Python has none. A subject is a short
+program that makes one model of a package and calls it: made from the tables below, or an example of the package's own readme
+(torch packages). `keras` is its applications, copied and importing Keras as any program does; `flax=FOLDER` are the examples of a
+checkout of Flax. The package is copied without its compiled parts. A mutant is one change (benchmarks/mutants.py) on a line that
+the program runs once its imports are done, in the package or in the program. Truth is a child process with limits: PyTorch
+on the meta device, Keras on symbolic inputs, Flax on small arrays. What fails on the meta device because it asks for data is
+left out, and so is a program that does not run unbroken. distml checks the program; the package is a folder beside it. Tables
+go to standard output as Markdown: what was found of those that fail, what was flagged of those that run.
 """
 
 from __future__ import annotations
 
+import ast
 import compileall
 import contextlib
 import json
@@ -24,7 +26,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module, metadata, util
@@ -65,6 +67,11 @@ TORCHVISION = {
     "segmentation.fcn.fcn_resnet50": "1, 3, 64, 64",
     "segmentation.deeplabv3.deeplabv3_resnet50": "1, 3, 64, 64",
     "video.resnet.r3d_18": "1, 3, 8, 64, 64",
+    "segmentation.lraspp.lraspp_mobilenet_v3_large": "1, 3, 64, 64",
+    "video.s3d.s3d": "1, 3, 16, 224, 224",
+    "video.mvit.mvit_v2_s": "1, 3, 16, 224, 224",
+    "maxvit.maxvit_t": "1, 3, 224, 224",
+    "efficientnet.efficientnet_v2_s": "1, 3, 64, 64",
 }
 TIMM = {
     "mlp_mixer.MlpMixer": "img_size=64, patch_size=16, num_blocks=2, embed_dim=64",
@@ -75,7 +82,77 @@ TIMM = {
     "visformer.Visformer": "img_size=64, embed_dim=64, depth=(1, 1, 1), num_heads=2",
     "densenet.DenseNet": "block_config=(2, 2)",
     "metaformer.MetaFormer": "depths=(1, 1), dims=(16, 32)",
+    "cait.Cait": "img_size=64, patch_size=16, embed_dim=48, depth=2, num_heads=4",
+    "pit.PoolingVisionTransformer": "img_size=64, patch_size=16, stride=8, stem_type='overlap', base_dims=(16, 16), "
+    "depth=(1, 1), heads=(1, 2), mlp_ratio=4",
+    "edgenext.EdgeNeXt": "dims=(16, 32, 48, 64), depths=(1, 1, 1, 1)",
+    "tnt.TNT": "img_size=64, embed_dim=64, inner_dim=12, depth=2, num_heads_inner=4, num_heads_outer=4",
+    "convit.ConVit": "img_size=64, patch_size=16, embed_dim=48, depth=2, num_heads=4, local_up_to_layer=1",
+    "beit.Beit": "img_size=64, patch_size=16, embed_dim=64, depth=2, num_heads=4",
+    "xcit.Xcit": "img_size=64, patch_size=16, embed_dim=64, depth=2, num_heads=4, cls_attn_layers=1, eta=1.0",
+    "swin_transformer.SwinTransformer": "img_size=64, patch_size=2, embed_dim=16, depths=(1, 1), num_heads=(2, 2), "
+    "window_size=4",
+    "pvt_v2.PyramidVisionTransformerV2": "depths=(1, 1, 1, 1), embed_dims=(16, 32, 48, 64), num_heads=(1, 2, 4, 4)",
+    "nest.Nest": "img_size=64, embed_dims=(16, 32, 64), num_heads=(1, 2, 4), depths=(1, 1, 1)",
+    "vgg.VGG": "cfg=[8, 'M', 16, 'M', 32]",
 }
+KERAS = {
+    "resnet.ResNet50": "",
+    "mobilenet.MobileNet": "",
+    "mobilenet_v2.MobileNetV2": "",
+    "mobilenet_v3.MobileNetV3Small": "",
+    "densenet.DenseNet121": "",
+    "efficientnet.EfficientNetB0": "",
+    "xception.Xception": "",
+    "inception_v3.InceptionV3": "",
+    "vgg16.VGG16": "",
+    "convnext.ConvNeXtTiny": "",
+}
+_TEXT = "jnp.ones((2, 8), jnp.int32)"
+FLAX = {
+    "imagenet.models.ResNet18": "num_classes=10 | jnp.zeros((1, 32, 32, 3)), train=False",
+    "imagenet.models.ResNet50": "num_classes=10 | jnp.zeros((1, 32, 32, 3)), train=False",
+    "mnist.train.CNN": " | jnp.zeros((1, 28, 28, 1))",
+    "vae.models.VAE": "latents=4 | jnp.zeros((2, 784)), jax.random.key(1)",
+    "ppo.models.ActorCritic": "num_outputs=4 | jnp.zeros((1, 84, 84, 4))",
+    "wmt.models.Transformer": "config=TransformerConfig(12, 12, emb_dim=16, num_heads=2, num_layers=1, qkv_dim=16, "
+    f"mlp_dim=32, max_len=16, deterministic=True) | {_TEXT}, {_TEXT}",
+    "lm1b.models.TransformerLM": "config=TransformerConfig(12, 12, emb_dim=16, num_heads=2, num_layers=1, qkv_dim=16, "
+    f"mlp_dim=32, max_len=16, deterministic=True) | {_TEXT}",
+    "nlp_seq.models.Transformer": "config=TransformerConfig(12, 12, emb_dim=16, num_heads=2, num_layers=1, qkv_dim=16, "
+    f"mlp_dim=32, max_len=16) | inputs={_TEXT}, train=False",
+}
+TABLES = {
+    "torchvision": (
+        TORCHVISION,
+        (
+            "import torch\nfrom torchvision.models.{module} import {maker}\n\n"
+            "model = {maker}(weights=None)\nmodel.eval()\nmodel(torch.zeros({given}))\n"
+        ),
+    ),
+    "timm": (
+        TIMM,
+        (
+            "import torch\nfrom timm.models.{module} import {maker}\n\n"
+            "model = {maker}({given})\nmodel.eval()\nmodel(torch.zeros(1, 3, 64, 64))\n"
+        ),
+    ),
+    "keras": (
+        KERAS,
+        (
+            "import keras\nfrom applications.{module} import {maker}\n\n"
+            "model = {maker}(weights=None, input_shape=(96, 96, 3))\nmodel(keras.Input((96, 96, 3)))\n"
+        ),
+    ),
+    "flax": (
+        FLAX,
+        (
+            "import jax\nimport jax.numpy as jnp\nfrom {module} import *\n\n"
+            "model = {maker}({given})\nvariables = model.init(jax.random.key(0), {rest})\nmodel.apply(variables, {rest})\n"
+        ),
+    ),
+}
+"""The programs over a package: what each model is made of or given, by module and name, and the text around it."""
 
 
 class Subject(NamedTuple):
@@ -100,27 +177,12 @@ class Outcome(NamedTuple):
 
 def programs(package: str) -> Iterator[tuple[str, str]]:
     """The programs over a package, by name."""
-    if package == "torchvision":
-        for name, shape in TORCHVISION.items():
+    if package in TABLES:
+        table, text = TABLES[package]
+        for name, given in table.items():
             module, _, maker = name.rpartition(".")
-            yield (
-                name,
-                (
-                    f"import torch\nfrom torchvision.models.{module} import {maker}\n\n"
-                    f"model = {maker}(weights=None)\nmodel.eval()\nmodel(torch.zeros({shape}))\n"
-                ),
-            )
-        return
-    if package == "timm":
-        for name, arguments in TIMM.items():
-            module, _, maker = name.rpartition(".")
-            yield (
-                name,
-                (
-                    f"import torch\nfrom timm.models.{module} import {maker}\n\n"
-                    f"model = {maker}({arguments})\nmodel.eval()\nmodel(torch.zeros(1, 3, 64, 64))\n"
-                ),
-            )
+            given, _, rest = given.partition(" | ")
+            yield name, text.format(module=module, maker=maker, given=given, rest=rest)
         return
     described = metadata.metadata(package).get_payload()
     blocks = re.findall(r"```(?:python|py)\n(.*?)```", described if isinstance(described, str) else "", re.DOTALL)
@@ -155,12 +217,17 @@ def in_child(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return json.loads(told) if told else {"kind": "Ended", "message": "the process was ended"}
 
 
-def executed(folder: Path, trace: bool) -> dict[str, Any]:
-    """Run the program of a folder on the meta device; the lines of the folder's files that it ran, if they are wanted."""
+def on_meta() -> Any:
+    """The meta device, for programs of PyTorch; torchvision without its compiled part asks for two operators."""
     import torch
 
-    for name in ("nms", "qnms"):  # torchvision without its compiled part asks for these two
+    for name in ("nms", "qnms"):
         torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    return torch.device("meta")
+
+
+def executed(folder: Path, trace: bool) -> dict[str, Any]:
+    """Run the program of a folder; the lines of the folder's files that it ran, if they are wanted."""
     sys.dont_write_bytecode = True
     os.chdir(folder)
     sys.path.insert(0, str(folder))
@@ -174,7 +241,10 @@ def executed(folder: Path, trace: bool) -> dict[str, Any]:
         lines.setdefault(name, set()).add(frame.f_lineno)
         return line
 
-    with torch.device("meta"):
+    text = (folder / DRIVER).read_text("utf-8")
+    imports = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    with on_meta() if "import torch" in text else contextlib.nullcontext():
+        exec(compile(ast.Module(imports, []), DRIVER, "exec"), {})
         if trace:
             sys.settrace(line)
         try:
@@ -191,9 +261,8 @@ def executed(folder: Path, trace: bool) -> dict[str, Any]:
 # --- distml ----------------------------------------------------------------------------
 
 
-def checked(folder: Path) -> tuple[str, ...]:
+def checked(folder: Path, distml: str) -> tuple[str, ...]:
     """What distml says of the program of a folder: codes and messages of errors."""
-    distml = str(Path(sys.executable).with_name("distml"))
     command = [distml, "check", "--no-cache", "--jobs", "0", "--time-limit", "60", "--format", "json", DRIVER]
     done = run(command, folder)
     try:
@@ -211,23 +280,52 @@ def _said(finding: dict[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def workspace(package: str) -> Iterator[Path]:
-    """A folder with a copy of a package, of its sources only; also of torchvision, which others import."""
-    ignored = shutil.ignore_patterns("*.so", "*.so.*", "__pycache__", "*.dylib", "*.pyd")
+def workspace(package: str, source: str) -> Iterator[Path]:
+    """A folder with a copy of a package, of its sources only; also of torchvision, which others of PyTorch import."""
+    ignored = shutil.ignore_patterns("*.so", "*.so.*", "__pycache__", "*.dylib", "*.pyd", "*_test.py")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve()
-        for name in dict.fromkeys((package, "torchvision")):
-            found = util.find_spec(name)
-            if found is None or found.origin is None:
-                raise SystemExit(f"{name} is not installed")
-            shutil.copytree(Path(found.origin).parent, folder / name, ignore=ignored)
-            compileall.compile_dir(folder / name, quiet=2)  # once, not in each child
+        if package == "flax":
+            shutil.copytree(Path(source) / "examples", folder, ignore=ignored, dirs_exist_ok=True)
+        elif package == "keras":
+            shutil.copytree(_installed("keras") / "src" / "applications", folder / "applications", ignore=ignored)
+            for path in (folder / "applications").iterdir():
+                path.write_text(_as_user_code(path.read_text("utf-8")), "utf-8")
+            (folder / "applications" / "__init__.py").write_text(
+                "def keras_export(path):\n    return lambda made: made\n"
+            )
+        else:
+            for name in dict.fromkeys((package, "torchvision")):
+                shutil.copytree(_installed(name), folder / name, ignore=ignored)
+        compileall.compile_dir(folder, quiet=2)  # once, not in each child
         yield folder
+
+
+def _installed(name: str) -> Path:
+    found = util.find_spec(name)
+    if found is None or found.origin is None:
+        raise SystemExit(f"{name} is not installed")
+    return Path(found.origin).parent
+
+
+def _as_user_code(text: str) -> str:
+    """A module of Keras that imports Keras as a program does."""
+    for pattern, new in (
+        (r"^from keras\.src\.applications import", "from applications import"),
+        (r"^from keras\.src\.models import Functional$", "from keras.models import Model as Functional"),
+        (r"^from keras\.src\.layers\.layer import Layer$", "from keras.layers import Layer"),
+        (r"^from keras\.src\.utils import file_utils$", "from keras import utils as file_utils"),
+        (r"^from keras\.src\.api_export import", "from applications import"),
+        (r"^from keras\.src(\.models)? import", r"from keras\1 import"),
+    ):
+        text = re.sub(pattern, new, text, flags=re.MULTILINE)
+    return text
 
 
 def subjects(package: str, folder: Path, random: Random, only: str) -> Iterator[Subject]:
     """The programs that run unbroken, in a random order, and what they run."""
-    for name, text in random.sample(wanted := [each for each in programs(package) if only in each[0]], len(wanted)):
+    wanted = [each for each in programs(package) if re.search(only, each[0])]
+    for name, text in random.sample(wanted, len(wanted)):
         (folder / DRIVER).write_text(text, "utf-8")
         told = in_child(lambda: executed(folder, trace=True))
         if told["kind"]:
@@ -251,7 +349,7 @@ def mutants(subject: Subject, folder: Path, random: Random, count: int) -> Itera
         yield places.pop(random.randrange(len(places)))
 
 
-def judged(subject: Subject, folder: Path, path: str, mutation: Mutation) -> Outcome | None:
+def judged(subject: Subject, folder: Path, path: str, mutation: Mutation, distml: str) -> Outcome | None:
     """Run and check one mutant; None where meta tensors cannot tell."""
     (folder / DRIVER).write_text(subject.program, "utf-8")
     file = folder / path
@@ -263,7 +361,7 @@ def judged(subject: Subject, folder: Path, path: str, mutation: Mutation) -> Out
             told["message"]
         ):
             return None
-        findings = checked(folder)
+        findings = checked(folder, distml)
     finally:
         file.write_bytes(before)
     change = f"{before[mutation.start : mutation.end].decode()} -> {mutation.new}"
@@ -275,19 +373,19 @@ def main() -> int:
     """Break, run, check, count."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--subjects", default="torchvision,vit_pytorch", help="packages (default: %(default)s)")
-    parser.add_argument("--only", default="", help="a part of the names of the programs wanted")
+    parser.add_argument("--only", default="", help="a regular expression for the names of the programs wanted")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--programs", type=int, default=10, help="of each package (default: %(default)s)")
     parser.add_argument("--mutants", type=int, default=80, help="of each package (default: %(default)s)")
+    parser.add_argument("--distml", default=str(Path(sys.executable).with_name("distml")), help="the program to ask")
     parser.add_argument("--json", type=Path, help="a file that gets a line for each mutant as soon as it is judged")
     options = parser.parse_args()
-    import_module("torch")  # once, not in each child
     done: list[tuple[str, Outcome]] = []
-    for package in options.subjects.split(","):
-        with workspace(package) as folder:
-            for outcome in package_outcomes(
-                package, folder, options.seed, options.mutants, options.only, options.programs
-            ):
+    for subject in options.subjects.split(","):
+        package, _, source = subject.partition("=")
+        import_module("jax" if package in ("keras", "flax") else "torch")  # once, not in each child
+        with workspace(package, source) as folder:
+            for outcome in package_outcomes(package, folder, options):
                 done.append((package, outcome))
                 if options.json:
                     with options.json.open("a", encoding="utf-8") as file:
@@ -297,12 +395,10 @@ def main() -> int:
     return 0
 
 
-def package_outcomes(
-    package: str, folder: Path, seed: int, count: int, only: str, programs_wanted: int
-) -> Iterator[Outcome]:
+def package_outcomes(package: str, folder: Path, options: Namespace) -> Iterator[Outcome]:
     """The mutants of one package, spread over its programs."""
-    random = Random(f"{package} {seed}")
-    found = list(islice(subjects(package, folder, random, only), programs_wanted))
+    random, count = Random(f"{package} {options.seed}"), options.mutants
+    found = list(islice(subjects(package, folder, random, options.only), options.programs))
     made = {subject.name: mutants(subject, folder, random, count) for subject in found}
     judged_so_far = 0
     while made and judged_so_far < count:
@@ -311,7 +407,7 @@ def package_outcomes(
             if place is None:
                 made.pop(subject.name, None)
                 continue
-            outcome = judged(subject, folder, *place)
+            outcome = judged(subject, folder, *place, options.distml)
             if outcome is not None and judged_so_far < count:
                 judged_so_far += 1
                 yield outcome

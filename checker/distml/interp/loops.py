@@ -24,7 +24,7 @@ from distml.interp.scope import assigned_names
 from distml.interp.state import State, join_entry, join_states, written_apart
 from distml.interp.truth import truth
 from distml.shapes import Middle, Symbol
-from distml.values import Many, Record, Value
+from distml.values import Last, Many, Record, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -133,7 +133,30 @@ def _for_unknown(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: M
 
     if vm.frame.scope.is_generator:
         vm.frame.endless = True
-    return _fixpoint(vm, loop, run, lambda: True)
+    returned = len(vm.frame.returns)
+    after = _fixpoint(vm, loop, run, lambda: True)
+    left_early = vm.frame.scope.is_generator or loop.breaks or len(vm.frame.returns) > returned
+    if items.last is None or after is None or left_early:
+        return after
+    vm.state = after
+    return _last_turn(vm, node, loop, items.last)
+
+
+def _last_turn(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, last: Last) -> State | None:
+    """The turn for the last item, which is unlike the others; what was said of all is not said of it again."""
+    from distml.interp.statements import execute_block
+
+    def run() -> None:
+        assign_target(vm, node.target, last.item)
+        execute_block(vm, node.body)
+
+    said, revealed = dict(vm.findings), dict(vm.revealed)
+    after = _turn(vm, loop, run)
+    for key, finding in vm.findings.items():
+        own = finding._replace(message=f"{finding.message}; {last.note}", hint=last.hint, fix=None)
+        vm.findings[key] = said.get(key, own)
+    vm.revealed.update(revealed)
+    return after
 
 
 def execute_while(vm: Machine, node: ast.While) -> None:

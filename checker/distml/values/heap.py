@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from distml.shapes import Dim
-    from distml.values.model import Value
+    from distml.values.model import Last, Value
 
 
 class Record:
@@ -69,7 +69,7 @@ class IteratorRecord(Record):
     """An iterator or generator: the items still to come, or `item` for unknown many.
 
     `length` is how many are to come when it is known as a dimension; `endless` says
-    that there is no end. With `same` every one is `item` itself.
+    that there is no end. With `same` every one is `item` itself; `last` is as in `Many`.
     """
 
     items: tuple[Value, ...] | None
@@ -77,3 +77,4 @@ class IteratorRecord(Record):
     length: Dim | None = None
     endless: bool = False
     same: bool = False
+    last: Last | None = None

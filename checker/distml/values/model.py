@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import ast
@@ -177,18 +177,28 @@ class ShapeSeq(Value):
     lib: str = "array"
 
 
+class Last(NamedTuple):
+    """The last of many items, which is unlike those before it: what it is, how they differ, and what to do about it."""
+
+    item: Value
+    note: str
+    hint: str
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class Many(Value):
     """An iterable of unknown length whose every item is like `item`.
 
     `length` is the number of items when it is known as a dimension; the kind
     "endless" says that there is no end. With `same` every item is `item` itself.
+    `last`, where it is given, is also like `item`, and more is known of it; there is more than one item then.
     """
 
     item: Value
     kind: str = "iterable"
     length: Dim | None = None
     same: bool = False
+    last: Last | None = None
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -120,7 +120,7 @@ def _drawn_from(call: Call, ref: Ref, record: IteratorRecord) -> tuple[Value, ..
     call.world.replace(ref, IteratorRecord(() if call.name in EXHAUSTING else None))
     if record.items is not None:
         return record.items
-    return Many(record.item or call.unknown("item"), "iterable", record.length, record.same)
+    return Many(record.item or call.unknown("item"), "iterable", record.length, record.same, record.last)
 
 
 def _characters(call: Call, value: Const) -> tuple[Value, ...] | Many:
@@ -205,7 +205,8 @@ def iterator(call: Call, values: Sequence[Value] | Many) -> Ref:
     """A new iterator over items, or over unknown many."""
     if isinstance(values, Many):
         endless = values.kind == ENDLESS
-        return call.world.allocate(IteratorRecord(None, values.item, values.length, endless, values.same))
+        made = IteratorRecord(None, values.item, values.length, endless, values.same, values.last)
+        return call.world.allocate(made)
     return call.world.allocate(IteratorRecord(tuple(values)))
 
 

@@ -141,7 +141,13 @@ def enumerate_(call: Call, iterable: Value, start: Value = ZERO) -> Value:
         return iterator(call, ())
     low = None if first is UNKNOWN else first
     pair = Tup((Num(call.symbol("i", low)), item))
-    return iterator(call, Many(pair, values.kind if isinstance(values, Many) else "iterable", common_length([values])))
+    length = common_length([values])
+    if not isinstance(values, Many):
+        return iterator(call, Many(pair, "iterable", length))
+    last = values.last
+    if last is not None and length is not None and low is not None:
+        last = last._replace(item=Tup((call.number(length - 1 + low), last.item)))
+    return iterator(call, Many(pair, values.kind, length, last=last if low is not None else None))
 
 
 @op("builtins.zip")

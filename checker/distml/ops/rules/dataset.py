@@ -11,6 +11,7 @@ from distml.values import (
     Const,
     DictRecord,
     InstanceRecord,
+    Last,
     Lib,
     ListRecord,
     Many,
@@ -96,6 +97,30 @@ def batch_size(call: Call, length: Dim | None, size: Dim | None, drop_last: bool
         if drop_last is False and _at_most(length, size):
             return length
     return call.symbol("batch", 1)
+
+
+def by_index(call: Call, dataset: Value) -> bool:
+    """Whether items are certainly asked for by index, and not drawn, in which case more or fewer may come than it says."""
+    record = call.world.record(dataset) if isinstance(dataset, Ref) else None
+    if isinstance(record, InstanceRecord) and isinstance(record.cls, Lib):
+        return find_op(f"{record.cls.name}.__getitem__") is not None
+    if isinstance(record, InstanceRecord):
+        return call.world.attribute(dataset, "__iter__") is None
+    return isinstance(dataset, Tensor | Tup) or isinstance(record, ListRecord)
+
+
+def last_batch(length: Dim | None, size: Dim | None, drop_last: bool | None) -> Dim | None:
+    """The size of the last batch where it is certainly another one than that of the others; None where that is not known."""
+    total, each = (None if dim is None else dim.constant for dim in (length, size))
+    if drop_last is not False or total is None or not each or each < 0 or total <= each or total % each == 0:
+        return None
+    return Dim.of(total % each)
+
+
+def unlike(item: Value, last: Dim, size: Dim | None, option: str) -> Last:
+    """The last batch, and what is said where only it does not fit."""
+    hint = f"take the size from the batch, or leave the last one out with {option}=True"
+    return Last(item, f"the last batch has {last}, the others {size}", hint)
 
 
 def _at_most(length: Dim, size: Dim) -> bool:

@@ -46,11 +46,12 @@ class DataLoader:
         **options: Value,
     ) -> dict[str, Value]:
         """The size of a batch is settled once, so that all loops over the loader share it."""
-        plain = call.is_none(sampler) and call.is_none(batch_sampler)
+        plain = call.is_none(sampler) and call.is_none(batch_sampler) and rules.by_index(call, dataset)
         length = rules.length_of(call, dataset) if plain else None
         size = call.dim(batch_size) if call.is_none(batch_sampler) else None
         flag = call.flag(drop_last)
         count = rules.batch_count(length, size, flag)
+        last = rules.last_batch(length, size, flag)
         return {
             "dataset": dataset,
             "batch_size": batch_size,
@@ -59,6 +60,7 @@ class DataLoader:
             "batch_sampler": batch_sampler,
             "collate_fn": collate_fn,
             "__batch__": call.number(rules.batch_size(call, length, size, flag)),
+            **({} if last is None else {"__last__": call.number(last)}),
             "__length__": Prim("int") if count is None else call.number(count),
         }
 
@@ -73,8 +75,12 @@ def length(call: Call, self: Value) -> Value:
 def iterate(call: Call, self: Value) -> Value:
     """Batches, all of them alike."""
     attrs = call.attrs(self) or {}
-    count = call.dim(attrs.get("__length__", NONE))
-    return Many(_batch(call, attrs), "iterator", count)
+    count, size = (call.dim(attrs.get(name, NONE)) for name in ("__length__", "__last__"))
+    last = None
+    if size is not None:
+        made = _batch(call, {**attrs, "__batch__": attrs["__last__"]})
+        last = rules.unlike(made, size, call.dim(attrs["batch_size"]), "drop_last")
+    return Many(_batch(call, attrs), "iterator", count, last=last)
 
 
 def _batch(call: Call, attrs: dict[str, Value]) -> Value:

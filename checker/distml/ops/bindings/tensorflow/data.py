@@ -11,7 +11,7 @@ from distml.ops.bindings.signature import bind
 from distml.ops.call import NONE, ShapeError
 from distml.ops.registry import layer, op
 from distml.ops.rules.axes import replace_axes
-from distml.ops.rules.dataset import batch_count, batch_size
+from distml.ops.rules.dataset import batch_count, batch_size, last_batch, unlike
 from distml.shapes import Dim
 from distml.values import Const, DictRecord, InstanceRecord, Lib, ListRecord, Many, Num, Prim, Ref, Tensor, Tup, Value
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
 
 NAME = "tensorflow.data.Dataset"
-ELEMENT, LENGTH = "__element__", "__length__"
+ELEMENT, LENGTH, LAST, SIZES = "__element__", "__length__", "__last__", "__sizes__"
+"""What one element is, how many there are; where the last one is unlike the others, what it is, and the sizes of both batches."""
 
 
 @layer(NAME)
@@ -42,11 +43,11 @@ def length_of(call: Call, dataset: Value) -> Dim | None:
     return call.dim(found) if isinstance(found, Const | Num) else None
 
 
-def made(call: Call, element: Value | None, length: Dim | None) -> Value:
-    """A data set of such elements."""
+def made(call: Call, element: Value | None, length: Dim | None, last: dict[str, Value] | None = None) -> Value:
+    """A data set of such elements, of which the last one may be unlike the others."""
     if element is None:
         return call.unknown("dataset")
-    attrs = {ELEMENT: element, LENGTH: Prim("int") if length is None else call.number(length)}
+    attrs = {ELEMENT: element, LENGTH: Prim("int") if length is None else call.number(length), **(last or {})}
     return call.world.allocate(InstanceRecord(Lib(NAME), attrs))
 
 
@@ -122,7 +123,24 @@ def zipped(call: Call, *args: Value, datasets: Value = NONE, name: Value = NONE)
     return made(call, Tup(tuple(known)) if known and len(known) == len(elements) else None, same)
 
 
+def _last(call: Call, self: Value, change: Callable[[Value], Value | None]) -> dict[str, Value]:
+    """What a change makes of the last element; nothing where it is like the others, or where the change fails."""
+    attrs = call.attrs(self) or {}
+    if LAST not in attrs:
+        return {}
+    try:
+        changed = change(attrs[LAST])
+    except ShapeError:
+        return {}
+    return {} if changed is None else {LAST: changed, SIZES: attrs[SIZES]}
+
+
 def _same(call: Call, self: Value) -> Value:
+    """The same elements in the same order and number."""
+    return made(call, element_of(call, self), length_of(call, self), _last(call, self, lambda last: last))
+
+
+def _shuffled(call: Call, self: Value) -> Value:
     """The same elements in the same number."""
     return made(call, element_of(call, self), length_of(call, self))
 
@@ -145,12 +163,19 @@ def batched(call: Call, self: Value, size: Value, drop: Value) -> Value:
     length, asked, dropped = length_of(call, self), call.dim(size), call.flag(drop)
     first = batch_size(call, length, asked, dropped)
 
-    def row(tensor: Tensor) -> Value:
-        shape = call.facts.shape(tensor.shape)
-        return call.tensor(replace_axes(call, shape, 0, 0, (first,)), tensor.dtype)
+    def rows(size: Dim) -> Value | None:
+        def row(tensor: Tensor) -> Value:
+            shape = call.facts.shape(tensor.shape)
+            return call.tensor(replace_axes(call, shape, 0, 0, (size,)), tensor.dtype)
 
-    element = element_of(call, self)
-    return made(call, None if element is None else mapped(call, element, row), batch_count(length, asked, dropped))
+        return None if element is None else mapped(call, element, row)
+
+    element, left = element_of(call, self), last_batch(length, asked, dropped)
+    smaller = None if left is None else rows(left)
+    last: dict[str, Value] = {}
+    if left is not None and asked is not None and smaller is not None:
+        last = {LAST: smaller, SIZES: Tup((call.number(left), call.number(asked)))}
+    return made(call, rows(first), batch_count(length, asked, dropped), last)
 
 
 def unbatched(call: Call, self: Value) -> Value:
@@ -168,11 +193,14 @@ def applied(call: Call, self: Value, function: Value) -> Value:
     element = element_of(call, self)
     if element is None:
         return call.unknown("dataset")
-    given = element.items if isinstance(element, Tup) else (element,)
-    result = call.apply(function, *given)
-    items = call.items(result) if isinstance(result, Tup) else None
-    result = Tup(items) if items is not None else result
-    return made(call, mapped(call, result, lambda tensor: tensor), length_of(call, self))
+
+    def change(element: Value) -> Value | None:
+        result = call.apply(function, *(element.items if isinstance(element, Tup) else (element,)))
+        items = call.items(result) if isinstance(result, Tup) else None
+        return mapped(call, Tup(items) if items is not None else result, lambda tensor: tensor)
+
+    changed = change(element)
+    return made(call, changed, length_of(call, self), _last(call, self, change))
 
 
 def filtered(call: Call, self: Value, predicate: Value) -> Value:
@@ -188,7 +216,7 @@ def filtered(call: Call, self: Value, predicate: Value) -> Value:
 
 _ROOT = f"{NAME}."
 bind(_same, "self -buffer_size=None -name=None", f"{_ROOT}prefetch")
-bind(_same, "self -buffer_size=None -seed=None -reshuffle_each_iteration=None -name=None", f"{_ROOT}shuffle")
+bind(_shuffled, "self -buffer_size=None -seed=None -reshuffle_each_iteration=None -name=None", f"{_ROOT}shuffle")
 bind(_same, "self -filename='' -name=None", f"{_ROOT}cache")
 bind(_same, "self -options -name=None", f"{_ROOT}with_options")
 bind(_fewer, "self -count=None -name=None", f"{_ROOT}repeat")
@@ -208,10 +236,19 @@ bind(filtered, "self predicate -name=None", f"{_ROOT}filter")
 @op(f"{NAME}.__iter__", f"{NAME}.as_numpy_iterator")
 def iterate(call: Call, self: Value) -> Value:
     """The elements, all of them alike."""
-    element = element_of(call, self)
-    if element is not None and call.name.endswith("numpy_iterator"):
-        element = mapped(call, element, lambda tensor: Tensor("numpy", tensor.shape, tensor.dtype))
-    return Many(call.unknown("element") if element is None else element, "iterator", length_of(call, self))
+
+    def given(element: Value) -> Value | None:
+        if not call.name.endswith("numpy_iterator"):
+            return element
+        return mapped(call, element, lambda tensor: Tensor("numpy", tensor.shape, tensor.dtype))
+
+    element, found = element_of(call, self), _last(call, self, given)
+    item = None if element is None else given(element)
+    last = None
+    if found:
+        left, size = (call.dim(each) for each in call.items(found[SIZES]) or (NONE, NONE))
+        last = None if left is None else unlike(found[LAST], left, size, "drop_remainder")
+    return Many(call.unknown("element") if item is None else item, "iterator", length_of(call, self), last=last)
 
 
 @op(f"{NAME}.__len__", f"{NAME}.cardinality")
