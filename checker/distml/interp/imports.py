@@ -150,13 +150,13 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     exits, vm.exits = vm.exits, 0
     try:
         vm.follow(lambda: execute_block(vm, tree.body))
-        vm.base.update(vm.state.entries())
+        vm.session.leave(vm.state.entries())
     except OutOfSteps:
         from distml.interp.giving_up import give_up_rest
 
         vm.frame, vm.stack, vm.loops, vm.handlers, vm.recording = info.frame, [info.frame], [], [], None
         give_up_rest(vm, tree.body)
-        vm.base.update(vm.state.entries())
+        vm.session.leave(vm.state.entries())
         vm.lose(f"running {info.source.path} takes too much work")
     except BaseException:
         # Half a module would make the next check depend on this one's time.

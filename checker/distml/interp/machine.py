@@ -113,7 +113,13 @@ class Session:
         self.frames: dict[int, Frame] = {}
         self.modules: dict[str, ModuleInfo] = {}
         self.sources: dict[str, SourceFile] = {}
-        self.holding: dict[int, tuple[Any, bool]] = {}
+        self.holding: dict[int, tuple[Any, tuple[Tensor, ...]]] = {}
+        self.tensors: dict[Hashable, Any] | None = None
+
+    def leave(self, entries: dict[Hashable, Any]) -> None:
+        """Add what a module left when its run was finished."""
+        self.base.update(entries)
+        self.tensors = None  # which of them hold tensors is found out when it matters
 
 
 class Frame:

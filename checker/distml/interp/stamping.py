@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from distml.shapes import Dim, Shape
 from distml.values import Const, Function, Opaque, Ref, Tensor, Tup
 
 if TYPE_CHECKING:
@@ -12,9 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distml.interp.machine import Machine
-    from distml.shapes import Shape
     from distml.values import Value
 
+_BARE = (Const, Opaque, Ref, Function, Dim, Shape)
+MOST_KEPT = 20_000
+"""Values of which it is remembered which tensors are in them."""
 _SUMMARIES = frozenset({"item", "rest"})
 """Fields that speak for many objects: none of them can be changed alone."""
 
@@ -53,28 +56,35 @@ def reshaped(vm: Machine, tensor: Tensor, shape: Shape) -> Tensor:
             return replace(other, shape=shape, content=None)
         return replace(other, shape=other.shape if keeps else vm.facts.unknown_shape(), content=None)
 
-    shared = [(key, value) for key, value in vm.base.items() if _holds_tensor(vm, value)]
-    for key, value in [*shared, *vm.state.entries().items()]:
+    if vm.session.tensors is None:
+        vm.session.tensors = {key: value for key, value in vm.base.items() if _held_by(vm, value)}
+    for key, value in [*vm.session.tensors.items(), *vm.state.entries().items()]:
+        if not any(map(tensor.may_be, _held_by(vm, value))):
+            continue
         changed = _everywhere(value, held)
         if changed is not value and vm.state.get(key) is value:
             vm.state.set(key, changed)
     return replace(tensor, shape=shape, content=None)
 
 
-def _holds_tensor(vm: Machine, value: Any) -> bool:
-    """Whether a tensor is somewhere in what a finished module left. That stays, so the answer is kept."""
-    known = vm.session.holding.get(id(value))
+def _held_by(vm: Machine, value: Any) -> tuple[Tensor, ...]:
+    """The tensors that are somewhere in what the store holds; nothing in it ever changes, so that the answer is kept."""
+    if isinstance(value, _BARE):
+        return ()
+    kept = vm.session.holding
+    known = kept.get(id(value))
     if known is None:
-        found = False
+        found: dict[int, Tensor] = {}
 
-        def seen(tensor: Tensor, alone: bool) -> Tensor:
-            nonlocal found
-            found = True
+        def see(tensor: Tensor, alone: bool) -> Tensor:
+            found[id(tensor)] = tensor
             return tensor
 
-        _everywhere(value, seen)
+        _everywhere(value, see)
+        if len(kept) > MOST_KEPT:
+            kept.clear()
         # The value is kept too: no other one may get its number.
-        known = vm.session.holding[id(value)] = (value, found)
+        known = kept[id(value)] = (value, tuple(found.values()))
     return known[1]
 
 
@@ -82,7 +92,7 @@ def _everywhere(value: Any, change: Callable[[Tensor, bool], Tensor], alone: boo
     """What the store holds with a change made to each tensor in it; the same object where there is none to make."""
     if isinstance(value, Tensor):
         return change(value, alone)
-    if isinstance(value, Const | Opaque | Ref | Function):
+    if isinstance(value, _BARE):
         return value
     if isinstance(value, tuple):
         items = tuple(_everywhere(item, change, alone) for item in value)
