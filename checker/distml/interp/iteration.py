@@ -9,7 +9,7 @@ from distml.ops import Call
 from distml.ops.python.iterating import iterate as built_in
 from distml.ops.python.likeness import fresh
 from distml.shapes import Dim
-from distml.values import Class, Expr, InstanceRecord, Many, Num, Opaque, Ref, Union, Value
+from distml.values import Class, Const, Expr, InstanceRecord, Many, Num, Opaque, Ref, Union, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -51,10 +51,18 @@ def _instance(vm: Machine, ref: Ref, record: InstanceRecord) -> tuple[Value, ...
         return iterate(vm, result) if result != ref else _by_next(vm, ref)
     if "__items__" in record.attrs:
         return iterate(vm, record.attrs["__items__"])
+    if _is_empty(vm, ref):
+        return ()
     method = vm.attribute(ref, "__getitem__")
     if method is not None and not isinstance(method, Opaque):
         return Many(vm.apply(method, [Num(vm.facts.symbol("index"))]))
     return Many(vm.opaque("item"))
+
+
+def _is_empty(vm: Machine, ref: Ref) -> bool:
+    """Whether an object says that it has no items: it gives none by number either."""
+    method = vm.attribute(ref, "__len__")
+    return method is not None and not isinstance(method, Opaque) and vm.apply(method, []) == Const(0)
 
 
 def _by_next(vm: Machine, ref: Ref) -> Many:

@@ -18,16 +18,21 @@ from distml.shapes import Shape
 from distml.solver.formula import negate
 from distml.values import (
     NONE,
+    Bound,
     Class,
     Condition,
     Const,
     Expr,
+    Function,
     InstanceRecord,
     Lib,
     ListRecord,
+    Module,
     Num,
     Opaque,
+    Partial,
     Prim,
+    Range,
     Record,
     Ref,
     ShapeSeq,
@@ -69,6 +74,8 @@ UNARY: dict[type[ast.unaryop], tuple[str, str]] = {
     ast.UAdd: ("+", "pos"),
     ast.Invert: ("~", "invert"),
 }
+_COMPARED_WHOLE = (Const, Num, Prim, Tup, ShapeSeq, Range, Slice, Ref, Module, Function, Bound, Class, Partial)
+"""What is compared with another of these to a bool. A name of a library may be an array, as may an unknown attribute."""
 NOT_IMPLEMENTED = Lib("builtins.NotImplemented")
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 
@@ -248,7 +255,7 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
         formula = condition(vm_call(vm, symbol), symbol, left, right)
         if formula is not None:
             return Condition("bool", formula)
-    if known is None and (isinstance(left, Opaque | Expr) or isinstance(right, Opaque | Expr)):
+    if known is None and not (isinstance(left, _COMPARED_WHOLE) and isinstance(right, _COMPARED_WHOLE)):
         # Arrays are compared element by element.
         return vm.opaque(vm.snippet(node), vm.origin(node))
     return Prim("bool") if known is None else Const(known)
