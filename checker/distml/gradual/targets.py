@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.calls import Arguments, call_value
 from distml.interp.check import deep_recursion, run_module
-from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd, Session
+from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd
+from distml.interp.session import Session
 from distml.interp.symbolic import constructed
 from distml.values import Bound, Class, Function, InstanceRecord, Ref, Value
 

@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 
 from distml.interp.giving_up import REASON, ROOM, give_up, give_up_rest
 from distml.interp.imports import consider, make_module
-from distml.interp.machine import Lost, Machine, OutOfSteps, OutOfTime, PathEnd, ProcessEnd, Revealed, Session
+from distml.interp.machine import Lost, Machine, OutOfSteps, OutOfTime, PathEnd, ProcessEnd, Revealed
+from distml.interp.session import Session
 from distml.interp.state import State
 from distml.interp.statements import execute
 from distml.interp.symbolic import analyze_rest

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from distml.interp.loops import Loop
     from distml.interp.recording import Recording
     from distml.interp.scope import Scope
+    from distml.interp.session import Session
     from distml.interp.watch import Watcher
     from distml.ops import Note, ShapeError
     from distml.solver.formula import Formula
@@ -102,24 +103,6 @@ class ModuleInfo:
         self.facts = facts_of(source)
         self.frame = frame
         self.exits = self.repeating = 0
-
-
-class Session:
-    """What checks of several files of one project share: the imported modules, run once."""
-
-    def __init__(self) -> None:
-        self.last_serial = 0
-        self.base: dict[Hashable, Any] = {}
-        self.frames: dict[int, Frame] = {}
-        self.modules: dict[str, ModuleInfo] = {}
-        self.sources: dict[str, SourceFile] = {}
-        self.holding: dict[int, tuple[Any, tuple[Tensor, ...]]] = {}
-        self.tensors: dict[Hashable, Any] | None = None
-
-    def leave(self, entries: dict[Hashable, Any]) -> None:
-        """Add what a module left when its run was finished."""
-        self.base.update(entries)
-        self.tensors = None  # which of them hold tensors is found out when it matters
 
 
 class Frame:

@@ -24,7 +24,8 @@ from distml.gradual.tracing.tracer import Tracer
 from distml.gradual.tracing.watching import PathWatcher
 from distml.gradual.trial import Bench, Plan, Trial
 from distml.interp.check import deep_recursion
-from distml.interp.machine import Machine, Session
+from distml.interp.machine import Machine
+from distml.interp.session import Session
 from distml.interp.state import State
 from distml.shapes import Shape
 from distml.solver.formula import FALSE
