@@ -7,7 +7,7 @@ program that makes one model of a package and calls it: made from the tables bel
 (torch packages). `keras` is its applications, copied and importing Keras as any program does; `flax=FOLDER` are the examples of a
 checkout of Flax. The package is copied without its compiled parts. A mutant is one change (benchmarks/mutants.py) on a line that
 the program runs once its imports are done, in the package or in the program. Truth is a child process with limits: PyTorch
-on the meta device, Keras on symbolic inputs, Flax on small arrays. What fails on the meta device because it asks for data is
+on the meta device, Keras on symbolic inputs, Flax in `jax.eval_shape`. What fails on the meta device because it asks for data is
 left out, and so is a program that does not run unbroken. distml checks the program; the package is a folder beside it. Tables
 go to standard output as Markdown: what was found of those that fail, what was flagged of those that run.
 """
@@ -148,7 +148,7 @@ TABLES = {
         FLAX,
         (
             "import jax\nimport jax.numpy as jnp\nfrom {module} import *\n\n"
-            "model = {maker}({given})\nvariables = model.init(jax.random.key(0), {rest})\nmodel.apply(variables, {rest})\n"
+            "model = {maker}({given})\njax.eval_shape(lambda: model.init_with_output(jax.random.key(0), {rest})[0])\n"
         ),
     ),
 }
@@ -287,6 +287,7 @@ def workspace(package: str, source: str) -> Iterator[Path]:
         folder = Path(temporary).resolve()
         if package == "flax":
             shutil.copytree(Path(source) / "examples", folder, ignore=ignored, dirs_exist_ok=True)
+            (folder / "__init__.py").unlink(missing_ok=True)  # the program stands beside packages, in none itself
         elif package == "keras":
             shutil.copytree(_installed("keras") / "src" / "applications", folder / "applications", ignore=ignored)
             for path in (folder / "applications").iterdir():

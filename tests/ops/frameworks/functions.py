@@ -248,6 +248,29 @@ def solve(name: str) -> Drawn:
     return name, [tensor(*batch, side, side, identity=True), tensor(*batch, *right)], {}
 
 
+def frames(name: str) -> Drawn:
+    sizes = [*shape(0, 2), R.randint(1, 20), *shape(0, 1)]
+    options: dict[str, Any] = {"axis": axis(len(sizes), 0.05)} if R.random() < 0.5 else {}
+    return name, [tensor(*sizes), R.randint(1, 6), R.randint(1, 4)], options | {"pad_end": R.random() < 0.4}
+
+
+def transforms(name: str) -> Drawn:
+    options: dict[str, Any] = {"fft_length": R.choice([8, 16])} if R.random() < 0.5 else {}
+    return (
+        name,
+        [tensor(*shape(0, 2), R.randint(1, 30)), R.randint(1, 8), R.randint(1, 4)],
+        options | {"pad_end": R.random() < 0.4},
+    )
+
+
+def ensured(name: str) -> Drawn:
+    sizes = shape()
+    asked: list[Any] = [size if R.random() < 0.5 else None for size in sizes]
+    if asked and R.random() < 0.3:
+        asked[R.randrange(len(asked))] = R.randint(1, 5)
+    return name, [tensor(*sizes), [*asked, 1] if R.random() < 0.15 else asked], {}
+
+
 def words(text: str, draw: Callable[[str], Drawn]) -> dict[str, Callable[[], Drawn]]:
     return {name: (lambda name=name: draw(name)) for name in text.split()}  # type: ignore[misc]
 
@@ -301,5 +324,9 @@ TENSORFLOW: dict[str, Callable[[], Drawn]] = {
     **words("range", lambda name: (name, [R.randint(0, 9)], {})),
     **words("linspace", lambda name: (name, [0.0, 1.0, R.randint(1, 9)], {})),
     **words("eye", lambda name: (name, [R.randint(1, 5)], {})),
+    **words("signal.frame", frames),
+    **words("signal.stft", transforms),
+    **words("signal.hann_window", lambda name: (name, [R.randint(1, 9)], {})),
+    **words("ensure_shape", ensured),
 }
 """How to draw a call of each function of tf."""

@@ -11,7 +11,7 @@ from distml.ops.bindings.keras.base import INPUT_SHAPE, LAYER, placeholder
 from distml.ops.bindings.keras.losses import checked
 from distml.ops.bindings.tensorflow.data import element_of
 from distml.ops.call import NONE
-from distml.ops.registry import layer, op
+from distml.ops.registry import attribute, layer, op
 from distml.shapes import Dim, Shape, Symbol
 from distml.values import InstanceRecord, ListRecord, Many, Opaque, Ref, Tensor, Tup, Value
 
@@ -219,6 +219,16 @@ def _update(call: Call, self: Value, **changes: Value) -> None:
     record = call.world.record(self) if isinstance(self, Ref) else None
     if isinstance(self, Ref) and isinstance(record, InstanceRecord):
         call.world.replace(self, InstanceRecord(record.cls, {**record.attrs, **changes}, record.exact))
+
+
+@attribute(f"{MODEL}.input_shape", f"{MODEL}.output_shape", f"{SEQUENTIAL}.input_shape", f"{SEQUENTIAL}.output_shape")
+def model_shape(call: Call, self: Value) -> Value:
+    """https://keras.io/api/models/model: of one tensor, with None where each input may have a size of its own"""
+    tensor = (call.attrs(self) or {}).get(INPUTS if call.name.endswith("input_shape") else OUTPUTS)
+    shape = call.shape(tensor) if isinstance(tensor, Tensor) else None
+    if shape is None or shape.dims is None:
+        return call.unknown()
+    return Tup(tuple(call.unknown("size") if dim.constant is None else call.number(dim) for dim in shape.dims))
 
 
 @op(f"{SEQUENTIAL}.add")

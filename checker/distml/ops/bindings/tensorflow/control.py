@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.call import NONE
+from distml.ops.bindings.signature import bind
+from distml.ops.bindings.tensorflow.data import mapped
+from distml.ops.call import NONE, ShapeError
 from distml.ops.registry import layer, op
-from distml.values import Tensor, Value
+from distml.ops.rules.axes import replace_axes
+from distml.values import Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
+    from distml.shapes import Dim
 
 _TAPE = "tensorflow.GradientTape"
 
@@ -59,3 +63,99 @@ def cond(call: Call, pred: Value, true_fn: Value = NONE, false_fn: Value = NONE,
     if isinstance(known, bool):
         return call.apply(true_fn if known else false_fn)
     return call.unknown()
+
+
+def _rows(call: Call, elems: Value) -> tuple[Value | None, Dim | None]:
+    """One slice of each tensor along the first axis, and how many there are."""
+    sizes: list[Dim] = []
+
+    def row(tensor: Tensor) -> Value | None:
+        size = call.facts.axis(tensor.shape, 0)
+        if size is None:
+            return None
+        sizes.append(size)
+        return call.tensor(replace_axes(call, tensor.shape, 0, 1, ()), tensor.dtype)
+
+    return mapped(call, elems, row), sizes[0] if sizes else None
+
+
+def _stacked(call: Call, made: Value, count: Dim | None, kind: Value = NONE) -> Value:
+    """What every step gave, on a new first axis; another type than the elements' is asked for by its name."""
+
+    first = () if count is None else (count,)
+
+    def under(tensor: Tensor) -> Value:
+        shape = replace_axes(call, call.facts.shape(tensor.shape), 0, 0, first)
+        return call.tensor(shape, tensor.dtype if call.is_none(kind) else None)
+
+    found = mapped(call, made, under) if first else None
+    return call.unknown() if found is None else found
+
+
+def map_fn(call: Call, fn: Value, elems: Value, dtype: Value, signature: Value) -> Value:
+    """tf.map_fn: the function of each slice, stacked."""
+    row, count = _rows(call, elems)
+    if row is None:
+        return call.unknown()
+    return _stacked(call, call.apply(fn, row), count, dtype if call.is_none(signature) else signature)
+
+
+def scan(call: Call, fn: Value, elems: Value, initializer: Value) -> Value:
+    """tf.scan: what was made of all slices so far, for each of them; it keeps its shape."""
+    row, count = _rows(call, elems)
+    begun = row if call.is_none(initializer) else mapped(call, initializer, lambda tensor: tensor)
+    if row is None or begun is None:
+        return call.unknown()
+    made = mapped(call, call.apply(fn, begun, row), lambda tensor: tensor)
+    return _stacked(call, begun, count) if made is not None and _alike(call, begun, made) else call.unknown()
+
+
+def while_loop(call: Call, body: Value, variables: Value) -> Value:
+    """tf.while_loop: the variables, whose shapes are known as far as the body keeps them. It may not be run at all."""
+    items = call.items(variables)
+    begun = None if items is None else mapped(call, Tup(items), lambda tensor: call.tensor(tensor.shape, tensor.dtype))
+    given = None if begun is None else call.items(begun)
+    if begun is None or given is None:
+        return call.unknown()
+    try:
+        made = call.apply(body, *given)
+    except ShapeError:
+        return call.unknown()
+    results = (made,) if isinstance(made, Tensor) else call.items(made)
+    after = None if results is None else mapped(call, Tup(results), lambda tensor: tensor)
+    return begun if after is not None and _alike(call, begun, after) else call.unknown()
+
+
+def _alike(call: Call, one: Value, other: Value) -> bool:
+    """Whether two structures hold tensors of the same shapes."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return call.facts.shape(one.shape) == call.facts.shape(other.shape)
+    ours, theirs = call.items(one), call.items(other)
+    if ours is None or theirs is None or len(ours) != len(theirs):
+        return False
+    return all(_alike(call, a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+bind(
+    map_fn,
+    "fn elems dtype=None -parallel_iterations=None -back_prop=True -swap_memory=False -infer_shape=True -name=None"
+    " fn_output_signature=None",
+    "tensorflow.map_fn",
+)
+bind(
+    lambda call, fn, elems: map_fn(call, fn, elems, NONE, NONE),
+    "fn elems -fallback_to_while_loop=True -warn=True",
+    "tensorflow.vectorized_map",
+)
+bind(
+    scan,
+    "fn elems initializer=None -parallel_iterations=10 -back_prop=True -swap_memory=False -infer_shape=True -reverse=False"
+    " -name=None",
+    "tensorflow.scan",
+)
+bind(
+    while_loop,
+    "-cond body loop_vars -shape_invariants=None -parallel_iterations=10 -back_prop=True -swap_memory=False"
+    " -maximum_iterations=None -name=None",
+    "tensorflow.while_loop",
+)

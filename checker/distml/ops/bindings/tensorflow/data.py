@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
+from distml.ops.bindings.tensorflow.dtypes import asked_kind
 from distml.ops.call import NONE, ShapeError
 from distml.ops.registry import layer, op
 from distml.ops.rules.axes import replace_axes
@@ -178,6 +179,95 @@ def batched(call: Call, self: Value, size: Value, drop: Value) -> Value:
     return made(call, rows(first), batch_count(length, asked, dropped), last)
 
 
+def padded(call: Call, self: Value, size: Value, shapes: Value, values: Value, drop: Value) -> Value:
+    """So many elements on a new first axis, each filled up to the sizes that are asked for, or to those of the longest."""
+    element = element_of(call, self)
+    if element is None or call.is_none(shapes) is None:
+        return call.unknown("dataset")
+    asked = None if call.is_none(shapes) else shapes
+    filled = _filled(call, element, asked)
+    return batched(call, made(call, filled, length_of(call, self)), size, drop)
+
+
+def _filled(call: Call, element: Value, asked: Value | None) -> Value | None:
+    if isinstance(element, Tup):
+        wanted = (None,) * len(element.items) if asked is None else call.items(asked)
+        if wanted is None or len(wanted) != len(element.items):
+            return None
+        parts = [_filled(call, part, one) for part, one in zip(element.items, wanted, strict=True)]
+        known = [part for part in parts if part is not None]
+        return Tup(tuple(known)) if len(known) == len(parts) else None
+    sizes = None if asked is None else call.items(asked)
+    tensor = as_tensor(call, element)
+    if tensor is None or (asked is not None and sizes is None):
+        return None
+    shape = (
+        call.facts.shape(tensor.shape) if sizes is None else call.of_rank(tensor.shape, len(sizes), what="an element")
+    )
+    dims = [_longest(call, dim, None if sizes is None else sizes[at]) for at, dim in enumerate(shape.dims or ())]
+    return call.tensor(dims, tensor.dtype) if shape.dims is not None else None
+
+
+def _longest(call: Call, dim: Dim, asked: Value | None) -> Dim:
+    """The size of a filled axis: what is asked for, else that of all elements if it is one, else some number."""
+    wanted = None if asked is None or call.is_none(asked) is not False else call.dim(asked)
+    if wanted is not None and wanted.constant is not None and wanted.constant >= 0:
+        return wanted
+    return dim if dim.constant is not None else call.symbol("longest", 1)
+
+
+def windowed(call: Call, self: Value, size: Value, drop: Value) -> Value:
+    """A data set of data sets of so many elements; the last ones may be shorter unless they are dropped."""
+    element = element_of(call, self)
+    if element is None:
+        return call.unknown("dataset")
+    length = call.dim(size) if call.flag(drop) else None
+    if isinstance(element, Tup):
+        return made(call, Tup(tuple(made(call, part, length) for part in element.items)), None)
+    return made(call, made(call, element, length), None)
+
+
+def flattened(call: Call, self: Value, function: Value) -> Value:
+    """The elements of the data sets that a function makes of each element."""
+    element = element_of(call, self)
+    if element is None:
+        return call.unknown("dataset")
+    inner = call.apply(function, *(element.items if isinstance(element, Tup) else (element,)))
+    return made(call, element_of(call, inner), None)
+
+
+@layer("tensorflow.TensorSpec")
+class TensorSpec:
+    """https://www.tensorflow.org/api_docs/python/tf/TensorSpec"""
+
+    bases = ()
+
+    @staticmethod
+    def init(call: Call, shape: Value, dtype: Value = NONE, name: Value = NONE) -> dict[str, Value]:
+        """What it says."""
+        return {"shape": shape, "dtype": dtype}
+
+
+def from_generator(call: Call, signature: Value) -> Value:
+    """Elements as the signature says, in a number that is not known."""
+    return made(call, None if call.is_none(signature) is not False else _specified(call, signature), None)
+
+
+def _specified(call: Call, spec: Value) -> Value | None:
+    record = call.world.record(spec) if isinstance(spec, Ref) else None
+    if isinstance(record, InstanceRecord) and record.cls == Lib("tensorflow.TensorSpec"):
+        sizes, kind = call.items(record.attrs["shape"]), asked_kind(call, record.attrs["dtype"], "float")
+        if sizes is None:
+            return call.unranked(kind)
+        return call.tensor(
+            [call.symbol("size") if call.is_none(size) is not False else call.dim(size) for size in sizes], kind
+        )
+    items = call.items(spec) if isinstance(spec, Tup) else None
+    parts = [_specified(call, item) for item in items or ()]
+    known = [part for part in parts if part is not None]
+    return Tup(tuple(known)) if known and len(known) == len(parts) else None
+
+
 def unbatched(call: Call, self: Value) -> Value:
     """The rows of each element."""
     element = element_of(call, self)
@@ -227,6 +317,23 @@ bind(
     batched,
     "self batch_size drop_remainder=False -num_parallel_calls=None -deterministic=None -name=None",
     f"{_ROOT}batch",
+)
+bind(
+    padded,
+    "self batch_size padded_shapes=None padding_values=None drop_remainder=False -name=None",
+    f"{_ROOT}padded_batch",
+)
+bind(windowed, "self size -shift=None -stride=1 drop_remainder=False -name=None", f"{_ROOT}window")
+bind(flattened, "self map_func -name=None", f"{_ROOT}flat_map")
+bind(
+    flattened,
+    "self map_func -cycle_length=None -block_length=None -num_parallel_calls=None -deterministic=None -name=None",
+    f"{_ROOT}interleave",
+)
+bind(
+    from_generator,
+    "-generator -output_types=None -output_shapes=None -args=None output_signature=None -name=None",
+    f"{_ROOT}from_generator",
 )
 bind(unbatched, "self -name=None", f"{_ROOT}unbatch")
 bind(applied, "self map_func -num_parallel_calls=None -deterministic=None -name=None", f"{_ROOT}map")

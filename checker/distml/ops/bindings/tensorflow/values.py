@@ -133,7 +133,30 @@ def ndim(call: Call, self: Value) -> Value:
     return call.number(rank_of(call, call.shape(self)))
 
 
-@op(f"{_TENSOR}.set_shape", f"{_TENSOR}.__hash__", f"{_TENSOR}.eval")
+def ensured(call: Call, x: Value, shape: Value) -> Value:
+    """tf.ensure_shape(x, shape): None stands for any size (SHP301)"""
+    asked = call.items(shape)
+    if asked is None:
+        return call.tensor(call.shape(x), call.dtype(x))
+    known = call.of_rank(call.shape(x), len(asked), what="a tensor")
+    for axis, size in enumerate(asked):
+        if call.is_none(size) is False:
+            text = f"{call.text}: axis {axis} of {call.show(known)} has {{left}}, {{right}} is asked for"
+            call.require_equal(call.facts.axis(known, axis), call.dim(size), "SHP301", text)
+    return call.tensor(call.facts.shape(known), call.dtype(x))
+
+
+@op(f"{_TENSOR}.set_shape")
+def set_shape(call: Call, self: Value, shape: Value) -> Value:
+    """tf.Tensor.set_shape(shape): what is said of the sizes is so from here on"""
+    ensured(call, self, shape)
+    return NONE
+
+
+bind(ensured, "x shape -name=None", "tensorflow.ensure_shape")
+
+
+@op(f"{_TENSOR}.__hash__", f"{_TENSOR}.eval")
 def silent(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     """What is not followed."""
     return call.unknown()

