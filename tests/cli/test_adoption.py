@@ -146,3 +146,13 @@ def test_a_link_out_of_the_project_is_not_followed(project: Path, tmp_path_facto
     before = outside.read_bytes()
     assert main(["check", "--baseline", "link.json", "--write-baseline"]) == 2
     assert outside.read_bytes() == before
+
+
+def test_a_commit_that_stands_for_another_is_not_believed(project: Path) -> None:
+    """`git replace` makes one commit look like another, so that nothing seems to have changed."""
+    (project / "new.py").write_text(NEW)
+    git(project, "add", "new.py")
+    git(project, "commit", "-q", "-m", "second")
+    assert main(["check", "--since", "HEAD~1"]) == 1
+    git(project, "replace", "HEAD~1", "HEAD")
+    assert main(["check", "--since", "HEAD~1"]) == 1

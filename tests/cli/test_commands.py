@@ -52,6 +52,8 @@ def test_exit_codes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["check", "--select", "XYZ"], "no rule has the code, prefix or name 'XYZ'"),
         (["check", "--config", "absent.toml"], "absent.toml: cannot be read"),
         (["check", "--stdin-filename", "a.py", "b.py"], "--stdin-filename takes no PATH"),
+        (["check", "--stdin-filename", "."], "--stdin-filename names a folder: ."),
+        (["check", "--stdin-filename", "/"], "--stdin-filename names a folder: /"),
         (["explain", "SHP110"], "no rule 'SHP110'; did you mean SHP"),
         (["explain", "matmul-mismach"], "did you mean matmul-mismatch?"),
         (["explain", "qqqq"], "`distml rules` lists them"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -160,3 +161,15 @@ def test_parts_that_cannot_be_added_do_not_hinder_the_others(project: Path, caps
     assert "workflow: GitHub runs Actions from GitHub only" in capsys.readouterr().out
     assert (project / ".pre-commit-config.yaml").is_file()
     assert not (project / ".github").exists()
+
+
+@pytest.mark.parametrize("name", [".pre-commit-config.yaml", ".github/workflows/distml.yml", "pyproject.toml"])
+def test_what_is_no_file_is_not_waited_for(project: Path, name: str) -> None:
+    (project / name).parent.mkdir(parents=True, exist_ok=True)
+    (project / name).unlink(missing_ok=True)
+    os.mkfifo(project / name)
+    command = [sys.executable, "-m", "distml.cli", "init", "--yes", *GIVEN]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "not a regular file" in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr

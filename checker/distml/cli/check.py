@@ -86,6 +86,8 @@ def run(options: Namespace) -> int:
         if sys.stdin is None:
             raise ConfigError("standard input is closed")
         path = os.path.normpath(options.stdin_filename)
+        if os.path.isdir(path):
+            raise ConfigError(f"--stdin-filename names a folder: {path}")
         overlay = {os.path.realpath(path): sys.stdin.buffer.read()}
         return show(_adopted(run_checks([path], config, overlay=overlay), config, options), options)
     paths = options.paths or [os.curdir]

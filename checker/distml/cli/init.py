@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -151,6 +152,8 @@ def _text(root: str, path: str) -> str | None:
     """The text of a file, None if there is none."""
     place = os.path.join(root, path)
     try:
+        if not stat.S_ISREG(os.stat(place).st_mode):
+            raise ConfigError(f"{place}: not a regular file")
         with open(place, "rb") as file:
             data = file.read(LARGEST_CONFIGURATION + 1)
         if len(data) > LARGEST_CONFIGURATION:

@@ -63,6 +63,7 @@ class Git:
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_EDITOR": ":",
             "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",  # a clone may say that one commit stands for another
             "GIT_DEFAULT_REF_FORMAT": "files",
             "GIT_ALLOW_PROTOCOL": PROTOCOLS,
             "LC_ALL": "C",
