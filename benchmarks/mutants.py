@@ -22,6 +22,8 @@ REARRANGING = frozenset(
 )
 WINDOWS = frozenset("kernel_size stride padding dilation groups patch_size pool_size strides".split())
 AXES = frozenset("dim axis dims".split())
+LIBRARIES = frozenset("torch F np tf ops keras jnp jax lax nn backend layers".split())
+"""Names that programs give to libraries."""
 JOINING = frozenset("cat concat concatenate stack chunk split unbind".split())
 
 
@@ -123,11 +125,16 @@ def _features(places: Places, call: ast.Call) -> Iterator[Mutation]:
         return
     sizes = [argument for argument in call.args[:2] if not isinstance(argument, ast.Constant | ast.Starred)]
     for argument in sizes:
-        if isinstance(argument, ast.Name | ast.Attribute | ast.BinOp):
+        if isinstance(argument, ast.Name | ast.Attribute | ast.BinOp) and not _of_library(argument):
             yield places.change("features", argument, f"({places.written(argument)}) + 1")
             yield places.change("features", argument, f"({places.written(argument)}) * 2")
     if len(call.args) > 1 and not any(isinstance(argument, ast.Starred) for argument in call.args[:2]):
         yield _swapped(places, call.args[0], call.args[1])
+
+
+def _of_library(node: ast.expr) -> bool:
+    """Whether an argument is a library's own name, such as a dtype, and no size."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in LIBRARIES
 
 
 def _swapped(places: Places, first: ast.expr, second: ast.expr) -> Mutation:
@@ -142,7 +149,7 @@ def _left_out(places: Places, call: ast.Call) -> Iterator[Mutation]:
     if name not in REARRANGING or not call.args:
         return
     root = function.value if isinstance(function, ast.Attribute) else None
-    of_library = root is None or (isinstance(root, ast.Name) and root.id in ("torch", "F", "np", "tf", "ops", "keras"))
+    of_library = root is None or (isinstance(root, ast.Name) and root.id in LIBRARIES)
     rest = call.args[1:] if of_library else call.args
     kept = call.args[0] if of_library else root
     if kept is not None and not isinstance(kept, ast.Starred):

@@ -281,8 +281,8 @@ define("-rate -broadcast_dims=() -deterministic=None -rng_collection='dropout'",
 define("-negative_slope_init=0.01 -param_dtype=None", nothing, keeping, "PReLU")
 
 
-def _heads(call: Call, heads: Value, middle: Value, features: Value) -> Attrs:
-    return {"num_heads": heads, "qkv_features": middle, "out_features": features}
+def _heads(call: Call, heads: Value, middle: Value, features: Value, function: Value) -> Attrs:
+    return {"num_heads": heads, "qkv_features": middle, "out_features": features, "attention_fn": function}
 
 
 def _run_heads(
@@ -295,6 +295,11 @@ def _run_heads(
     text = f"{call.text}: {{dim}} features are not divisible by num_heads={{by}}"
     call.require_divisible(middle, call.dim(attrs["num_heads"]), "SHP404", text)
     fits(call, attrs, f"{call.name} {attrs['num_heads']!r}", width, "SHP401", "features of the query")
+    keys = next(
+        (each for each in (key, *map(options.get, ("inputs_k", "inputs_kv"))) if isinstance(each, Tensor)), None
+    )
+    if keys is not None and call.is_none(attrs["attention_fn"]) and not call.name.endswith("SelfAttention"):
+        _same_batches(call, shape, call.shape(keys))
     absent = call.is_none(attrs["out_features"])
     last = width if absent else call.dim(attrs["out_features"])
     if absent is None or last is None:
@@ -302,10 +307,20 @@ def _run_heads(
     return call.tensor(with_last(call, call.facts.shape(shape), last), "float")
 
 
+def _same_batches(call: Call, query: Shape, keys: Shape) -> None:
+    """What stands before the lengths and the features is the same of queries and keys: nothing is broadcast (SHP104)."""
+    query, keys = call.facts.shape(query), call.facts.shape(keys)
+    if query.dims is None or keys.dims is None or len(query.dims) != len(keys.dims):
+        return
+    text = f"{call.text}: the query {query!r} and the keys {keys!r} differ before their lengths: {{left}} and {{right}}"
+    for one, other in zip(query.dims[:-2], keys.dims[:-2], strict=True):
+        call.require_equal(one, other, "SHP104", text)
+
+
 _ATTEND = (
     "num_heads -dtype=None -param_dtype=None qkv_features=None out_features=None -broadcast_dropout=True"
     " -dropout_rate=0.0 -deterministic=None -precision=None -kernel_init=None -out_kernel_init=None -bias_init=None"
-    " -out_bias_init=None -use_bias=True -attention_fn=None -decode=False -normalize_qk=False"
+    " -out_bias_init=None -use_bias=True attention_fn=None -decode=False -normalize_qk=False"
     " -force_fp32_for_softmax=False -qkv_dot_general=None -out_dot_general=None -qkv_dot_general_cls=None"
     " -out_dot_general_cls=None -qk_attn_weights_einsum=None -attn_weights_value_einsum=None"
 )
