@@ -49,8 +49,9 @@ MAX_STEPS = 25_000
 """Statements and rules that running the modules may take."""
 MAX_ROOT_STEPS = 3_000
 """Statements and rules that analyzing one uncalled function may take."""
-MAX_SYMBOLIC_STEPS = 12_000
-"""How many of them a file may use before the functions that are left get fewer."""
+ALLOWANCES = ((8_000, MAX_ROOT_STEPS), (16_000, MAX_ROOT_STEPS // 5), (24_000, MAX_ROOT_STEPS // 30))
+"""How many of them a file may have used for the next function to get so many: a large file stays within its time limit."""
+LEAST_STEPS = MAX_ROOT_STEPS // 100
 
 
 class Limits(NamedTuple):
@@ -386,9 +387,9 @@ class Machine:
         self._steps += 1
         if self._steps % STEP_CHECK == 0:
             self.check_time()
-            if self._steps > self.step_limit:
-                self.exhausted = list(self.stack)
-                raise OutOfSteps
+        if self._steps > self.step_limit:
+            self.exhausted = list(self.stack)
+            raise OutOfSteps
 
     @property
     def steps(self) -> int:

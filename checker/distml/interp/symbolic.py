@@ -15,7 +15,7 @@ from distml.interp.classes import ClassRecord
 from distml.interp.expressions import evaluate
 from distml.interp.giving_up import REASON
 from distml.interp.instances import instantiate
-from distml.interp.machine import MAX_ROOT_STEPS, MAX_SYMBOLIC_STEPS, OutOfSteps
+from distml.interp.machine import ALLOWANCES, LEAST_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
 from distml.interp.state import State
 from distml.interp.unsettled import unsettle_module, unsettle_object
@@ -69,9 +69,7 @@ def _allowance(vm: Machine) -> int:
     Counting steps instead of seconds keeps the findings the same on every machine.
     """
     spent = vm.steps - vm.symbolic_start
-    if spent < MAX_SYMBOLIC_STEPS:
-        return MAX_ROOT_STEPS
-    return MAX_ROOT_STEPS // (5 if spent < 2 * MAX_SYMBOLIC_STEPS else 30)
+    return next((allowed for most, allowed in ALLOWANCES if spent < most), LEAST_STEPS)
 
 
 def _unvisited(vm: Machine, node: ast.AST) -> bool:
