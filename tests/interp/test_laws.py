@@ -16,8 +16,9 @@ from distml.engine.run import run
 from distml.interp import functions
 from distml.interp.check import CheckResult, check_file
 from distml.interp.join import Wild, join_values, widen_values
-from distml.interp.machine import Machine, Session
+from distml.interp.machine import Machine
 from distml.interp.reveal import describe
+from distml.interp.session import Session
 from distml.source.project import Project
 from distml.values import ListRecord, Tensor, Tup, Value
 
