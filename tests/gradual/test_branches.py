@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from distml.gradual.branches import find_branches
+from distml.gradual.questions import Question, benches
+
 from gradual.asking import decisions
 
 
@@ -133,3 +138,32 @@ def test_the_condition_can_be_assumed(tmp_path: Path) -> None:
     assert verdict == "depends"
     assert verdicts(tmp_path, program, f"{where} and ({condition})") == [("ternary", "always", "")]
     assert verdicts(tmp_path, program, f"{where} and not ({condition})") == [("ternary", "never", "")]
+
+
+DEFAULTS = """
+import torch
+def f(x: torch.Tensor, m: torch.Tensor | None = None, k: int = 3, *, flag: bool = False, n=None):
+    rows, columns = x.shape
+    if {test}:
+        return x
+    return -x
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "verdict"),
+    [
+        ("m is not None and m.ndim > 2", "unknown"),
+        ("m is None or m.ndim > 2", "unknown"),
+        ("k < 3 and x.ndim > 1", "unknown"),
+        ("flag and x.numel() > 1", "unknown"),
+        ("n is not None and n.shape[0] == 1", "unknown"),
+        ("x.ndim != 2", "never"),
+        ("x.ndim == 2", "always"),
+    ],
+)
+def test_what_a_default_decides_is_not_so_for_every_input(test: str, verdict: str, folder: Path) -> None:
+    (folder / "given.py").write_text(DEFAULTS.replace("{test}", test))
+    question = Question("given.py::f", least=0)
+    (bench,) = benches(question)
+    assert [each.verdict for each in find_branches(bench)] == [verdict]

@@ -63,7 +63,24 @@ class _Judged(NamedTuple):
 
 
 def find_branches(bench: Bench) -> list[Decision]:
-    """The branches and assertions about shapes that running the target reaches, in the order of the source."""
+    """The branches and assertions about shapes that running the target reaches, in the order of the source.
+
+    What is decided is so whatever is given for parameters that have a default, too.
+    """
+    found = _found(bench)
+    given = bench.with_all_given() if any(each.verdict in ("always", "never") for each in found) else None
+    if given is None:
+        return found
+    whatever = {(each.path, each.line, each.column): each.verdict for each in _found(given)}
+    return [
+        each
+        if each.verdict not in ("always", "never") or whatever.get((each.path, each.line, each.column)) == each.verdict
+        else replace(each, verdict="unknown", condition="", related=())
+        for each in found
+    ]
+
+
+def _found(bench: Bench) -> list[Decision]:
     trials = _cases(bench)
     found: dict[Place, list[tuple[Trial, list[_Judged]]]] = {}
     nodes: dict[Place, ast.AST] = {}

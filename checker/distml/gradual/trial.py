@@ -113,6 +113,13 @@ class Bench:
         self._seconds = seconds
         self._done: dict[Plan, Trial] = {}
 
+    def with_all_given(self) -> Bench | None:
+        """The same with unknown values for what would keep its default; None where nothing does."""
+        if all(given.passed for given in self.inputs):
+            return None
+        inputs = tuple(given._replace(passed=True) for given in self.inputs)
+        return Bench(self.program, self.target, inputs, self.where, self.least, self._seconds)
+
     @property
     def seconds(self) -> float:
         """How long the solver may take for one question: less when the time for everything is nearly over."""
