@@ -86,8 +86,11 @@ def attribute(run: Run, base: Value, name: str, place: Place) -> Value:
             if (key(base), name) in run.fields:
                 return run.fields[key(base), name]
             found = custom(run, place.source, name)
-            if found is None and kind == COMMUNICATOR and name in ("rank", "size"):
-                found = Known(run.rank if name == "rank" else RANKS)
+            if name == "rank" and (found is not None or kind == COMMUNICATOR):
+                run.ranked.add(key(base))
+                return Known(run.rank)
+            if name == "size" and (kind == COMMUNICATOR or key(base) in run.ranked):
+                return Known(RANKS)  # what has the rank of this process is of the size of them all
             return found or _derived(base, name)
     return custom(run, place.source, name) or Unknown(f"{key(base)}.{name}", local_of(base))
 

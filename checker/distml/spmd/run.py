@@ -36,6 +36,7 @@ class Run:
         self.active: list[ast.AST] = []
         self.entered: set[int] = set()
         self.fields: dict[tuple[str, str], Value] = {}
+        self.ranked: set[str] = set()
         self.files: dict[str, Scope] = {}
         self.settled: dict[int, tuple[Unknown, Unknown]] = {}
         self.muted = 0
