@@ -70,8 +70,10 @@ FIXED = frozenset(("struct.pack", "struct.unpack", "struct.calcsize"))
 """Functions whose first argument is a format, which is fixed where it says in which order bytes are."""
 ENCODINGS = frozenset("utf-8 ascii iso8859-1 utf-16-le utf-16-be utf-32-le utf-32-be cp1252".split())
 """Encodings that are the same on every machine."""
-_OPERATORS = "add sub mul truediv floordiv pow neg pos abs and_ or_ xor not_ invert lshift rshift eq ne lt le gt ge "
-_OPERATORS += "contains concat countOf indexOf getitem truth index itemgetter attrgetter"
+_OPERATORS = """
+    add sub mul truediv floordiv pow neg pos abs and_ or_ xor not_ invert lshift rshift eq ne lt le gt ge contains
+    concat countOf indexOf getitem truth index itemgetter attrgetter
+"""
 LIBRARY: dict[str, frozenset[str] | None] = {
     name: None if names == "*" else frozenset(names.split())
     for name, names in {
@@ -110,16 +112,16 @@ LIBRARY: dict[str, frozenset[str] | None] = {
 """Modules of the standard library, and what in them depends on arguments alone; None for all of it."""
 _SEQUENCE = "append clear copy count extend index insert pop remove reverse sort"
 _MAPPING = "clear copy get items keys pop popitem setdefault update values"
-_TEXT = "capitalize casefold center count encode endswith expandtabs find format index isalnum isalpha isascii isdecimal isdigit "
-_TEXT += (
-    "isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition removeprefix "
-)
-_TEXT += (
-    "removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title "
-)
-_TEXT += "translate upper zfill decode hex"
-_SET = "add clear copy difference difference_update discard intersection intersection_update isdisjoint issubset issuperset "
-_SET += "remove symmetric_difference symmetric_difference_update union update"
+_TEXT = """
+    capitalize casefold center count encode endswith expandtabs find format index isalnum isalpha isascii isdecimal
+    isdigit isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition
+    removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip
+    swapcase title translate upper zfill decode hex
+"""
+_SET = """
+    add clear copy difference difference_update discard intersection intersection_update isdisjoint issubset
+    issuperset remove symmetric_difference symmetric_difference_update union update
+"""
 METHODS = {
     **dict.fromkeys(("list", "List", "Sequence", "MutableSequence", "bytearray"), frozenset(_SEQUENCE.split())),
     **dict.fromkeys(("deque",), frozenset(f"{_SEQUENCE} appendleft popleft extendleft rotate".split())),
