@@ -13,3 +13,4 @@ weights = tf.Variable(tf.random.normal((STEPS * 3, 3)))
 for past, target in pairs.take(2):
     flat = tf.reshape(past, (16, STEPS * 3))
     loss = tf.reduce_mean(tf.square(flat @ weights - target))
+print(float(loss))

@@ -23,3 +23,4 @@ model = Tagger()
 for step, (x, y) in enumerate(DataLoader(data, batch_size=BATCH, shuffle=True)):
     loss = nn.functional.cross_entropy(model(x).flatten(0, 1), y.flatten())
     loss.backward()
+print(loss.item())
