@@ -216,6 +216,11 @@ def _longest(call: Call, dim: Dim, asked: Value | None) -> Dim:
     return dim if dim.constant is not None else call.symbol("longest", 1)
 
 
+def handed(call: Call, function: Value, element: Value) -> Value:
+    """What a function gives for an element, whose parts are its arguments."""
+    return call.apply(function, *(element.items if isinstance(element, Tup) else (element,)))
+
+
 def windowed(call: Call, self: Value, size: Value, drop: Value) -> Value:
     """A data set of data sets of so many elements; the last ones may be shorter unless they are dropped."""
     element = element_of(call, self)
@@ -232,7 +237,7 @@ def flattened(call: Call, self: Value, function: Value) -> Value:
     element = element_of(call, self)
     if element is None:
         return call.unknown("dataset")
-    inner = call.apply(function, *(element.items if isinstance(element, Tup) else (element,)))
+    inner = handed(call, function, element)
     return made(call, element_of(call, inner), None)
 
 
@@ -285,7 +290,7 @@ def applied(call: Call, self: Value, function: Value) -> Value:
         return call.unknown("dataset")
 
     def change(element: Value) -> Value | None:
-        result = call.apply(function, *(element.items if isinstance(element, Tup) else (element,)))
+        result = handed(call, function, element)
         items = call.items(result) if isinstance(result, Tup) else None
         return mapped(call, Tup(items) if items is not None else result, lambda tensor: tensor)
 
@@ -298,7 +303,7 @@ def filtered(call: Call, self: Value, predicate: Value) -> Value:
     element = element_of(call, self)
     if element is not None:
         try:
-            call.apply(predicate, *(element.items if isinstance(element, Tup) else (element,)))
+            handed(call, predicate, element)
         except ShapeError:
             return call.unknown("dataset")
     return _fewer(call, self)
