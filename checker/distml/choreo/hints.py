@@ -46,6 +46,11 @@ def written(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
+_CONTAINERS = {name: name for name in ("list", "tuple", "set", "frozenset", "deque")}
+_CONTAINERS |= {"sorted": "list", "iter": "Iterator", "reversed": "Iterator"}
+"""What gives the items of its argument, and what it gives them in."""
+
+
 class Hints:
     """The types of expressions, from those of variables."""
 
@@ -201,30 +206,15 @@ class Hints:
     def _call(self, node: ast.Call) -> Hint:
         name = last(node.func)
         if isinstance(node.func, ast.Attribute):
-            owner = self.kind(node.func.value)
-            made = self.module.local_class(owner)
-            if made is not None:
-                return next((e.returns for e in made.body if isinstance(e, ast.FunctionDef) and e.name == name), None)
-            inside = parameters(self.of(node.func.value))
-            if name in ("get", "pop", "popleft", "setdefault") and owner not in SETS:
-                return inside[-1] if inside else None
-            if name == "most_common" and inside:
-                return written(f"list[tuple[{ast.unparse(inside[0])}, int]]")
-            if name in ("keys", "items", "values") and owner in ("dict", "Counter", "defaultdict", "Mapping"):
-                return _view(name, inside)
-            path = self.module.imports().get(last(node.func.value), "") if not owner else ""
-            if path:
-                return self._of_library(f"{path}.{name}", node)
-            return _known(f"{'set' if owner in SETS else owner}.{name}")
+            return self._of_method(node, node.func)
         if self.module.local_class(name) is not None:
             return node.func
         function = self.module.local_function(name)
         if function is not None:
             return function.returns
-        if name in ("list", "tuple", "set", "frozenset", "sorted", "iter", "reversed", "deque") and node.args:
+        if name in _CONTAINERS and node.args:
             item = element(self.of(node.args[0]))
-            kind = {"sorted": "list", "iter": "Iterator", "reversed": "Iterator"}.get(name, name)
-            tail = ", ..." if name == "tuple" else ""
+            kind, tail = _CONTAINERS[name], ", ..." if name == "tuple" else ""
             return written(kind if item is None else f"{kind}[{ast.unparse(item)}{tail}]")
         if name in ("min", "max", "sum", "abs", "next") and node.args:
             several = len(node.args) > 1 or name == "abs"
@@ -232,37 +222,47 @@ class Hints:
         home = self.module.imports().get(name)
         return self._of_library(home if home is not None else name, node)
 
+    def _of_method(self, node: ast.Call, method: ast.Attribute) -> Hint:
+        name, owner = method.attr, self.kind(method.value)
+        made = self.module.local_class(owner)
+        if made is not None:
+            return next((e.returns for e in made.body if isinstance(e, ast.FunctionDef) and e.name == name), None)
+        inside = parameters(self.of(method.value))
+        if name in ("get", "pop", "popleft", "setdefault") and owner not in SETS:
+            return inside[-1] if inside else None
+        if name == "most_common" and inside:
+            return written(f"list[tuple[{ast.unparse(inside[0])}, int]]")
+        if name in ("keys", "items", "values") and owner in ("dict", "Counter", "defaultdict", "Mapping"):
+            return _view(name, inside)
+        path = self.module.imports().get(last(method.value), "") if not owner else ""
+        if path:
+            return self._of_library(f"{path}.{name}", node)
+        return _known(f"{'set' if owner in SETS else owner}.{name}")
+
     def _of_library(self, path: str, node: ast.Call) -> Hint:
         """What a function of Python or its library gives, from what it is given."""
         given = [self.of(each) for each in node.args]
-        items = [element(each) for each in given]
-        if path in ("copy.copy", "copy.deepcopy", "dataclasses.replace") and given:
-            return given[0]
-        if path == "typing.cast" and node.args:
-            return node.args[0]
         if path == "dict":
-            same = given[0] if len(given) == 1 and head(given[0]) in ("dict", "Dict", "Mapping") else None
-            named = _common([self.of(each.value) for each in node.keywords])
-            pair = parameters(items[0]) if items and head(items[0]) == "tuple" else []
-            if len(pair) == 2 and not node.keywords:
-                return _mapping(pair[0], pair[1])
-            return same if same is not None or given else _mapping(written("str"), named)
-        if path in ("map", "filter") and len(given) > 1:
-            item = items[1] if path == "filter" else self._given_by(node.args[0], items[1:])
-            return _of_each("Iterator", [item])
-        if path in ("enumerate", "zip") and given:
-            inside = [*([written("int")] if path == "enumerate" else []), *items]
-            whole = _of_each("tuple", inside)
-            return _of_each("Iterator", [whole if isinstance(whole, ast.Subscript) else None])
+            return self._mapping_of(node, given)
+        least, gives = _GIVING.get(path, (0, None))
+        if gives is not None and len(given) >= least:
+            return gives(self, node, given)
         if path.startswith("hashlib."):
             return written("hashlib")
-        if path == "collections.Counter" and given:
-            return _of_each("Counter", items)
         return _known(path.removeprefix("collections.")) or (
             written("Iterator") if path.startswith("itertools.") else None
         )
 
-    def _given_by(self, function: ast.expr, given: list[Hint]) -> Hint:
+    def _mapping_of(self, node: ast.Call, given: list[Hint]) -> Hint:
+        same = given[0] if len(given) == 1 and head(given[0]) in ("dict", "Dict", "Mapping") else None
+        item = element(given[0]) if given else None
+        pair = parameters(item) if head(item) == "tuple" else []
+        if len(pair) == 2 and not node.keywords:
+            return _mapping(pair[0], pair[1])
+        named = _common([self.of(each.value) for each in node.keywords])
+        return same if same is not None or given else _mapping(written("str"), named)
+
+    def given_by(self, function: ast.expr, given: list[Hint]) -> Hint:
         """What a function gives for arguments of these types."""
         if isinstance(function, ast.Lambda):
             names = {**self.names, **dict(zip([each.arg for each in function.args.args], given))}
@@ -276,6 +276,30 @@ class Hints:
         for each in node.generators:
             names.update(targets(each.target, element(inner.of(each.iter))))
         return inner
+
+
+def _side_by_side(inside: list[Hint]) -> Hint:
+    whole = _of_each("tuple", inside)
+    return _of_each("Iterator", [whole if isinstance(whole, ast.Subscript) else None])
+
+
+_Gives = Callable[[Hints, ast.Call, list[Hint]], Hint]
+_GIVING: dict[str, tuple[int, _Gives]] = {
+    "copy.copy": (1, lambda hints, node, given: given[0]),
+    "copy.deepcopy": (1, lambda hints, node, given: given[0]),
+    "dataclasses.replace": (1, lambda hints, node, given: given[0]),
+    "typing.cast": (1, lambda hints, node, given: node.args[0]),
+    "map": (2, lambda hints, node, given: _of_each("Iterator", [hints.given_by(node.args[0], _items(given[1:]))])),
+    "filter": (2, lambda hints, node, given: _of_each("Iterator", [element(given[1])])),
+    "enumerate": (1, lambda hints, node, given: _side_by_side([written("int"), *_items(given)])),
+    "zip": (1, lambda hints, node, given: _side_by_side(_items(given))),
+    "collections.Counter": (1, lambda hints, node, given: _of_each("Counter", _items(given))),
+}
+"""What functions of the library give that depends on what they are given, for so many arguments or more."""
+
+
+def _items(given: list[Hint]) -> list[Hint]:
+    return [element(each) for each in given]
 
 
 def targets(target: ast.expr, hint: Hint) -> dict[str, Hint]:

@@ -266,35 +266,36 @@ class Purity:
         if isinstance(node, ast.Call):
             return self.anywhere(node)  # what makes functions, such as `itemgetter(0)`, is in the table
         if isinstance(node, ast.Attribute) and self._path(node) is None:
-            owner = node.value.id if isinstance(node.value, ast.Name) and node.value.id not in self.names else ""
-            made = self.module.local_class(owner) or self.module.local_class(self.hints.kind(node.value))
-            if made is not None:
-                return not self._follows_method(made, node.attr, given or [])
-            known = METHODS.get(owner or self.hints.kind(node.value), frozenset()) - CHANGING
-            return node.attr not in known or self.anywhere(node.value)
-        if isinstance(node, ast.Name) and node.id in self.names:
+            return self._runs_method(node, given or [])
+        if not isinstance(node, ast.Name | ast.Attribute) or (isinstance(node, ast.Name) and node.id in self.names):
             return True
-        if not isinstance(node, ast.Name | ast.Attribute):
-            return True
-        function = self.module.local_function(last(node)) if isinstance(node, ast.Name) else None
-        made = self.module.local_class(last(node)) if isinstance(node, ast.Name) else None
-        if function is not None:
-            return not self._follows(function, given or [])
-        if made is not None:
-            return self._constructs(made, given or [])
+        own = self._runs_own(node.id, given or []) if isinstance(node, ast.Name) else None
         path = self._called_path(node)
         pure = in_library(path) if "." in path else path in BUILTINS and path not in self.module.defined()
-        return not pure or self._asks(path, given)
+        return own if own is not None else not pure or self._asks(path, given)
+
+    def _runs_method(self, node: ast.Attribute, given: list[Hint]) -> bool:
+        """The same of a method that is no function of a library."""
+        owner = node.value.id if isinstance(node.value, ast.Name) and node.value.id not in self.names else ""
+        made = self.module.local_class(owner) or self.module.local_class(self.hints.kind(node.value))
+        if made is not None:
+            return not self._follows_method(made, node.attr, given)
+        known = METHODS.get(owner or self.hints.kind(node.value), frozenset()) - CHANGING
+        return node.attr not in known or self.anywhere(node.value)
+
+    def _runs_own(self, name: str, given: list[Hint]) -> bool | None:
+        """The same of a function or class of the program; None where the name is none of them."""
+        function, made = self.module.local_function(name), self.module.local_class(name)
+        if function is not None:
+            return not self._follows(function, given)
+        return None if made is None else self._constructs(made, given)
 
     def _named(self, node: ast.Call, name: str, given: list[ast.expr]) -> bool:
         if name in self.names:
             return True  # a value that is called may be anything
-        function, made = self.module.local_function(name), self.module.local_class(name)
-        hints = [self.hints.of(each) for each in node.args]
-        if function is not None:
-            return not self._follows(function, hints)
-        if made is not None:
-            return self._constructs(made, hints)
+        own = self._runs_own(name, [self.hints.of(each) for each in node.args])
+        if own is not None:
+            return own
         path = self.module.imports().get(name)
         pure = in_library(path) if path is not None else name in BUILTINS and name not in self.module.defined()
         return not pure or self._asks_of(path or name, node, given)
