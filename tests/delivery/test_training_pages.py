@@ -36,9 +36,6 @@ for epoch in range(epochs):
         optimizer.step()
 print("trained", epochs)
 """
-TRIES = 5
-GLOO_AT_EXIT = "terminate called without an active exception"
-"""What the page says of PyTorch on busy CPUs: a process may abort after the script's last line."""
 PROGRAMS, (LAUNCHED,) = blocks("horovod.md", "sh"), blocks("horovod.md", "sh launch")
 
 
@@ -71,10 +68,7 @@ def test_what_was_rewritten_is_started_so(command: str, project: Path) -> None:
         pytest.importorskip("torch", reason="not run: needs torch")
     assert shell(f"distml horovod train.py --write --backend {backend}", project).returncode == 0
     path = f"{Path(python).parent}:{os.environ['PATH']}" if python else ""
-    for _ in range(TRIES):
-        done = shell(f'PATH="{path}:$PATH"; {command}' if path else command, project, OMP_NUM_THREADS="1")
-        if not (backend == "ddp" and GLOO_AT_EXIT in done.stderr and "trained 1" in done.stdout):
-            break
+    done = shell(f'PATH="{path}:$PATH"; {command}' if path else command, project, OMP_NUM_THREADS="1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("trained 1") == 1, "rank 0 alone says so"
 

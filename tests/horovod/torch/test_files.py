@@ -72,6 +72,15 @@ LAYOUTS = {
 }
 
 
+def run(folder: Path) -> str:
+    """What two processes print."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py"]
+    environ = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
 @pytest.mark.requires("torch")
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_process_group_is_started_once(layout: str, folder: Path) -> None:
@@ -79,14 +88,23 @@ def test_the_process_group_is_started_once(layout: str, folder: Path) -> None:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py"]
-    environ = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=280, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.splitlines() == ["epoch 0", "epoch 1", "done"]
+    assert run(folder).splitlines() == ["epoch 0", "epoch 1", "done"]
 
 
-@pytest.mark.parametrize("links", range(5))
+@pytest.mark.requires("torch")
+def test_nothing_of_the_process_group_is_left_at_the_end(folder: Path) -> None:
+    """What runs on while the interpreter ends can abort it: no thread of the group may, whatever the program imported."""
+    for name, text in LAYOUTS["an entry and a helper"].items():
+        (folder / name).write_text(text)
+    assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
+    with (folder / "train.py").open("a") as script:
+        script.write("import pathlib\nfor each in pathlib.Path('/proc/self/task').iterdir():\n")
+        script.write("    print('thread', (each / 'comm').read_text().strip())\n")
+    threads = [line for line in run(folder).splitlines() if line.startswith("thread")]
+    assert threads and not [each for each in threads if "gloo" in each]
+
+
+@pytest.mark.parametrize("links", list(range(5)))
 def test_an_entry_is_rewritten_however_far_from_what_trains(links: int, folder: Path) -> None:
     for name, text in chain(links).items():
         (folder / name).write_text(text)

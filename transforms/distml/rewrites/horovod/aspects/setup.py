@@ -121,10 +121,21 @@ def _ddp(patch: Patch, unit: Unit, entry: bool, alone: bool) -> tuple[str, World
     if not alone:
         # The process group may be started once only, and any file of the program may be imported first.
         start = [f"if not {dist}.is_initialized():", *(f"    {line}" for line in start)]
-    imports = [*first, *second, f"import torch.distributed as {dist}"]
+    imports = [*first, *second, f"import torch.distributed as {dist}", _complete(patch)]
     _end(patch, unit, f"{dist}.destroy_process_group()", entry)
     device = _device("torch", world, patch, unit)[0] if entry else []
     return "\n".join([*imports, "", *start, *device]), world
+
+
+def _complete(patch: Patch) -> str:
+    """The import without which PyTorch keeps a process group for ever.
+
+    The functions of `torch.distributed.nn` have the group of the moment they are defined as a default, and the first
+    optimizer imports them. A group that is kept has threads that outlive `destroy_process_group`, and can abort the
+    interpreter when it ends.
+    """
+    name = patch.free("dist_nn")
+    return f"import torch.distributed.nn as {name}  # noqa: F401 (imported later, it would keep the process group)"
 
 
 def _end(patch: Patch, unit: Unit, code: str, entry: bool) -> None:
