@@ -19,7 +19,7 @@ from distml.diagnostics.model import Diagnostic
 from distml.diagnostics.registry import rule
 from distml.diagnostics.rule import Severity
 from distml.interp import special
-from distml.interp.check import check_file
+from distml.interp.check import CheckResult, check_file
 from distml.source.project import Project
 
 from interp.real import Match, match
@@ -102,11 +102,21 @@ def run(
 
 def errors_of(program: str, seen: Seen | None = None) -> list[Diagnostic]:
     """The errors that distml finds in a program, in order of lines."""
-    with tempfile.TemporaryDirectory() as folder, _revealing(seen):
+    with _revealing(seen):
+        found = _checked(program).diagnostics
+    return [each for each in found if rule(each.code).severity is Severity.ERROR]
+
+
+def revealed(program: str) -> list[str]:
+    """What distml says where a program asks for a shape."""
+    return [each.text for each in _checked(program).revealed]
+
+
+def _checked(program: str) -> CheckResult:
+    with tempfile.TemporaryDirectory() as folder:
         Path(folder, "program.py").write_text(program, "utf-8")
         project = Project(folder)
-        found = check_file(project.open("program.py"), project, None).diagnostics
-    return [each for each in found if rule(each.code).severity is Severity.ERROR]
+        return check_file(project.open("program.py"), project, None)
 
 
 @contextmanager

@@ -254,7 +254,7 @@ def _entered(vm: Machine, manager: Value, node: ast.expr) -> Value:
 
 
 _PASSING = frozenset(
-    "builtins contextlib io jax keras numpy os tempfile tensorflow threading time torch warnings".split()
+    "builtins contextlib io jax keras numpy os tempfile tensorflow threading time torch tqdm warnings".split()
 )
 _CATCHING = frozenset({"suppress", "ExitStack", "AsyncExitStack"})
 
