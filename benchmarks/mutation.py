@@ -5,7 +5,8 @@
 Run it with a Python that has the packages; `--distml` names the distml to ask where that Python has none. A subject is a short
 program that makes one model of a package and calls it: made from the tables below, or an example of the package's own readme
 (torch packages). `keras` is its applications, copied and importing Keras as any program does; `flax=FOLDER` are the examples of a
-checkout of Flax. The package is copied without its compiled parts. A mutant is one change (benchmarks/mutants.py) on a line that
+checkout of Flax. `programs=FOLDER` are programs that stand alone, run for real.
+The package is copied without its compiled parts. A mutant is one change (benchmarks/mutants.py) on a line that
 the program runs once its imports are done, in the package or in the program. Truth is a child process with limits: PyTorch
 on the meta device, Keras on symbolic inputs, Flax in `jax.eval_shape`. What fails on the meta device because it asks for data is
 left out, and so is a program that does not run unbroken. distml checks the program; the package is a folder beside it. Tables
@@ -42,6 +43,8 @@ from process import run
 SECONDS = 60
 MEMORY = 24 << 30
 DRIVER = "program.py"
+ALONE = "programs"
+"""The subjects that are programs of a folder, each by itself."""
 OF_META = re.compile(
     r"meta tensor|Meta tensor|'meta'|\bmeta device|not support meta|Fake|NotImplementedError", re.IGNORECASE
 )
@@ -175,8 +178,12 @@ class Outcome(NamedTuple):
     findings: tuple[str, ...]
 
 
-def programs(package: str) -> Iterator[tuple[str, str]]:
-    """The programs over a package, by name."""
+def programs(package: str, source: str) -> Iterator[tuple[str, str]]:
+    """The programs over a package, or those of a folder, by name."""
+    if package == ALONE:
+        for path in sorted(Path(source).glob("*.py")):
+            yield path.stem, path.read_text("utf-8")
+        return
     if package in TABLES:
         table, text = TABLES[package]
         for name, given in table.items():
@@ -226,7 +233,7 @@ def on_meta() -> Any:
     return torch.device("meta")
 
 
-def executed(folder: Path, trace: bool) -> dict[str, Any]:
+def executed(folder: Path, trace: bool, meta: bool) -> dict[str, Any]:
     """Run the program of a folder; the lines of the folder's files that it ran, if they are wanted."""
     sys.dont_write_bytecode = True
     os.chdir(folder)
@@ -243,7 +250,7 @@ def executed(folder: Path, trace: bool) -> dict[str, Any]:
 
     text = (folder / DRIVER).read_text("utf-8")
     imports = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    with on_meta() if "import torch" in text else contextlib.nullcontext():
+    with on_meta() if meta and "import torch" in text else contextlib.nullcontext():
         exec(compile(ast.Module(imports, []), DRIVER, "exec"), {})
         if trace:
             sys.settrace(line)
@@ -288,6 +295,8 @@ def workspace(package: str, source: str) -> Iterator[Path]:
         if package == "flax":
             shutil.copytree(Path(source) / "examples", folder, ignore=ignored, dirs_exist_ok=True)
             (folder / "__init__.py").unlink(missing_ok=True)  # the program stands beside packages, in none itself
+        elif package == ALONE:
+            pass
         elif package == "keras":
             shutil.copytree(_installed("keras") / "src" / "applications", folder / "applications", ignore=ignored)
             for path in (folder / "applications").iterdir():
@@ -323,12 +332,12 @@ def _as_user_code(text: str) -> str:
     return text
 
 
-def subjects(package: str, folder: Path, random: Random, only: str) -> Iterator[Subject]:
+def subjects(package: str, source: str, folder: Path, random: Random, only: str) -> Iterator[Subject]:
     """The programs that run unbroken, in a random order, and what they run."""
-    wanted = [each for each in programs(package) if re.search(only, each[0])]
+    wanted = [each for each in programs(package, source) if re.search(only, each[0])]
     for name, text in random.sample(wanted, len(wanted)):
         (folder / DRIVER).write_text(text, "utf-8")
-        told = in_child(lambda: executed(folder, trace=True))
+        told = in_child(lambda: executed(folder, trace=True, meta=package != ALONE))
         if told["kind"]:
             print(f"left out: {name}: {told['kind']} {told['message'][:100]}", file=sys.stderr)
         else:
@@ -350,14 +359,14 @@ def mutants(subject: Subject, folder: Path, random: Random, count: int) -> Itera
         yield places.pop(random.randrange(len(places)))
 
 
-def judged(subject: Subject, folder: Path, path: str, mutation: Mutation, distml: str) -> Outcome | None:
+def judged(subject: Subject, folder: Path, path: str, mutation: Mutation, distml: str, meta: bool) -> Outcome | None:
     """Run and check one mutant; None where meta tensors cannot tell."""
     (folder / DRIVER).write_text(subject.program, "utf-8")
     file = folder / path
     before = file.read_bytes()
     file.write_bytes(mutation.applied(before))
     try:
-        told = in_child(lambda: executed(folder, trace=False))
+        told = in_child(lambda: executed(folder, trace=False, meta=meta))
         if told["kind"] in ("Ended", "MemoryError", "NotImplementedError", "SyntaxError") or OF_META.search(
             told["message"]
         ):
@@ -375,6 +384,9 @@ def main() -> int:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--subjects", default="torchvision,vit_pytorch", help="packages (default: %(default)s)")
     parser.add_argument("--only", default="", help="a regular expression for the names of the programs wanted")
+    parser.add_argument(
+        "--imports", default="torch", help="what the programs of a folder import (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--programs", type=int, default=10, help="of each package (default: %(default)s)")
     parser.add_argument("--mutants", type=int, default=80, help="of each package (default: %(default)s)")
@@ -384,9 +396,10 @@ def main() -> int:
     done: list[tuple[str, Outcome]] = []
     for subject in options.subjects.split(","):
         package, _, source = subject.partition("=")
-        import_module("jax" if package in ("keras", "flax") else "torch")  # once, not in each child
+        for library in options.imports.split(",") if package == ALONE else _libraries(package):
+            import_module(library)  # once, not in each child
         with workspace(package, source) as folder:
-            for outcome in package_outcomes(package, folder, options):
+            for outcome in package_outcomes(package, source, folder, options):
                 done.append((package, outcome))
                 if options.json:
                     with options.json.open("a", encoding="utf-8") as file:
@@ -396,10 +409,14 @@ def main() -> int:
     return 0
 
 
-def package_outcomes(package: str, folder: Path, options: Namespace) -> Iterator[Outcome]:
+def _libraries(package: str) -> list[str]:
+    return ["jax" if package in ("keras", "flax") else "torch"]
+
+
+def package_outcomes(package: str, source: str, folder: Path, options: Namespace) -> Iterator[Outcome]:
     """The mutants of one package, spread over its programs."""
     random, count = Random(f"{package} {options.seed}"), options.mutants
-    found = list(islice(subjects(package, folder, random, options.only), options.programs))
+    found = list(islice(subjects(package, source, folder, random, options.only), options.programs))
     made = {subject.name: mutants(subject, folder, random, count) for subject in found}
     judged_so_far = 0
     while made and judged_so_far < count:
@@ -408,7 +425,7 @@ def package_outcomes(package: str, folder: Path, options: Namespace) -> Iterator
             if place is None:
                 made.pop(subject.name, None)
                 continue
-            outcome = judged(subject, folder, *place, options.distml)
+            outcome = judged(subject, folder, *place, options.distml, package != ALONE)
             if outcome is not None and judged_so_far < count:
                 judged_so_far += 1
                 yield outcome
