@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 COUNT = 14
@@ -40,3 +41,7 @@ def near(sizes: list[int]) -> list[int]:
     if made and R.random() < 0.2:
         made[R.randrange(len(made))] += 1
     return made
+
+
+def words(text: str, draw: Callable[[str], Drawn]) -> dict[str, Callable[[], Drawn]]:
+    return {name: (lambda name=name: draw(name)) for name in text.split()}  # type: ignore[misc]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ops.frameworks.drawing import Drawn, R, axis, near, pair, shape, tensor
+from ops.frameworks.drawing import Drawn, R, axis, near, pair, shape, tensor, words
+from ops.frameworks.further_functions import FURTHER
 
 
 def unary(name: str) -> Drawn:
@@ -271,10 +272,6 @@ def ensured(name: str) -> Drawn:
     return name, [tensor(*sizes), [*asked, 1] if R.random() < 0.15 else asked], {}
 
 
-def words(text: str, draw: Callable[[str], Drawn]) -> dict[str, Callable[[], Drawn]]:
-    return {name: (lambda name=name: draw(name)) for name in text.split()}  # type: ignore[misc]
-
-
 TENSORFLOW: dict[str, Callable[[], Drawn]] = {
     **words("exp abs sqrt nn.relu nn.gelu zeros_like identity shape rank size math.sigmoid", unary),
     **words("add multiply subtract maximum divide equal greater math.squared_difference Tensor.__add__", binary),
@@ -328,5 +325,6 @@ TENSORFLOW: dict[str, Callable[[], Drawn]] = {
     **words("signal.stft", transforms),
     **words("signal.hann_window", lambda name: (name, [R.randint(1, 9)], {})),
     **words("ensure_shape", ensured),
+    **FURTHER,
 }
 """How to draw a call of each function of tf."""

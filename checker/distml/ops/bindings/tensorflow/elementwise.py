@@ -67,6 +67,25 @@ bind(
     "tensorflow.linalg.norm",
 )
 
+_ROOT = "tensorflow."
+bind(
+    unary(),
+    "x -name=None",
+    *(f"{_ROOT}math.{name}" for name in "erfcinv bessel_i0e bessel_i1e reciprocal_no_nan".split()),
+)
+bind(unary(), "x -name=None", f"{_ROOT}math.invert_permutation")
+bind(along(), "x axis=0 -exclusive=False -reverse=False -name=None", f"{_ROOT}math.cumulative_logsumexp")
+bind(along(), "logits axis=-1 -name=None", f"{_ROOT}math.log_softmax")
+bind(binary(), "x1 x2 -name=None", f"{_ROOT}math.nextafter")
+bind(binary(), "a x -name=None", *_both("igamma igammac"))
+bind(binary(), "x y -name=None", *(f"{_ROOT}bitwise.bitwise_{name}" for name in ("and", "or", "xor")))
+bind(binary(), "x y -name=None", *(f"{_ROOT}bitwise.{name}_shift" for name in ("left", "right")))
+bind(unary(), "x -name=None", f"{_ROOT}bitwise.invert")
+bind(binary(always("complex")), "real imag -name=None", f"{_ROOT}complex")
+bind(binary(), "x y -name=None", f"{_ROOT}truncatediv", f"{_ROOT}realdiv", f"{_ROOT}truncatemod")
+bind(unary(), "-scalar x -name=None", *_both("scalar_mul"))
+bind(unary(), "input -depth_radius=5 -bias=1 -alpha=1 -beta=0.5 -name=None", f"{_ROOT}nn.local_response_normalization")
+
 # keras.ops: NumPy's names and parameters.
 _KERAS_UNARY = """arccos arccosh arcsin arcsinh arctan arctanh ceil cos cosh exp expm1 floor log log10 log1p log2 negative
 reciprocal round sign sin sinh sqrt square tan tanh erf rsqrt stop_gradient relu relu6 sigmoid silu softplus softsign

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
-from distml.ops.call import MINUS_ONE, ZERO
+from distml.ops.call import MINUS_ONE, TRUE, ZERO
 from distml.ops.rules import diagonal as diagonals
 from distml.ops.rules import linalg
-from distml.ops.rules.axes import swap_axes
+from distml.ops.rules.axes import drop_axis, swap_axes
 from distml.ops.rules.kinds import kind_of
-from distml.ops.semantics.tensors import unary
-from distml.values import Const, Value
+from distml.ops.semantics.tensors import reduction, unary
+from distml.values import Const, Tup, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -61,7 +61,42 @@ def read(call: Call, input: Value) -> Value:
     return call.tensor(diagonals.diagonal(call, call.shape(input), ZERO, MINUS_TWO, MINUS_ONE), kind_of(input))
 
 
+def symmetric(call: Call, x: Value) -> Value:
+    """The eigenvalues and eigenvectors of symmetric matrices."""
+    return Tup((spectrum(call, x), inverse(call, x)))
+
+
+def spectrum(call: Call, x: Value) -> Value:
+    """The eigenvalues of square matrices."""
+    shape = linalg.square(call, call.shape(x)).shape
+    return call.tensor(drop_axis(call, shape, -1), kind_of(x))
+
+
+def sign_and_log(call: Call, x: Value) -> Value:
+    """The sign of a determinant and the logarithm of its size."""
+    return Tup((number(call, x), number(call, x)))
+
+
+def ranked(call: Call, x: Value) -> Value:
+    """The rank of each matrix."""
+    return call.tensor(linalg.batch(call, linalg.matrix(call, call.shape(x)).shape), "int")
+
+
+def normalized(call: Call, x: Value, axis: Value) -> Value:
+    """What is divided by its norm, and the norm."""
+    return Tup((unary()(call, x), reduction()(call, x, axis, TRUE)))
+
+
 _ROOT = "tensorflow.linalg."
+bind(flipped, "matrix -name=None", f"{_ROOT}adjoint")
+bind(inverse, "input -name=None", f"{_ROOT}sqrtm", f"{_ROOT}logm")
+bind(symmetric, "tensor -name=None", f"{_ROOT}eigh")
+bind(spectrum, "tensor -name=None", f"{_ROOT}eigvalsh")
+bind(number, "matrix -name=None", f"{_ROOT}logdet")
+bind(sign_and_log, "input -name=None", f"{_ROOT}slogdet")
+bind(ranked, "a -tol=None -validate_args=False -name=None", f"{_ROOT}matrix_rank")
+bind(normalized, "tensor -ord='euclidean' axis=None -name=None", f"{_ROOT}normalize")
+bind(solved, "matrix rhs -lower=True -adjoint=False -name=None", f"{_ROOT}triangular_solve")
 bind(inverse, "input -adjoint=False -name=None", f"{_ROOT}inv")
 bind(inverse, "input -name=None", f"{_ROOT}cholesky", f"{_ROOT}expm")
 bind(number, "input -name=None", f"{_ROOT}det")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
 from distml.ops.rules.axes import axis_in, replace_axes
+from distml.ops.semantics.tensors import always, unary
 from distml.shapes import Dim, Shape
 from distml.values import Const, Value
 
@@ -64,4 +65,38 @@ bind(
     "window_length -periodic=True -dtype='float32' -name=None",
     "tensorflow.signal.hann_window",
     "tensorflow.signal.hamming_window",
+)
+
+
+def halved(call: Call, x: Value, length: Value) -> Value:
+    """tf.signal.rfft: half of the frequencies and the first, along the last axis."""
+    shape = call.facts.shape(call.shape(x))
+    size = call.facts.axis(shape, -1)
+    if call.is_none(length) is not True:
+        given = call.sizes(length)
+        size = given[0] if given is not None and len(given) == 1 else None
+    if shape.dims is None:
+        return call.unranked("complex")
+    known = None if size is None else size.constant
+    return call.tensor([*shape.dims[:-1], None if known is None else Dim.of(known // 2 + 1)], "complex")
+
+
+def mel(call: Call, bins: Value, frequencies: Value) -> Value:
+    """tf.signal.linear_to_mel_weight_matrix: [frequencies, bins]"""
+    return call.tensor([call.dim(frequencies), call.dim(bins)], "float")
+
+
+bind(
+    unary(always("complex")),
+    "input -name=None",
+    *(f"tensorflow.signal.{name}" for name in "fft ifft fft2d ifft2d fft3d".split()),
+)
+bind(unary(), "x -axes=None -name=None", "tensorflow.signal.fftshift", "tensorflow.signal.ifftshift")
+bind(unary(), "log_mel_spectrograms -name=None", "tensorflow.signal.mfccs_from_log_mel_spectrograms")
+bind(halved, "input_tensor fft_length=None -name=None", "tensorflow.signal.rfft")
+bind(
+    mel,
+    "num_mel_bins=20 num_spectrogram_bins=129 -sample_rate=8000 -lower_edge_hertz=125.0 -upper_edge_hertz=3800.0"
+    " -dtype='float32' -name=None",
+    "tensorflow.signal.linear_to_mel_weight_matrix",
 )
