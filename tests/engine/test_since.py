@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from distml.engine.adoption import Wishes, adopt
 from distml.engine.config import Config, ConfigError
 from distml.engine.run import run
-from distml.git.lines import changed_lines
+from distml.git.lines import ALL, changed_lines
 
 from delivery.repositories import git
 from engine.fakes import fake
@@ -235,8 +235,70 @@ def test_no_repository(folder: Path) -> None:
         places("HEAD")
 
 
-def test_a_repository_without_commits(folder: Path) -> None:
-    git(folder, "init", "-q")
-    (folder / "a.py").write_text("import torch\nboom\n")
+@settings(max_examples=15)
+@given(st.sampled_from(["unborn", "below"]), FILES, FILES, st.booleans())
+def test_lines_of_a_repository_inside_are_those_of_its_own(
+    kind: str, old: dict[str, list[str]], new: dict[str, list[str]], committed: bool
+) -> None:
+    """A submodule changed since the commit of it that the outer commit names; before the first commit all is new."""
+    with TemporaryDirectory() as made:
+        folder = Path(made).resolve()
+        inner = folder / "vendor" / "ü x" if kind == "below" else folder
+        inner.mkdir(parents=True, exist_ok=True)
+        git(inner, "init", "-q")
+        if kind == "below":
+            put(inner, old, "\n")
+            git(inner, "add", ".")
+            git(inner, "commit", "-q", "--allow-empty", "-m", "x")
+            git(folder, "init", "-q")
+            git(folder, "add", ".")  # what git calls an embedded repository is a submodule without an address
+            git(folder, "commit", "-q", "-m", "x")
+            for name in old.keys() - new.keys():
+                (inner / name).unlink()
+        put(inner, new, "\n")
+        contents = {str(inner / name): (inner / name).read_bytes() for name in new}
+        alone = changed_lines(str(inner), "HEAD", contents)
+        if kind == "unborn":
+            assert alone == dict.fromkeys(contents, ALL)
+            return
+        if committed:
+            git(inner, "add", ".")
+            git(inner, "commit", "-q", "--allow-empty", "-m", "y")
+        assert changed_lines(made, "HEAD", contents) == alone
+
+
+def test_a_submodule_without_that_commit_has_changed(clone: Path) -> None:
+    inner = clone / "vendor"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    (inner / "b.py").write_text("import torch\nboom\n")
+    git(inner, "add", ".")
+    git(inner, "commit", "-q", "-m", "x")
+    git(clone, "add", ".")
+    git(clone, "commit", "-q", "-m", "second")
+    assert places() == []
+    (inner / ".git").rename(clone / "away")
+    assert places() == [("vendor/b.py", 2)]
+
+
+@pytest.mark.parametrize("revision", ["HEAD~1", "HEAD^", "@", "main", "v1"])
+def test_before_the_first_commit_only_head_is_known(folder: Path, revision: str) -> None:
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "b.py").write_text("import torch\nboom\n")
+    assert places() == [("b.py", 2)]
     with pytest.raises(ConfigError, match="no commit, branch or tag"):
-        places("HEAD")
+        places(revision)
+
+
+@pytest.mark.parametrize("name", [b"new\nline", b'q"uote', b"back\\slash", b"\\n", b"\xff", b"tab\t", b" ", b"#", b":"])
+def test_a_repository_lies_anywhere(folder: Path, name: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = folder / os.fsdecode(name)
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    (inside / "a.py").write_text("import torch\nboom\n")
+    git(inside, "init", "-q")
+    git(inside, "add", ".")
+    git(inside, "commit", "-q", "-m", "x")
+    assert places() == []
+    (inside / "a.py").write_text("import torch\nboom\nboom\n")
+    assert places() == [("a.py", 3)]

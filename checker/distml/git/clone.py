@@ -111,8 +111,8 @@ class Git:
         self._ran(
             ("init", "--quiet", "--bare", "--template=", f"--object-format={form}", made.name), made.name, {}, b""
         )
-        with open(os.path.join(made.name, "objects", "info", "alternates"), "w", encoding="utf-8") as file:
-            file.write(f"{objects}\n")
+        with open(os.path.join(made.name, "objects", "info", "alternates"), "wb") as file:
+            file.write(_quoted(objects) + b"\n")
         with open(os.path.join(made.name, "packed-refs"), "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(f"{tips}\n" if tips else "")
         if os.path.isfile(shallow):
@@ -172,6 +172,11 @@ def named(address: str) -> str | None:
     path = urlsplit(address).path if "://" in address else address.partition(":")[2]
     found = _NAMED.fullmatch(path)
     return found[1].lower() if found else None
+
+
+def _quoted(path: str) -> bytes:
+    """A path as git reads it in quotes, whatever bytes it has."""
+    return b'"' + re.sub(rb'["\\\n]', lambda found: b"\\%03o" % found[0][0], os.fsencode(path)) + b'"'
 
 
 def _header(key: str, value: str) -> Mapping[str, str]:

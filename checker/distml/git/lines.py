@@ -20,7 +20,7 @@ Lines = Sequence[range]
 ALL: Lines = (range(1, 1 << 60),)
 
 _REVISION = re.compile(r"(?![-.^])(?!.*\.\.)[\w./@~^+#=%,-]{1,200}")
-_ENTRY = re.compile(rb"(100\d{3}) blob ([0-9a-f]+)\t(.+)", re.DOTALL)
+_ENTRY = re.compile(rb"(?:100\d{3} blob|160000 (?P<link>commit)) (?P<what>[0-9a-f]+)\t(?P<name>.+)", re.DOTALL)
 _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 _PYTHON = (b".py", b".pyi", b".ipynb")
@@ -35,7 +35,8 @@ def changed_lines(folder: str, revision: str, contents: Mapping[str, bytes]) -> 
     """The lines that changed since `revision` in files with these contents now, by real path.
 
     `revision` is a commit, branch or tag. Where a branch went on after this one left it, the commit where it left counts. A
-    file that the commit does not have, under no name that git recognizes as a rename, changed as a whole. Raises
+    file that the commit does not have, under no name that git recognizes as a rename, changed as a whole; so did all files
+    since `HEAD` before the first commit. Files of a submodule changed since the commit of it that the commit names. Raises
     `RevisionError` for a text that names no commit, where there is no repository, and where git fails.
     """
     if not _REVISION.fullmatch(revision):
@@ -48,11 +49,21 @@ def changed_lines(folder: str, revision: str, contents: Mapping[str, bytes]) -> 
     try:
         named = git.ask("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except GitError:
+        if revision == "HEAD" and _is_unborn(git):
+            return dict.fromkeys(contents, ALL)
         raise RevisionError(f"there is no commit, branch or tag {revision!r} here") from None
     try:
         return _compared(git, top, _start(git, named), contents)
     except GitError as error:
         raise RevisionError(_line(error)) from None
+
+
+def _is_unborn(git: Git) -> bool:
+    """Whether `HEAD`, of which git knows no commit, is a branch that waits for its first."""
+    try:
+        return bool(git.ask("symbolic-ref", "--quiet", "HEAD"))
+    except GitError:
+        return False
 
 
 def _start(git: Git, named: str) -> str:
@@ -64,7 +75,7 @@ def _start(git: Git, named: str) -> str:
 
 
 def _compared(git: Git, top: str, commit: str, contents: Mapping[str, bytes]) -> dict[str, Lines]:
-    tree = _entries(git, commit)
+    tree, links = _entries(git, commit)
     inside = {path: os.fsencode(os.path.relpath(path, top).replace(os.sep, "/")) for path in contents}
     inside = {path: name for path, name in inside.items() if not name.startswith(b"../")}
     form = "sha256" if len(commit) == 64 else "sha1"
@@ -81,13 +92,29 @@ def _compared(git: Git, top: str, commit: str, contents: Mapping[str, bytes]) ->
     for path in inside:
         if lines[path] and b"\r" in contents[path].replace(b"\r\n", b""):
             lines[path] = ALL  # a line end that git does not know: its numbers are not ours
+    for link, named in links.items():
+        below = {path: contents[path] for path, name in inside.items() if name.startswith(link + b"/")}
+        lines |= _in_submodule(os.path.join(top, os.fsdecode(link)), named, below) if below else {}
     return {path: lines.get(path, ALL) for path in contents}
 
 
-def _entries(git: Git, commit: str) -> dict[bytes, tuple[bytes, str]]:
-    """Mode and identity of each file of a commit, by name."""
-    found = (_ENTRY.fullmatch(each) for each in git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"))
-    return {each[3]: (b"100644", each[2].decode()) for each in found if each}
+def _in_submodule(top: str, commit: str, contents: Mapping[str, bytes]) -> dict[str, Lines]:
+    """The same for files of a submodule in the folder `top`; nothing where it has no such commit."""
+    git = Git(top)
+    try:
+        if os.path.realpath(git.ask("rev-parse", "--show-toplevel")) != top:
+            return {}
+        return _compared(git, top, git.ask("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"), contents)
+    except GitError:
+        return {}
+
+
+def _entries(git: Git, commit: str) -> tuple[dict[bytes, tuple[bytes, str]], dict[bytes, str]]:
+    """Mode and identity of each file of a commit, by name, and the commit of each submodule."""
+    listed = git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
+    found = [each for each in map(_ENTRY.fullmatch, listed) if each]
+    files = {each["name"]: (b"100644", each["what"].decode()) for each in found if not each["link"]}
+    return files, {each["name"]: each["what"].decode() for each in found if each["link"]}
 
 
 def _identity(data: bytes, form: str) -> str:
