@@ -1,13 +1,14 @@
 """Rewrites model files with `distml branches --write`, and runs the models to see whether an input gets to what was removed.
 
-    python benchmarks/removed_branches.py FOLDER [FOLDER ...] [--count 80] [--seconds 30] [--run torchvision,transformers]
+    python benchmarks/removed_branches.py FOLDER [FOLDER ...] [--count 80] [--seconds 30] [--spread] [--where EXPR]
+        [--run torchvision,transformers]
 
 FOLDER is a copy of the source of torchvision or transformers, such as an unpacked wheel; it is read, and never imported by
-the check. Files of modules that test sizes are asked about, shortest first, without any constraint; what `--write` makes
-of a file is put back. With `--run` the models of the installed libraries are then run on the meta device, with inputs of
-many sizes and some that they refuse, while every test that was found dead says what it comes to: one that comes to the
-other answer was reachable. Run that with a Python that has the libraries. The table goes to standard output as Markdown;
-exit code 1 where an input got to what was removed.
+the check. Files of modules that test sizes are asked about, shortest first or evenly over the alphabet, without any
+constraint unless one is given; what `--write` makes of a file is put back. With `--run` the models of the installed
+libraries are then run on the meta device, with inputs of many sizes and some that they refuse, while every test that was
+found dead says what it comes to: one that comes to the other answer was reachable. Run that with a Python that has the
+libraries. The table goes to standard output as Markdown; exit code 1 where an input got to what was removed.
 """
 
 from __future__ import annotations
@@ -42,13 +43,15 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--count", type=int, default=80, help="files that are asked about; default: %(default)s")
     parser.add_argument("--seconds", type=float, default=30.0, help="processor time for each; default: %(default)s")
+    parser.add_argument("--spread", action="store_true", help="ask about files evenly over the alphabet")
+    parser.add_argument("--where", default="", help="what is assumed of the inputs")
     parser.add_argument("--run", default="", help="libraries whose models are run")
     options = parser.parse_args()
     rows = []
     print("| file | tests of sizes | dead | rewritten |\n|---|---|---|---|", flush=True)
     for folder in options.folders:
-        for path, tests in files(folder)[: options.count]:
-            row = asked(folder, path, tests, options.seconds)
+        for path, tests in chosen(files(folder), options.count, spread=options.spread):
+            row = asked(folder, path, tests, options.seconds, options.where)
             rows.append(row)
             print(
                 f"| {row.file} | {row.tests} | {len(row.dead)} | {row.reason or ('yes' if row.changed else '')} |",
@@ -87,16 +90,25 @@ def files(folder: Path) -> list[tuple[Path, int]]:
     return [(path, count) for _, path, count in sorted(found)]
 
 
+def chosen(found: list[tuple[Path, int]], count: int, *, spread: bool) -> list[tuple[Path, int]]:
+    """The first of them, or as many at even distances in the order of their paths."""
+    if not spread or count >= len(found):
+        return found[:count]
+    ordered = sorted(found)
+    return [ordered[n * len(ordered) // count] for n in range(count)]
+
+
 def _words(node: ast.AST) -> Iterator[str]:
     for each in ast.walk(node):
         if isinstance(each, ast.Attribute | ast.Name):
             yield each.attr if isinstance(each, ast.Attribute) else each.id
 
 
-def asked(folder: Path, path: Path, tests: int, seconds: float) -> Row:
+def asked(folder: Path, path: Path, tests: int, seconds: float, where: str = "") -> Row:
     """What the command finds in a file, and whether it changes a copy of it."""
     name = str(path.relative_to(folder.parent))
     command = [sys.executable, "-m", "distml.cli", "branches", str(path), "--time-limit", str(seconds)]
+    command += ["--where", where] if where else []
     done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
     if done.returncode == 2:
         return Row(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.cli.gradual import add_question, add_writing, asked, deliver, read
@@ -46,12 +47,17 @@ def run(options: Namespace) -> int:
 def _without_dead(source: str, path: str, found: Sequence[Decision]) -> Rewritten:
     from distml.rewrites.branches import remove_branches
     from distml.rewrites.model import Decision as Removal
+    from distml.rewrites.model import Refusal
 
-    decided = [
-        Removal(
-            d.line, d.column - 1, d.kind, d.verdict, f"the condition is {d.verdict} true, whatever input reaches it"
-        )
-        for d in found
-        if d.path == path and d.verdict in ("always", "never")
-    ]
-    return remove_branches(source, decided)
+    decided, others = [], []
+    for d in found:
+        if d.path != path or d.verdict not in ("always", "never"):
+            continue
+        if d.own:
+            why = f"the condition is {d.verdict} true, whatever input reaches it"
+            decided.append(Removal(d.line, d.column - 1, d.kind, d.verdict, why))
+        else:
+            why = "only calls by what was asked about were looked at"
+            others.append(Refusal("callers", d.line, d.column - 1, d.kind, why))
+    rewritten = remove_branches(source, decided)
+    return replace(rewritten, refusals=(*rewritten.refusals, *others))

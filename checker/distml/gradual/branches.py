@@ -10,7 +10,7 @@ nothing about it. Each rank of the inputs with which a test is reached is a case
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -36,12 +36,16 @@ MAX_CASES = 64
 MAX_PROOFS = 256
 """How many pairs of visits of one test are compared."""
 MIXED = "it holds in some of the calls and not in others"
+DECIDED = ("always", "never")
 Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What is known of one branch. `condition` says for which inputs it holds, where that depends on them."""
+    """What is known of one branch. `condition` says for which inputs it holds, where that depends on them.
+
+    `own` tells whether it stands in the function that was asked about, so that the verdict is of all calls of it.
+    """
 
     path: str
     line: int
@@ -50,6 +54,7 @@ class Decision:
     verdict: Verdict
     condition: str
     related: tuple[Conflict, ...] = ()
+    own: bool = field(default=True, compare=False)
 
 
 class _Judged(NamedTuple):
@@ -65,19 +70,27 @@ class _Judged(NamedTuple):
 def find_branches(bench: Bench) -> list[Decision]:
     """The branches and assertions about shapes that running the target reaches, in the order of the source.
 
-    What is decided is so whatever is given for parameters that have a default, too.
+    What is decided is so whatever is given for parameters that have a default, those of the constructor too, and in
+    whatever state the object is by then.
     """
-    found = _found(bench)
-    given = bench.with_all_given() if any(each.verdict in ("always", "never") for each in found) else None
-    if given is None:
+    found = [replace(each, own=_is_in(each, bench)) for each in _found(bench)]
+    if not any(each.verdict in DECIDED for each in found):
         return found
-    whatever = {(each.path, each.line, each.column): each.verdict for each in _found(given)}
+    general = bench.in_general()
+    found_too = _found(general) if general is not None else []
+    whatever = {(each.path, each.line, each.column): each.verdict for each in found_too}
     return [
         each
-        if each.verdict not in ("always", "never") or whatever.get((each.path, each.line, each.column)) == each.verdict
+        if each.verdict not in DECIDED or whatever.get((each.path, each.line, each.column)) == each.verdict
         else replace(each, verdict="unknown", condition="", related=())
         for each in found
     ]
+
+
+def _is_in(decision: Decision, bench: Bench) -> bool:
+    """Whether a branch stands in the target itself."""
+    node = bench.target.function.node
+    return decision.path == bench.program.source.path and node.lineno <= decision.line <= (node.end_lineno or 0)
 
 
 def _found(bench: Bench) -> list[Decision]:
@@ -229,7 +242,7 @@ def merged(answers: Iterable[list[Decision]]) -> list[Decision]:
         place = (decision.path, decision.line, decision.column)
         known = found.get(place)
         if known is None or known == decision:
-            found[place] = decision
+            found[place] = replace(decision, own=decision.own or (known is not None and known.own))
         else:
             both = {known.verdict, decision.verdict}
             verdict: Verdict = "unknown" if "unknown" in both else "depends"

@@ -13,8 +13,9 @@ from distml.interp.calls import Arguments, call_value
 from distml.interp.check import deep_recursion, run_module
 from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd
 from distml.interp.session import Session
-from distml.interp.symbolic import constructed
-from distml.values import Bound, Class, Function, InstanceRecord, Ref, Value
+from distml.interp.symbolic import any_object, constructed
+from distml.interp.unsettled import unsettle_module
+from distml.values import Bound, Class, Const, Function, InstanceRecord, Ref, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,6 +96,38 @@ class Program:
         if found is None:
             raise TargetError(f"{wanted!r} in {self.source.path} is neither a function nor a model that can be called")
         return [found]
+
+    def in_general(self, target: Target) -> Target | None:
+        """The same function of an object that was made with any arguments, after whatever code in sight may have done.
+
+        None where no such object can be made.
+        """
+        vm = self.vm
+        vm.state = target.state
+        record = vm.record(target.receiver) if isinstance(target.receiver, Ref) else None
+        self.begin(vm.loaded)
+        unsettle_module(vm)
+        if target.receiver is None:
+            return target._replace(state=vm.state)
+        if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+            return None
+        cls = record.cls
+        made: list[Ref | None] = []
+        self._follow(lambda: made.append(any_object(vm, cls)))
+        if not made or made[0] is None:
+            return None
+        self._overridden(made[0], cls)
+        return target._replace(receiver=made[0], state=vm.state)
+
+    def _overridden(self, ref: Ref, cls: Class) -> None:
+        """Let the data that the class holds be that of any subclass."""
+        vm = self.vm
+        record = vm.record(ref)
+        assert isinstance(record, InstanceRecord)
+        owners = [vm.at(base.address).attrs for base in vm.at(cls.address).mro if isinstance(base, Class)]
+        names = {name for attrs in owners for name, value in attrs.items() if isinstance(value, Const)}
+        shared = {name: vm.opaque(f"self.{name}") for name in sorted(names) if not name.startswith("__")}
+        vm.replace(ref, InstanceRecord(record.cls, {**shared, **record.attrs}, record.exact))
 
     def _others(self) -> str:
         names = [n.name for n in self.source.tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]

@@ -113,12 +113,13 @@ class Bench:
         self._seconds = seconds
         self._done: dict[Plan, Trial] = {}
 
-    def with_all_given(self) -> Bench | None:
-        """The same with unknown values for what would keep its default; None where nothing does."""
-        if all(given.passed for given in self.inputs):
+    def in_general(self) -> Bench | None:
+        """The same with unknown values for all that a caller may give, to the constructor too; None where that cannot be had."""
+        target = self.program.in_general(self.target)
+        if target is None:
             return None
         inputs = tuple(given._replace(passed=True) for given in self.inputs)
-        return Bench(self.program, self.target, inputs, self.where, self.least, self._seconds)
+        return Bench(self.program, target, inputs, self.where, self.least, self._seconds)
 
     @property
     def seconds(self) -> float:

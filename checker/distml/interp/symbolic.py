@@ -136,7 +136,7 @@ def _analyze_class(vm: Machine, cls: Class) -> None:
     made: list[tuple[Ref, State]] = []
 
     def make() -> None:
-        ref = _instance(vm, cls, record)
+        ref = any_object(vm, cls)
         if ref is not None:
             made.append((ref, vm.state))
 
@@ -161,8 +161,9 @@ def _call_method(vm: Machine, method: Function, cls: Class, made: list[tuple[Ref
         _call(vm, method, (vm.opaque("self"),))
 
 
-def _instance(vm: Machine, cls: Class, record: ClassRecord) -> Ref | None:
+def any_object(vm: Machine, cls: Class) -> Ref | None:
     """An object made with unknown arguments that was through any methods since."""
+    record: ClassRecord = vm.at(cls.address)
     value = instantiate(vm, cls, _unknown_arguments(vm, record), record.node)
     if not isinstance(value, Ref) or not isinstance(vm.record(value), InstanceRecord):
         return None
