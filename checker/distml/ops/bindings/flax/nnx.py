@@ -12,6 +12,7 @@ from distml.ops.bindings.flax.layers import Attrs, convolution, in_a_row, keepin
 from distml.ops.bindings.jax.transforms import later
 from distml.ops.bindings.signature import arguments
 from distml.ops.call import NONE
+from distml.ops.python.iterating import as_list, drawn
 from distml.ops.registry import attribute, layer, op
 from distml.ops.rules.axes import append_axis
 from distml.ops.rules.layers import attribute_of, size
@@ -187,6 +188,12 @@ def _layers(call: Call, *layers: Value) -> Attrs:
 
 
 register(_MODULE, _layers, in_a_row, "flax.nnx.Sequential", depth=2)
+
+
+@op("flax.nnx.List")
+def listed(call: Call, items: Value = NONE, /) -> Value:
+    """nnx.List(layers): a list that is a part of the model."""
+    return call.list_of(()) if call.is_none(items) else call.world.allocate(as_list(call, drawn(call, items)))
 
 
 @op("flax.nnx.Rngs")
