@@ -9,6 +9,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.machinery import SourceFileLoader
+from inspect import signature
 from typing import Any
 
 Place = tuple[str, int, int, bool]
@@ -41,7 +42,7 @@ def run_models(libraries: Sequence[str], dead: Sequence[tuple[str, int, int, boo
         each
         for file, *_ in dead
         for each in (file.removesuffix(".py"), file.rpartition("/")[0])
-        if "/" in each and each != "models"
+        if "/" in each and not each.endswith("models")
     }
     for library in libraries:
         built, ran = 0, 0
@@ -103,12 +104,18 @@ def _torchvision() -> Iterator[tuple[str, Callable[[], Any], list[Any]]]:
     import torch
     import torchvision
 
+    with_backbone = {
+        name
+        for name in torchvision.models.list_models()
+        if "weights_backbone" in signature(torchvision.models.get_model_builder(name)).parameters
+    }
     for name in torchvision.models.list_models():
         for training in (False, True):
 
             def make(name: str = name, training: bool = training) -> Any:
+                parts = {"weights_backbone": None} if name in with_backbone else {}  # else its weights are loaded
                 with torch.device("meta"):
-                    return torchvision.models.get_model(name, weights=None).train(training)
+                    return torchvision.models.get_model(name, weights=None, **parts).train(training)
 
             shapes = CLIPS if "3d" in name or "mvit" in name or name.startswith(("r2plus", "mc3", "s3d")) else IMAGES
             images = [torch.zeros(each, device="meta") for each in shapes]
