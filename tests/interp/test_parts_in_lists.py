@@ -53,3 +53,16 @@ def test_a_list_of_parts_is_a_list(maker: str, walk: str) -> None:
 def test_a_wrong_size_in_the_list_is_found(walk: str) -> None:
     text = PROGRAM.replace("MADE", MAKERS[0].replace("LIST", "nnx.List")).replace("WALK", walk)
     assert [finding.code for finding in errors_of(text.replace("nnx.Linear(4, 6,", "nnx.Linear(5, 6,"))] == ["SHP401"]
+
+
+def test_an_optimizer_keeps_the_parts_of_its_model() -> None:
+    text = PROGRAM.replace("MADE", "nnx.List(made)").replace("WALK", WALKS[0])
+    made, _, used = text.partition("y = net")
+    optimizer = (
+        "import optax\nopt = nnx.Optimizer(net, optax.sgd(0.1), wrt=nnx.Param)\n"
+        "opt.update(net, grads)\nold = opt.model\nn = opt.step.value + 1\n"
+    )
+    for given in ("grads = None\n", "from elsewhere import grads\n"):
+        text = made + given + optimizer + "y = net" + used
+        assert revealed(text)[-1] == "Array[2, 8]"
+        assert errors_of(text) == []

@@ -196,6 +196,22 @@ def listed(call: Call, items: Value = NONE, /) -> Value:
     return call.list_of(()) if call.is_none(items) else call.world.allocate(as_list(call, drawn(call, items)))
 
 
+@layer("flax.nnx.Optimizer", "flax.nnx.ModelAndOptimizer")
+class Optimizer:
+    """nnx.Optimizer(model, tx): what it changes of a model are the numbers in its parameters"""
+
+    @staticmethod
+    def init(call: Call, *args: Value, **options: Value) -> dict[str, Value]:
+        """Nothing that shapes depend on."""
+        return {}
+
+
+@op("flax.nnx.Optimizer.update", "flax.nnx.ModelAndOptimizer.update")
+def update(call: Call, self: Value, *args: Value, **options: Value) -> Value:
+    """Parameters keep their shapes."""
+    return NONE
+
+
 @op("flax.nnx.Rngs")
 def rngs(call: Call, *args: Value, **options: Value) -> Value:
     """nnx.Rngs(0): keys by name."""
