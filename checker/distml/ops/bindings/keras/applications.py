@@ -56,8 +56,7 @@ def _network(channels: int) -> Callable[..., Value]:
 
 
 def _model(call: Call, image: Tensor, output: Tensor) -> Value:
-    names = {INPUTS: image, "inputs": image, "input": image, OUTPUTS: output, "outputs": output, "output": output}
-    return call.world.allocate(InstanceRecord(Lib(MODEL), dict(names)))
+    return call.world.allocate(InstanceRecord(Lib(MODEL), {INPUTS: image, OUTPUTS: output}))
 
 
 for _entry in _CHANNELS.split(","):

@@ -74,15 +74,7 @@ class Model:
         given = dict(zip(("inputs", "outputs"), args, strict=False)) | kwargs
         if "inputs" not in given or "outputs" not in given:
             return {}
-        inputs, outputs = given["inputs"], given["outputs"]
-        return {
-            INPUTS: inputs,
-            OUTPUTS: outputs,
-            "inputs": inputs,
-            "outputs": outputs,
-            "input": inputs,
-            "output": outputs,
-        }
+        return {INPUTS: given["inputs"], OUTPUTS: given["outputs"]}
 
     @staticmethod
     def forward(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
@@ -229,6 +221,25 @@ def model_shape(call: Call, self: Value) -> Value:
     if shape is None or shape.dims is None:
         return call.unknown()
     return Tup(tuple(call.unknown("size") if dim.constant is None else call.number(dim) for dim in shape.dims))
+
+
+_ENDS = {"input": INPUTS, "inputs": INPUTS, "output": OUTPUTS, "outputs": OUTPUTS}
+
+
+@attribute(*(f"{model}.{name}" for model in (MODEL, SEQUENTIAL) for name in _ENDS))
+def model_ends(call: Call, self: Value) -> Value:
+    """https://keras.io/api/models/model: `inputs` and `outputs` are lists, however the model was given them.
+
+    `input` and `output` are one tensor or several; versions of Keras differ in what they make of a list of one.
+    """
+    name = call.name.rpartition(".")[2]
+    structure = (call.attrs(self) or {}).get(_ENDS[name])
+    tensors = _listed(call, structure) if structure is not None else None
+    if structure is None or tensors is None:
+        return call.unknown()
+    if name.endswith("s"):
+        return call.list_of(tensors)
+    return structure if isinstance(structure, Tensor) or len(tensors) > 1 else call.unknown()
 
 
 @op(f"{SEQUENTIAL}.add")
