@@ -113,7 +113,7 @@ class _Checker:
             return None
         finally:
             self._entered |= run.entered
-        run.trace.failed = flow is not None and flow.word == "raise"
+        run.trace.cut = flow is not None and flow.word in ("raise", "cut")
         return run.trace
 
     def _compare(self, root: Root, traces: list[Trace]) -> None:
@@ -127,7 +127,7 @@ class _Checker:
             parted = parting(one, other)
             if parted is None:
                 return
-            if any(event is None and trace.failed for event, trace in zip(parted.events, traces)):
+            if any(event is None and trace.cut for event, trace in zip(parted.events, traces)):
                 return
             if exchanged(parted, (one, other)) or sends_alone(parted, root.function):
                 return

@@ -75,8 +75,8 @@ class Trace:
     """Whether ranks that are done earlier wait for the others."""
     broken: bool = False
     """Whether an exception passed a context manager, which then did not come to its second half."""
-    failed: bool = False
-    """Whether it ended in an exception."""
+    cut: bool = False
+    """Whether it ended before the program does: in an exception, or in a loop whose end was not found."""
 
 
 class Choices:
