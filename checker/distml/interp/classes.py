@@ -117,10 +117,13 @@ def _linearize(vm: Machine, bases: list[Value]) -> list[Value | None]:
     return _merge([*orders, heads])
 
 
+def is_known_base(name: str) -> bool:
+    """Whether nothing of a library class that shapes depend on is out of sight."""
+    return name in HARMLESS_BASES or name in KINDS or find_layer(name) is not None
+
+
 def _library_order(base: Lib) -> list[Value | None]:
-    if base.name in HARMLESS_BASES or base.name in KINDS or find_layer(base.name) is not None:
-        return [base]
-    return [base, None]
+    return [base] if is_known_base(base.name) else [base, None]
 
 
 def _merge(orders: list[list[Value | None]]) -> list[Value | None]:

@@ -13,7 +13,7 @@ from distml.interp.calls import (
     run_rule,
     unknown_call,
 )
-from distml.interp.classes import ClassRecord, entry, is_module, library_trait, lookup
+from distml.interp.classes import ClassRecord, Property, entry, is_known_base, is_module, library_trait, lookup
 from distml.interp.library import library_bases, library_member
 from distml.ops.dialect import library_of
 from distml.ops.registry import find_layer
@@ -67,7 +67,7 @@ def initialize(vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments,
             initialize_library(vm, ref, base.name, arguments, node)
             return
         else:
-            _loosen(vm, ref)
+            _made_out_of_sight(vm, ref, arguments)
             unknown_call(vm, arguments, node)
             return
 
@@ -75,6 +75,8 @@ def initialize(vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments,
 def initialize_library(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> None:
     """Run a library class's constructor on an object of a class derived from it."""
     if find_layer(name) is None:
+        if not is_known_base(name):
+            _made_out_of_sight(vm, ref, arguments)
         return
     attrs = layer_attributes(vm, name, arguments, node)
     record = vm.record(ref)
@@ -84,6 +86,24 @@ def initialize_library(vm: Machine, ref: Ref, name: str, arguments: Arguments, n
         _loosen(vm, ref)
     else:
         vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **attrs}, record.exact))
+
+
+def _made_out_of_sight(vm: Machine, ref: Ref, arguments: Arguments) -> None:
+    """A constructor that is not in sight may set what it is given: class data is only what an object begins with.
+
+    Keywords name the attributes that are set, as in classes of settings; what other arguments set nobody knows. Without
+    arguments an object is held to be as its class says.
+    """
+    record = vm.record(ref)
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+        return
+    every = arguments.open or bool(arguments.args)
+    own = (vm.at(base.address).attrs for base in vm.at(record.cls.address).mro if isinstance(base, Class))
+    data = {
+        name for attrs in own for name, value in attrs.items() if not isinstance(value, Class | Function | Property)
+    }
+    unknown = {name: vm.opaque(name) for name in sorted(data) if every or name in arguments.kwargs}
+    vm.replace(ref, InstanceRecord(record.cls, {**unknown, **record.attrs}, False))
 
 
 def _loosen(vm: Machine, ref: Ref) -> None:

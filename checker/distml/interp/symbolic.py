@@ -11,7 +11,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_value
-from distml.interp.classes import ClassRecord
+from distml.interp.classes import ClassRecord, is_known_base
 from distml.interp.expressions import evaluate
 from distml.interp.giving_up import REASON
 from distml.interp.instances import instantiate
@@ -19,7 +19,7 @@ from distml.interp.machine import ALLOWANCES, LEAST_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
 from distml.interp.state import State
 from distml.interp.unsettled import unsettle_module, unsettle_object
-from distml.values import Class, Function, InstanceRecord, Ref, Value
+from distml.values import Class, Function, InstanceRecord, Lib, Ref, Value
 
 MAX_CONFIGURATIONS = 3
 """How deep objects that constructors ask for are made for one another."""
@@ -222,6 +222,8 @@ def _unknown_arguments(vm: Machine, record: ClassRecord, required_only: bool = F
             if fields is not None:
                 wanted = [name for name, default in fields if default is None or not required_only]
                 return Arguments([vm.opaque(name) for name in wanted])
+        else:  # of a constructor out of sight: the object is as the class says
+            return Arguments([], {}, isinstance(base, Lib) and is_known_base(base.name))
     return Arguments([], {}, True)
 
 
