@@ -122,3 +122,19 @@ def result(names: dict[str, Any], how: str, value: Any, x: Any) -> Any:
         return [net(x, value).tolist() if how == "argument" else net(x).tolist(), net(x).tolist()]
     except Exception as error:
         return type(error).__name__
+
+
+ANNOTATIONS = ["int", "float", "str", "bool", "torch.Tensor", "tuple[int, int]", "list[int]", "nn.Module", "'int'"]
+GUARDS = ["a is None", "not isinstance(a, {kind})", "hasattr(a, 'absent')", "isinstance(a, type(None))"]
+
+
+@pytest.mark.parametrize("annotation", ANNOTATIONS)
+def test_an_annotation_removes_no_guard(annotation: str, folder: Path) -> None:
+    """Annotations promise, nothing holds a caller to them: what refuses other inputs stays."""
+    kind = annotation.strip("'").partition("[")[0]
+    for number, guard in enumerate(GUARDS):
+        body = f"    if {guard.format(kind=kind)}:\n        raise ValueError\n    return x\n"
+        path = folder / f"a{number}.py"
+        path.write_text(f"import torch\nfrom torch import nn\n\n\ndef f(x: torch.Tensor, a: {annotation}):\n{body}")
+        main(["branches", "--write", f"{path.name}::f"])
+        assert path.read_text().endswith(body)

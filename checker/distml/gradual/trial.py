@@ -111,15 +111,21 @@ class Bench:
         self.where = where
         self.least = least
         self._seconds = seconds
+        self._trusting = True
         self._done: dict[Plan, Trial] = {}
 
     def in_general(self) -> Bench | None:
-        """The same with unknown values for all that a caller may give, to the constructor too; None where that cannot be had."""
+        """The same with unknown values for all that a caller may give, whatever annotations say, to the constructor too.
+
+        None where that cannot be had.
+        """
         target = self.program.in_general(self.target)
         if target is None:
             return None
         inputs = tuple(given._replace(passed=True) for given in self.inputs)
-        return Bench(self.program, target, inputs, self.where, self.least, self._seconds)
+        general = Bench(self.program, target, inputs, self.where, self.least, self._seconds)
+        general._trusting = False
+        return general
 
     @property
     def seconds(self) -> float:
@@ -146,7 +152,8 @@ class Bench:
         program, vm = self.program, self.program.vm
         program.begin(self.target.state)
         symbols = {given.name: self._shape(given, plan) for given in self.inputs if given.is_tensor}
-        watcher = vm.watcher = Watcher(vm, self.assumed(symbols), plan.excused, min(1.0, self.seconds))
+        assumed, seconds = self.assumed(symbols), min(1.0, self.seconds)
+        watcher = vm.watcher = Watcher(vm, assumed, plan.excused, seconds, trusting=self._trusting)
         watcher.assume()
         counts = self._counts(symbols)
         failure, complete, reason = None, True, ""

@@ -91,8 +91,9 @@ def _refined(vm: Machine, hint: Hint, value: Value, name: str, annotation: ast.e
     elif isinstance(hint, TupleHint) and not hint.variadic and len(hint.items) > 1:
         # `tuple[int]` is often meant for any number of them.
         made = _tuple(vm, hint, value, name, annotation, node)
-    # Where a run is watched the annotations are what is asked about.
-    return claimed(made) if isinstance(value, Opaque) and vm.watcher is None else made
+    # Where a run is watched the annotations are what is asked about, unless it is of whatever a caller may give.
+    trusting = vm.watcher is not None and vm.watcher.trusting
+    return claimed(made) if isinstance(value, Opaque) and not trusting else made
 
 
 def _tuple(vm: Machine, hint: TupleHint, value: Value, name: str, annotation: ast.expr, node: ast.AST) -> Value:

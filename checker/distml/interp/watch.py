@@ -77,7 +77,7 @@ class Watcher:
     """What a machine tells while it runs.
 
     `assumed` holds on every path; `excused` are demands, by place and code, that are left out.
-    A `lenient` one goes on behind what fails, with an unknown result.
+    A `lenient` one goes on behind what fails, with an unknown result. A `trusting` one takes annotations for what is given.
     """
 
     def __init__(
@@ -87,12 +87,14 @@ class Watcher:
         excused: frozenset[tuple[str, int, int, str]] = frozenset(),
         seconds: float = 1.0,
         lenient: bool = False,
+        trusting: bool = True,
     ) -> None:
         self.vm = vm
         self.assumed = assumed
         self.excused = excused
         self.seconds = seconds
         self.lenient = lenient
+        self.trusting = trusting
         self.visits: list[Visit] = []
         self.ruled_out: list[Demand] = []
         self.arrays: set[Opaque] = set()
