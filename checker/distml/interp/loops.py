@@ -44,6 +44,8 @@ class Loop:
     def __init__(self) -> None:
         self.breaks: list[State] = []
         self.continues: list[State] = []
+        self.goes_on = False
+        """Whether some turn comes to its end, so that another may follow."""
 
 
 def execute_break(vm: Machine, node: ast.Break) -> None:
@@ -135,6 +137,9 @@ def _for_unknown(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: M
         vm.frame.endless = True
     returned = len(vm.frame.returns)
     after = _fixpoint(vm, loop, run, lambda: True)
+    if not (loop.goes_on or loop.breaks):
+        # What follows is reached where there are no items, and nobody says that this may be.
+        vm.frame.doubtful = True
     left_early = vm.frame.scope.is_generator or loop.breaks or len(vm.frame.returns) > returned
     if items.last is None or after is None or left_early:
         return after
@@ -233,6 +238,7 @@ def _rounds(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callable[
         after = _turn(vm, loop, run)
         if after is None:
             return head if may_end() else None
+        loop.goes_on = True
         widened = _widen(vm, head, after, wild, last=attempt == MAX_ROUNDS - 1)
         if widened is None:
             break

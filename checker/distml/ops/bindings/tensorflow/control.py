@@ -76,7 +76,7 @@ def _rows(call: Call, elems: Value) -> tuple[Value | None, Dim | None]:
         sizes.append(size)
         return call.tensor(replace_axes(call, tensor.shape, 0, 1, ()), tensor.dtype)
 
-    return mapped(call, elems, row), sizes[0] if sizes else None
+    return mapped(call, elems, row, lists=True), sizes[0] if sizes else None
 
 
 def _stacked(call: Call, made: Value, count: Dim | None, kind: Value = NONE) -> Value:
@@ -88,7 +88,7 @@ def _stacked(call: Call, made: Value, count: Dim | None, kind: Value = NONE) -> 
         shape = replace_axes(call, call.facts.shape(tensor.shape), 0, 0, first)
         return call.tensor(shape, tensor.dtype if call.is_none(kind) else None)
 
-    found = mapped(call, made, under) if first else None
+    found = mapped(call, made, under, lists=True) if first else None
     return call.unknown() if found is None else found
 
 
@@ -103,17 +103,17 @@ def map_fn(call: Call, fn: Value, elems: Value, dtype: Value, signature: Value) 
 def scan(call: Call, fn: Value, elems: Value, initializer: Value) -> Value:
     """tf.scan: what was made of all slices so far, for each of them; it keeps its shape."""
     row, count = _rows(call, elems)
-    begun = row if call.is_none(initializer) else mapped(call, initializer, lambda tensor: tensor)
+    begun = row if call.is_none(initializer) else mapped(call, initializer, lambda tensor: tensor, lists=True)
     if row is None or begun is None:
         return call.unknown()
-    made = mapped(call, call.apply(fn, begun, row), lambda tensor: tensor)
+    made = mapped(call, call.apply(fn, begun, row), lambda tensor: tensor, lists=True)
     return _stacked(call, begun, count) if made is not None and _alike(call, begun, made) else call.unknown()
 
 
 def while_loop(call: Call, body: Value, variables: Value) -> Value:
     """tf.while_loop: the variables, whose shapes are known as far as the body keeps them. It may not be run at all."""
     items = call.items(variables)
-    begun = None if items is None else mapped(call, Tup(items), lambda tensor: call.tensor(tensor.shape, tensor.dtype))
+    begun = None if items is None else mapped(call, Tup(items), lambda t: call.tensor(t.shape, t.dtype), lists=True)
     given = None if begun is None else call.items(begun)
     if begun is None or given is None:
         return call.unknown()
@@ -122,7 +122,7 @@ def while_loop(call: Call, body: Value, variables: Value) -> Value:
     except ShapeError:
         return call.unknown()
     results = (made,) if isinstance(made, Tensor) else call.items(made)
-    after = None if results is None else mapped(call, Tup(results), lambda tensor: tensor)
+    after = None if results is None else mapped(call, Tup(results), lambda tensor: tensor, lists=True)
     return begun if after is not None and _alike(call, begun, after) else call.unknown()
 
 

@@ -52,18 +52,25 @@ def made(call: Call, element: Value | None, length: Dim | None, last: dict[str, 
     return call.world.allocate(InstanceRecord(Lib(NAME), attrs))
 
 
-def mapped(call: Call, structure: Value, change: Callable[[Tensor], Value | None]) -> Value | None:
-    """The same tuples and dicts around other tensors; None where one of them is not known."""
+def mapped(
+    call: Call, structure: Value, change: Callable[[Tensor], Value | None], *, lists: bool = False
+) -> Value | None:
+    """The same tuples and dicts around other tensors; None where one of them is not known.
+
+    A list is a tensor in a dataset; where `lists` is set it is a structure, as in `tf.nest`.
+    """
     record = call.world.record(structure) if isinstance(structure, Ref) else None
-    if isinstance(structure, Tup):
-        parts = [mapped(call, item, change) for item in structure.items]
+    whole = call.items(structure) if isinstance(structure, Tup) or (lists and isinstance(record, ListRecord)) else None
+    if whole is not None:
+        parts = [mapped(call, item, change, lists=lists) for item in whole]
         known = [part for part in parts if part is not None]
-        return Tup(tuple(known)) if len(known) == len(parts) else None
+        made = Tup(tuple(known)) if isinstance(structure, Tup) else call.list_of(known)
+        return made if len(known) == len(parts) else None
     if isinstance(record, DictRecord) and record.exact:
-        items = {key: mapped(call, item, change) for key, item in record.items.items()}
+        items = {key: mapped(call, item, change, lists=lists) for key, item in record.items.items()}
         full = {key: item for key, item in items.items() if item is not None}
         return call.world.allocate(DictRecord(full)) if len(full) == len(items) else None
-    tensor = as_tensor(call, structure)
+    tensor = None if lists and isinstance(record, ListRecord) else as_tensor(call, structure)
     return None if tensor is None else change(tensor)
 
 
