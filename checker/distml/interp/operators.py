@@ -380,14 +380,14 @@ def _shape_item(vm: Machine, value: ShapeSeq, index: Value) -> Value:
 def _shape_slice(vm: Machine, value: ShapeSeq, shape: Shape, index: Slice) -> Value:
     start, stop = (b.value if isinstance(b, Const) else False for b in (index.start, index.stop))
     if shape.dims is not None and start is not False and stop is not False:
-        return Tup(tuple(vm.number(d) for d in shape.dims[start:stop]), "size")
+        return Tup(tuple(vm.number(d) for d in shape.dims[start:stop]), value.kind)
     if stop is None and isinstance(start, int) and start < 0:
         tail = vm.facts.tail(shape, -start)
         if tail is not None:
-            return Tup(tuple(vm.number(d) for d in tail), "size")
+            return Tup(tuple(vm.number(d) for d in tail), value.kind)
     if start in (None, 0) and isinstance(stop, int) and stop > 0 and shape.least >= stop:
         dims = [vm.facts.axis(shape, axis) for axis in range(stop)]
-        return Tup(tuple(vm.number(d) for d in dims if d is not None), "size")
+        return Tup(tuple(vm.number(d) for d in dims if d is not None), value.kind)
     if start is None and isinstance(stop, int) and stop < 0:
         return _all_but_last(vm, value, shape, -stop)
     return ShapeSeq(vm.facts.unknown_shape(), value.lib)

@@ -10,6 +10,7 @@ from distml.interp.iteration import fresh_item
 from distml.interp.names import assign_name
 from distml.ops import Call, ShapeError
 from distml.values import (
+    SHAPE_KINDS,
     Claimed,
     Const,
     ListRecord,
@@ -105,7 +106,7 @@ def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: in
     if isinstance(value, Tensor):
         subject = f"a tensor of shape {call.show(value)} gives {given} rows and"
         notes = call.notes(*vm.facts.shape(value.shape).head[:1])
-    elif isinstance(value, ShapeSeq) or (isinstance(value, Tup) and value.kind in ("size", "tensorflow.TensorShape")):
+    elif isinstance(value, ShapeSeq) or (isinstance(value, Tup) and value.kind in SHAPE_KINDS):
         items = value.items if isinstance(value, Tup) else ()
         dims = [d for d in (call.dim(i) for i in items) if d is not None]
         subject = f"a shape of {given} axes [{', '.join(map(str, dims))}]"

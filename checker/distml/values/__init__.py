@@ -25,6 +25,8 @@ from distml.values.heap import (
 )
 from distml.values.model import (
     NONE,
+    SHAPE_KINDS,
+    TENSOR_SHAPE,
     Bound,
     Class,
     Condition,
@@ -58,6 +60,8 @@ from distml.values.model import (
 
 __all__ = [
     "NONE",
+    "SHAPE_KINDS",
+    "TENSOR_SHAPE",
     "Bound",
     "Claimed",
     "ClaimedNum",

@@ -158,9 +158,15 @@ class Tensor(Value):
         return replace(self, ident=next(_objects), kin=kin if few else _ANY)
 
 
+SIZES = "size"
+TENSOR_SHAPE = "tensorflow.TensorShape"
+SHAPE_KINDS = frozenset({SIZES, TENSOR_SHAPE})
+"""Kinds of tuples that are shapes, and whose slices and sums are: a `TensorShape` is equal to a list, others are not."""
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class Tup(Value):
-    """A tuple of known length. `kind` is "tuple", "size" (torch.Size) or a class name;
+    """A tuple of known length. `kind` is "tuple", one of `SHAPE_KINDS` or a class name;
     `fields` the names when it is a named tuple."""
 
     items: tuple[Value, ...]
@@ -175,6 +181,11 @@ class ShapeSeq(Value):
 
     shape: Shape
     lib: str = "array"
+
+    @property
+    def kind(self) -> str:
+        """The kind of the tuple that it is where its sizes are known."""
+        return TENSOR_SHAPE if self.lib == "tensorflow" else SIZES
 
 
 class Last(NamedTuple):

@@ -8,6 +8,7 @@ from distml.ops.python.folding import MAX_ITEMS
 from distml.ops.python.likeness import either, kind_of
 from distml.shapes import Dim, Middle, Shape
 from distml.values import (
+    SHAPE_KINDS,
     Const,
     DictRecord,
     ListRecord,
@@ -153,7 +154,9 @@ def _product(call: Call, length: int | Dim, count: Dim | None) -> Dim | None:
 
 def _tuples(call: Call, left: Value, right: Value) -> Value | None:
     a, b = call.items(left), call.items(right)
-    kind = "size" if isinstance(left, Tup) and left.kind == "size" else "tuple"
+    kind = next(
+        (side.kind for side in (left, right) if isinstance(side, Tup | ShapeSeq) and side.kind in SHAPE_KINDS), "tuple"
+    )
     if a is not None and b is not None:
         return Tup(a + b, kind) if len(a) + len(b) <= MAX_ITEMS else Many(either(call, a + b), "tuple")
     shapes = [_as_shape(call, side) for side in (left, right)]

@@ -8,7 +8,7 @@ from distml.ops.python.folding import compute, python
 from distml.ops.python.joined import pattern
 from distml.ops.python.likeness import either, kind_of
 from distml.shapes import Middle, Shape
-from distml.values import Const, ListRecord, Many, Prim, Range, Ref, ShapeSeq, Slice, Tup, Value
+from distml.values import SHAPE_KINDS, Const, ListRecord, Many, Prim, Range, Ref, ShapeSeq, Slice, Tup, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -28,7 +28,7 @@ def slice_of(call: Call, self: Value, index: Slice) -> Value:
             return Many(call.number(call.symbol("i", None)), "range")
         if not isinstance(place, slice) or place.step == 0:
             return Many(either(call, items), "tuple") if items else self
-        return Tup(items[place], self.kind if isinstance(self, Tup) and self.kind == "size" else "tuple")
+        return Tup(items[place], self.kind if isinstance(self, Tup) and self.kind in SHAPE_KINDS else "tuple")
     if isinstance(self, Many):
         return Many(self.item, self.kind, None, self.same)
     record = call.world.record(self) if isinstance(self, Ref) else None
@@ -49,16 +49,16 @@ def _shape_slice(call: Call, self: ShapeSeq, index: Slice) -> Value:
     place = python(index)
     items = call.items(self)
     if items is not None:
-        return slice_of(call, Tup(items, "size"), index)
+        return slice_of(call, Tup(items, self.kind), index)
     if not isinstance(place, slice) or place.step not in (None, 1):
         return ShapeSeq(call.facts.unknown_shape(), self.lib)
     exact = _from_one_end(call, shape, place.start or 0, place.stop)
     if exact is not None:
-        return exact
+        return Tup(exact, self.kind)
     return ShapeSeq(_rest(call, shape, place.start or 0, place.stop), self.lib)
 
 
-def _from_one_end(call: Call, shape: Shape, start: int, stop: int | None) -> Tup | None:
+def _from_one_end(call: Call, shape: Shape, start: int, stop: int | None) -> tuple[Value, ...] | None:
     """Slices that stay at one end and so have a known length: `[:2]`, `[-2:]`, `[1:3]`."""
     if start >= 0 and stop is not None and stop >= 0:
         positions = range(start, stop)
@@ -70,7 +70,7 @@ def _from_one_end(call: Call, shape: Shape, start: int, stop: int | None) -> Tup
         return None
     dims = [call.facts.axis(shape, position) for position in positions] if enough else []
     known = [dim for dim in dims if dim is not None]
-    return Tup(tuple(call.number(dim) for dim in known), "size") if enough and len(known) == len(dims) else None
+    return tuple(call.number(dim) for dim in known) if enough and len(known) == len(dims) else None
 
 
 def _rest(call: Call, shape: Shape, start: int, stop: int | None) -> Shape:

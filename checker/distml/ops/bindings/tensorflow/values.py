@@ -18,7 +18,7 @@ from distml.ops.rules.pointwise import elementwise, fits_into, foreign, warn_dif
 from distml.ops.rules.ranks import rank_of
 from distml.ops.semantics import tensors as rules
 from distml.shapes import Shape
-from distml.values import Const, Num, Prim, Ref, ShapeSeq, Tensor, Tup, Value, claimed
+from distml.values import TENSOR_SHAPE, Const, Num, Prim, Ref, ShapeSeq, Tensor, Tup, Value, claimed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
 
 _TENSOR = "tensorflow.Tensor"
-_SHAPE = "tensorflow.TensorShape"
 
 
 def constant(call: Call, value: Value, dtype: Value, shape: Value) -> Value:
@@ -77,7 +76,7 @@ def sizes(call: Call, shape: Shape) -> Value:
     shape = call.facts.shape(shape)
     if shape.dims is None:
         return ShapeSeq(shape, call.lib)
-    return Tup(tuple(claimed(call.number(dim)) for dim in shape.dims), _SHAPE)
+    return Tup(tuple(claimed(call.number(dim)) for dim in shape.dims), TENSOR_SHAPE)
 
 
 @attribute(f"{_TENSOR}.shape")
@@ -92,14 +91,14 @@ def get_shape(call: Call, self: Value) -> Value:
     return sizes(call, call.shape(self))
 
 
-@op(f"{_SHAPE}.as_list")
+@op(f"{TENSOR_SHAPE}.as_list")
 def as_list(call: Call, self: Value) -> Value:
     """tf.TensorShape.as_list()"""
     items = call.items(self)
     return call.unknown() if items is None else call.list_of(items)
 
 
-@op(f"{_SHAPE}.__eq__", f"{_SHAPE}.__ne__")
+@op(f"{TENSOR_SHAPE}.__eq__", f"{TENSOR_SHAPE}.__ne__")
 def same_sizes(call: Call, left: Value, right: Value) -> Value:
     """`x.shape == [1, 2]`: lists and single numbers are shapes too, and a size that is None is equal to none."""
     one, other = (call.sizes(value) for value in (left, right))
@@ -114,13 +113,13 @@ def same_sizes(call: Call, left: Value, right: Value) -> Value:
     return Const(not unequal) if known else Prim("bool")
 
 
-@op(f"{_SHAPE}.num_elements")
+@op(f"{TENSOR_SHAPE}.num_elements")
 def num_elements(call: Call, self: Value) -> Value:
     """tf.TensorShape.num_elements()"""
     return call.unknown()
 
 
-@attribute(f"{_SHAPE}.rank", f"{_SHAPE}.ndims")
+@attribute(f"{TENSOR_SHAPE}.rank", f"{TENSOR_SHAPE}.ndims")
 def rank_of_shape(call: Call, self: Value) -> Value:
     """tf.TensorShape.rank"""
     items = call.items(self)
@@ -276,4 +275,4 @@ def integer(call: Call, self: Value) -> Value:
 def tensor_shape(call: Call, dims: Value) -> Value:
     """tf.TensorShape(dims)"""
     items = call.items(dims)
-    return call.unknown() if items is None else Tup(items, _SHAPE)
+    return call.unknown() if items is None else Tup(items, TENSOR_SHAPE)
