@@ -68,3 +68,22 @@ def test_a_comparison_of_what_is_unknown(unknown: str) -> None:
             assert callable(use)
             use(np.ones((2, 3, 4)), np.ones((2, 3, 4)))
     assert [shown(finding) for finding in errors_of(program)] == []
+
+
+PARTS = [
+    "b.shape",
+    "b.shape[-2:]",
+    "b.shape[:2]",
+    "b.shape[1:]",
+    "b.shape[:2] + (3,)",
+    "(3,) + b.shape[1:]",
+    "b.shape[:-1][1:]",
+]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("known", ["b = make(x)", "b = make(x)\n    m, n = b.shape", "b = x"])
+def test_the_shape_of_an_array_of_any_library_may_be_equal_to_a_list(part: str, known: str) -> None:
+    """A `TensorShape` of TensorFlow is, and so is a part of it; `torch.Size` and a tuple are not."""
+    tests = f"    assert {part} == [2, 3]\n    assert {part} != [7]\n"
+    assert errors_of(f"from unseen import make\n\n\ndef f(x):\n    {known}\n{tests}") == []

@@ -20,6 +20,7 @@ from distml.interp.storage import child
 from distml.ops.dialect import KNOWN, TENSOR_CLASSES, dialect
 from distml.ops.registry import find_layer, find_op
 from distml.values import (
+    NO_TUPLES,
     Bound,
     Claimed,
     Class,
@@ -252,7 +253,7 @@ def _kind(vm: Machine, value: Value) -> type | None:
     if isinstance(value, Prim):
         return _BUILT_IN.get(value.kind)
     if isinstance(value, Tup | ShapeSeq):
-        return None if isinstance(value, Tup) and value.kind == "view" else tuple
+        return None if isinstance(value, Tup) and value.kind in NO_TUPLES else tuple
     if isinstance(value, Ref):
         made_by = vm.get(("class", value)) or _RECORDS.get(type(vm.record(value)), "")
         return real_class(made_by)

@@ -24,8 +24,11 @@ from distml.values.heap import (
     SetRecord,
 )
 from distml.values.model import (
+    NO_TUPLES,
     NONE,
+    SHAPE,
     SHAPE_KINDS,
+    SIZES,
     TENSOR_SHAPE,
     Bound,
     Class,
@@ -60,7 +63,10 @@ from distml.values.model import (
 
 __all__ = [
     "NONE",
+    "NO_TUPLES",
+    "SHAPE",
     "SHAPE_KINDS",
+    "SIZES",
     "TENSOR_SHAPE",
     "Bound",
     "Claimed",

@@ -160,8 +160,11 @@ class Tensor(Value):
 
 SIZES = "size"
 TENSOR_SHAPE = "tensorflow.TensorShape"
-SHAPE_KINDS = frozenset({SIZES, TENSOR_SHAPE})
-"""Kinds of tuples that are shapes, and whose slices and sums are: a `TensorShape` is equal to a list, others are not."""
+SHAPE = "shape"
+SHAPE_KINDS = frozenset({SIZES, TENSOR_SHAPE, SHAPE})
+"""Kinds of tuples that are shapes, and whose slices and sums are: of PyTorch and NumPy, of TensorFlow, of nobody knows which."""
+NO_TUPLES = frozenset({"view", TENSOR_SHAPE, SHAPE})
+"""Kinds that are, or may be, no tuples for Python: a `TensorShape` is equal to a list."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -185,7 +188,7 @@ class ShapeSeq(Value):
     @property
     def kind(self) -> str:
         """The kind of the tuple that it is where its sizes are known."""
-        return TENSOR_SHAPE if self.lib == "tensorflow" else SIZES
+        return {"tensorflow": TENSOR_SHAPE, "array": SHAPE}.get(self.lib, SIZES)
 
 
 class Last(NamedTuple):

@@ -18,6 +18,7 @@ from distml.gradual.tracing.proxies import (
 from distml.shapes import Shape
 from distml.values import (
     NONE,
+    SHAPE_KINDS,
     Condition,
     Const,
     DictRecord,
@@ -140,7 +141,7 @@ def lower(tracer: Tracer, value: Value, array: bool = False) -> Any:
 
 def _lower_tuple(tracer: Tracer, value: Tup, array: bool) -> Any:
     items = [lower(tracer, item, array) for item in value.items]
-    if value.kind == "size":
+    if value.kind in SHAPE_KINDS:
         return tracer.sizes(items)
     if value.fields:
         from collections import namedtuple

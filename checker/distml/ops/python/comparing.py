@@ -14,6 +14,7 @@ from distml.ops.python.ratios import quotient_of
 from distml.ops.registry import find_layer, find_op
 from distml.shapes import Dim, Shape
 from distml.values import (
+    NO_TUPLES,
     NONE,
     Bound,
     Claimed,
@@ -315,7 +316,7 @@ def _family(value: Value) -> str | None:
     if isinstance(value, ShapeSeq):
         return "tuple" if dialect(value.lib).shape_is_tuple else None
     if isinstance(value, Tup):
-        return None if value.kind == "view" else "tuple"
+        return None if value.kind in NO_TUPLES else "tuple"
     if isinstance(value, Many):
         return None
     if isinstance(value, Ref | Tensor):

@@ -15,6 +15,8 @@ from distml.ops.registry import op
 from distml.shapes import Dim
 from distml.values import (
     NONE,
+    SHAPE,
+    SIZES,
     Const,
     DictRecord,
     InstanceRecord,
@@ -85,7 +87,7 @@ def _sequence_item(call: Call, self: Tup | Range, index: Value) -> Value:
 
 def _outside(call: Call, self: Value, position: int, length: int) -> Value:
     """An index past the end: an `IndexError`, which is a finding where the tuple is a shape."""
-    if isinstance(self, Tup) and self.kind == "size":
+    if isinstance(self, Tup) and self.kind in (SIZES, SHAPE):
         call.fail(
             "SHP302",
             f"the shape {_shown(self)} has no axis {position}: it has {length} {'axis' if length == 1 else 'axes'}",

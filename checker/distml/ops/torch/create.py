@@ -14,7 +14,22 @@ from distml.ops.rules.ranges import range_kind, range_length
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
 from distml.ops.torch.dtypes import TENSOR_TYPES, asked_kind, into, kept, like, tensor_type
 from distml.shapes import Shape
-from distml.values import Const, Expr, ListRecord, Many, Num, Opaque, Prim, Ref, ShapeSeq, Tensor, Tup, Union, Value
+from distml.values import (
+    SHAPE_KINDS,
+    Const,
+    Expr,
+    ListRecord,
+    Many,
+    Num,
+    Opaque,
+    Prim,
+    Ref,
+    ShapeSeq,
+    Tensor,
+    Tup,
+    Union,
+    Value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,7 +140,7 @@ def _is_size(call: Call, value: Value) -> bool:
     """Whether the old constructors take a value for a size: integers, those of NumPy too."""
     if isinstance(value, Tensor):
         return value.lib == "numpy" and call.shape(value).rank == 0
-    return isinstance(value, Const | Num | Prim | ShapeSeq) or (isinstance(value, Tup) and value.kind == "size")
+    return isinstance(value, Const | Num | Prim | ShapeSeq) or (isinstance(value, Tup) and value.kind in SHAPE_KINDS)
 
 
 @op(
