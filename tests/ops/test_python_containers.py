@@ -11,6 +11,7 @@ from distml.ops import ShapeError
 from distml.shapes import Dim, Facts, Middle, Shape, Symbol
 from distml.values import (
     NONE,
+    SHAPE,
     Const,
     DictRecord,
     Lib,
@@ -251,7 +252,7 @@ def test_slices_of_shapes_keep_their_ends() -> None:
     world = ScratchWorld()
     shape = shape_of_unknown_rank(world, 4, 5)
     last = world.call("builtins.tuple.__getitem__", shape, Slice(Const(-2), NONE, NONE))
-    assert last == Tup((Const(4), Const(5)), "size")
+    assert last == Tup((Const(4), Const(5)), SHAPE)
     front = world.call("builtins.tuple.__getitem__", shape, Slice(NONE, Const(-1), NONE))
     assert isinstance(front, ShapeSeq)
     assert front.shape.tail == (Dim.of(4),)
