@@ -12,7 +12,7 @@ from distml.interp.machine import Frame
 from distml.interp.refine import refine
 from distml.interp.scope import scope_of
 from distml.interp.truth import truth
-from distml.ops.python.keys import canonical
+from distml.ops.python.keys import canonical, stored
 from distml.shapes import Dim
 from distml.values import Const, DictRecord, IteratorRecord, ListRecord, SetRecord, Value
 
@@ -155,7 +155,7 @@ def dict_comprehension(vm: Machine, node: ast.DictComp) -> Value:
     rest: list[Value] = []
     for key, value in found.items:
         if found.exact and canonical(vm, key) is not None:
-            items[key] = value
+            items[stored(key)] = value
         else:
             exact = False
             rest.append(value)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.shapes import Dim, Middle, Origin, Shape, Symbol
 from distml.shapes.dim import Quotient
-from distml.values import ClaimedTensor, Class, Const, Function, Opaque, Ref, Tensor
+from distml.values import ClaimedTensor, Class, Const, Function, KeyTensor, Opaque, Ref, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -24,11 +24,12 @@ Unknown = Symbol | Middle | Opaque | int
 class Correspondence:
     """Pairs of unknowns, and what else differs between equal calls: tensor objects and where numbers come from."""
 
-    __slots__ = ("_back", "_fixed", "families", "idents", "origins", "there")
+    __slots__ = ("_back", "_fixed", "_objects", "families", "idents", "origins", "there")
 
     def __init__(self) -> None:
         self.there: dict[Unknown, Unknown] = {}
         self.idents: dict[int, int] = {}
+        self._objects: dict[int, int] = {}
         self.families: dict[int, frozenset[int]] = {}
         self.origins: dict[Origin, Origin] = {}
         self._back: dict[Unknown, Unknown] = {}
@@ -79,6 +80,8 @@ class Correspondence:
     def _tensor(self, before: Tensor, now: Tensor) -> bool:
         if self.idents.setdefault(before.ident, now.ident) != now.ident:
             return False
+        if self._objects.setdefault(now.ident, before.ident) != before.ident:
+            return False  # two objects were two keys of a dict
         family = now.kin | {now.ident}
         self.families[before.ident] = family
         for ident in before.kin:
@@ -152,6 +155,7 @@ _RULES: dict[type[Any], Callable[[Correspondence, Any, Any], bool]] = {
     Function: Correspondence._function,
     Tensor: Correspondence._tensor,
     ClaimedTensor: Correspondence._tensor,
+    KeyTensor: Correspondence._tensor,
     tuple: Correspondence._tuple,
     dict: Correspondence._dict,
 }

@@ -16,7 +16,7 @@ from distml.interp.operators import binary, compare, subscript, unary
 from distml.interp.refine import refine
 from distml.interp.truth import is_bool, truth
 from distml.ops.python.folding import MAX_BITS
-from distml.ops.python.keys import canonical
+from distml.ops.python.keys import canonical, stored
 from distml.shapes import Origin
 from distml.solver.formula import negate
 from distml.values import (
@@ -282,7 +282,7 @@ def _dict(vm: Machine, node: ast.Dict) -> Value:
             continue
         key = evaluate(vm, key_node)
         if canonical(vm, key) is not None:
-            items[key] = value
+            items[stored(key)] = value
         else:
             exact = False
     return vm.allocate(DictRecord(items, exact))

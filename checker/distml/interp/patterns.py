@@ -14,6 +14,7 @@ from distml.values import (
     Claimed,
     Const,
     ListRecord,
+    Ref,
     ShapeSeq,
     Tensor,
     Tup,
@@ -61,6 +62,9 @@ def unpack(vm: Machine, target: ast.Tuple | ast.List, value: Value) -> list[Valu
         value = _fitting(vm, value, count, bool(starred))
     items = vm.iterate(value)
     if not isinstance(items, tuple):
+        length = items.length.constant if items.length is not None else None
+        if length is not None and (length < count - 1 if starred else length != count):
+            _mismatch(vm, target, value, length)
         return [
             vm.allocate(ListRecord(None, items.item)) if i in starred else fresh_item(vm, items) for i in range(count)
         ]
@@ -101,7 +105,7 @@ def _with_star(vm: Machine, items: tuple[Value, ...], count: int, star: int) -> 
 
 
 def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: int) -> None:
-    """Too many or too few values: a finding when it is a tensor, its shape, or a tuple that is no annotation's alone."""
+    """Too many or too few values: a finding when it is a tensor, its shape, a list, or a tuple that is no annotation's alone."""
     call = Call(vm, "unpack", "array")
     if isinstance(value, Tensor):
         subject = f"a tensor of shape {call.show(value)} gives {given} rows and"
@@ -112,7 +116,12 @@ def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: in
         subject = f"a shape of {given} axes [{', '.join(map(str, dims))}]"
         notes = call.notes(*dims[:2])
     elif isinstance(value, Tup) and not isinstance(value, Claimed):
-        subject, notes = f"a tuple of {given} item{'s' * (given != 1)} ({_brief(call, value)})", []
+        subject, notes = f"a tuple of {given} item{'s' * (given != 1)} ({_brief(call, value.items)})", []
+    elif given and isinstance(value, Ref) and isinstance(vm.record(value), ListRecord):
+        subject, notes = (
+            f"a list of {given} item{'s' * (given != 1)} [{_brief(call, call.items(value) or (call.unknown(),))}]",
+            [],
+        )
     else:
         return
     least = "at least " if any(isinstance(element, ast.Starred) for element in target.elts) else ""
@@ -121,16 +130,16 @@ def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: in
     fail(vm, ShapeError("SHP306", message, notes), target)
 
 
-def _brief(call: Call, value: Tup) -> str:
-    """The items of a tuple: shapes of tensors, numbers, and dots for others."""
+def _brief(call: Call, items: tuple[Value, ...]) -> str:
+    """The items of a sequence: shapes of tensors, numbers, and dots for others."""
     texts = [
         call.show(item)
         if isinstance(item, Tensor)
-        else f"({_brief(call, item)})"
+        else f"({_brief(call, item.items)})"
         if isinstance(item, Tup)
         else repr(item)
         if isinstance(item, Const) and (item.value is None or isinstance(item.value, int))
         else "..."
-        for item in value.items[:6]
+        for item in items[:6]
     ]
-    return ", ".join(texts + ["..."] * (len(value.items) > 6))
+    return ", ".join(texts + ["..."] * (len(items) > 6))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from distml.shapes import Dim, Shape
-from distml.values import Const, Function, Opaque, Ref, Tensor, Tup
+from distml.values import Const, Function, KeyTensor, Opaque, Ref, Tensor, Tup
 
 if TYPE_CHECKING:
     import ast
@@ -88,6 +89,10 @@ def _held_by(vm: Machine, value: Any) -> tuple[Tensor, ...]:
     return known[1]
 
 
+def _key(key: Any, change: Callable[[Tensor, bool], Tensor], alone: bool) -> Any:
+    return change(key, alone) if isinstance(key, KeyTensor) else key
+
+
 def _everywhere(value: Any, change: Callable[[Tensor, bool], Tensor], alone: bool = True) -> Any:
     """What the store holds with a change made to each tensor in it; the same object where there is none to make."""
     if isinstance(value, Tensor):
@@ -98,8 +103,12 @@ def _everywhere(value: Any, change: Callable[[Tensor, bool], Tensor], alone: boo
         items = tuple(_everywhere(item, change, alone) for item in value)
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
     if isinstance(value, dict):
-        found = {key: _everywhere(item, change, alone) for key, item in value.items()}
-        return found if any(found[key] is not value[key] for key in value) else value
+        found = {_key(key, change, alone): _everywhere(item, change, alone) for key, item in value.items()}
+        return (
+            found
+            if any(a is not b for a, b in zip(chain(*found.items()), chain(*value.items()), strict=True))
+            else value
+        )
     if not is_dataclass(value) or isinstance(value, type):
         return value
     parts = {f.name: getattr(value, f.name) for f in fields(value)}

@@ -158,6 +158,17 @@ class Tensor(Value):
         return replace(self, ident=next(_objects), kin=kin if few else _ANY)
 
 
+@dataclass(slots=True, eq=False)
+class KeyTensor(Tensor):
+    """A tensor as a key of a dict: it is the object that counts, as for Python, and not the shape."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KeyTensor) and other.ident == self.ident
+
+    def __hash__(self) -> int:
+        return self.ident
+
+
 SIZES = "size"
 TENSOR_SHAPE = "tensorflow.TensorShape"
 SHAPE = "shape"

@@ -135,7 +135,8 @@ class AssignmentMismatch(Rule):
 
     ## What it finds
     `x[...] = y`, in-place operations such as `x += y` and `x.add_(y)`, `copy_` and `out=`, where the value does not
-    broadcast to the shape of the target, which cannot grow.
+    broadcast to the shape of the target, which cannot grow; `sess.run(y, feed_dict={x: value})` where the placeholder `x` has
+    another shape.
 
     ## Why it matters
     The program stops at that line: `could not broadcast input array from shape ... into shape ...`.
@@ -165,8 +166,8 @@ class UnpackMismatch(Rule):
     """Unpacking a shape, a tensor or a tuple into the wrong number of names.
 
     ## What it finds
-    `b, c = x.shape` where `x` has rank 3, `a, b = x` where the first axis of `x` has size 3, or a tuple of another number
-    of items: `out, h, c = lstm(x)`, `a, b = f(x)` where `f` returns three.
+    `b, c = x.shape` where `x` has rank 3, `a, b = x` where the first axis of `x` has size 3, or a tuple or list of
+    another number of items: `out, h, c = lstm(x)`, `a, b = f(x)` where `f` returns three.
 
     ## Why it matters
     The program stops at that line: `too many values to unpack`.

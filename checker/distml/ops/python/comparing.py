@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.ops.dialect import dialect
 from distml.ops.python.folding import FAILURES, MISSING, python
-from distml.ops.python.keys import canonical, find_key
+from distml.ops.python.keys import find_key, is_told
 from distml.ops.python.likeness import is_number, kind_of
 from distml.ops.python.ratios import quotient_of
 from distml.ops.registry import find_layer, find_op
@@ -372,7 +372,7 @@ def _in_items(call: Call, items: Sequence[Value], item: Value) -> bool | None:
 
 
 def _in_dict(call: Call, record: DictRecord, item: Value) -> bool | None:
-    if canonical(call.world, item) is not None:
+    if is_told(call.world, record, item):
         if find_key(call.world, record, item) is not None:
             return True
         return False if record.exact else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import NONE, Call
 from distml.ops.python.folding import MAX_ITEMS
 from distml.ops.python.joined import merged
-from distml.ops.python.keys import canonical, find_key
+from distml.ops.python.keys import canonical, find_key, is_told, stored
 from distml.ops.python.likeness import either, fresh
 from distml.ops.registry import op
 from distml.shapes import Dim
@@ -31,7 +31,7 @@ def record_of(call: Call, value: Value) -> DictRecord | None:
 
 def dict_get(call: Call, self: Ref, record: DictRecord, key: Value, default: Value | None = None) -> Value:
     """`self[key]`, or `self.get(key, default)` with a default."""
-    if canonical(call.world, key) is None:
+    if not is_told(call.world, record, key):
         if record.factory is not None and default is None:
             # The factory may have made a new entry.
             call.world.replace(self, DictRecord(record.items, False, None, record.factory))
@@ -80,7 +80,7 @@ def dict_set(call: Call, self: Ref, record: DictRecord, key: Value, value: Value
     """`self[key] = value`."""
     items = dict(record.items)
     if canonical(call.world, key) is not None and len(items) < MAX_ITEMS:
-        items[find_key(call.world, record, key) or key] = value
+        items[find_key(call.world, record, key) or stored(key)] = value
         call.world.replace(self, DictRecord(items, record.exact, record.rest, record.factory))
         return
     changed = {known: either(call, [old, value]) for known, old in items.items()}
@@ -93,7 +93,7 @@ def dict_set(call: Call, self: Ref, record: DictRecord, key: Value, value: Value
 
 def dict_remove(call: Call, self: Ref, record: DictRecord, key: Value) -> None:
     """`del self[key]`; of a key that is not known, any may be gone."""
-    if canonical(call.world, key) is not None:
+    if is_told(call.world, record, key):
         known = find_key(call.world, record, key)
         items = {name: value for name, value in record.items.items() if name != known}
         call.world.replace(self, DictRecord(items, record.exact, record.rest, record.factory))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from distml.values import Class, Const, InstanceRecord, Lib, Ref, Tup, Value
+from distml.values import Class, Const, InstanceRecord, KeyTensor, Lib, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import World
@@ -17,7 +18,8 @@ PLAIN = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.int
 def canonical(world: World, key: Value) -> Value | None:
     """The same value for keys that are equal; None for what cannot be compared.
 
-    1, True and 1.0 are one key, and so are a member of a `str` enumeration and its text.
+    1, True and 1.0 are one key, and so are a member of a `str` enumeration and its text. A tensor is a key by itself, unless
+    it may be one of several objects.
     """
     key = underlying(world, key)
     if isinstance(key, Const):
@@ -28,7 +30,25 @@ def canonical(world: World, key: Value) -> Value | None:
         parts = [canonical(world, item) for item in key.items]
         known = tuple(part for part in parts if part is not None)
         return Tup(known) if len(known) == len(parts) else None
+    if isinstance(key, Tensor):
+        return None if key.kin else _by_identity(key)
     return key if isinstance(key, Class) else _member(world, key)
+
+
+def stored(key: Value) -> Value:
+    """A key as dicts hold it."""
+    return _by_identity(key) if isinstance(key, Tensor) else key
+
+
+def _by_identity(key: Tensor) -> KeyTensor:
+    return KeyTensor(*(getattr(key, field.name) for field in fields(Tensor)))
+
+
+def is_told(world: World, record: DictRecord, key: Value) -> bool:
+    """Whether it is known which key of the dict this one is, if any. Another tensor may be the same one in another call."""
+    if isinstance(key, Tensor) and find_key(world, record, key) is None:
+        return not record.items and record.exact
+    return canonical(world, key) is not None
 
 
 def _member(world: World, key: Value) -> Value | None:
@@ -49,6 +69,8 @@ def find_key(world: World, record: DictRecord, key: Value) -> Value | None:
     if key in record.items:
         return key
     wanted = canonical(world, key)
+    if isinstance(wanted, KeyTensor):
+        return wanted if wanted in record.items else None
     if wanted is None or (isinstance(wanted, Const) and all(_is_text(known) for known in record.items)):
         return None
     return next((known for known in record.items if canonical(world, known) == wanted), None)

@@ -155,7 +155,7 @@ def set_shape(call: Call, self: Value, shape: Value) -> Value:
 bind(ensured, "x shape -name=None", "tensorflow.ensure_shape")
 
 
-@op(f"{_TENSOR}.__hash__", f"{_TENSOR}.eval")
+@op(f"{_TENSOR}.__hash__")
 def silent(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     """What is not followed."""
     return call.unknown()
