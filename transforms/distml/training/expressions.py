@@ -199,7 +199,8 @@ class Expressions(Calls):
             joined = Box(node)
             self.pour(both, joined, keyed=False)
             return frozenset({joined})
-        return frozenset({Foreign("?", node)})
+        path = isinstance(node.op, ast.Div) and any(isinstance(v, Foreign) and v.name == "pathlib.Path()" for v in both)
+        return frozenset({Foreign("pathlib.Path()" if path else "?", node)})
 
     def _namedexpr(self, node: ast.NamedExpr, unit: Unit) -> Values:
         found = self.evaluate(node.value, unit)

@@ -8,6 +8,7 @@ groups. What the program itself defines is known: functions, classes and their i
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -35,7 +36,7 @@ class Foreign:
 
     def called(self, call: ast.AST) -> Foreign:
         """What a call of this makes."""
-        return Foreign(self.name + "()" if self._short() else "?()", call)
+        return Foreign(canonical(self.name + "()") if self._short() else "?()", call)
 
     def _short(self) -> bool:
         return self.name.count("()") + self.name.count("[]") < DEEPEST
@@ -116,8 +117,20 @@ _SAME = (
 )
 
 
+_PATHS = re.compile(
+    r"pathlib\.((Posix|Windows)?Path(\.(cwd|home))?\(\)"
+    r"(\.(resolve|absolute|expanduser|joinpath|with_\w+|readlink|rename|replace)\(\)|\.parent|\.parents\[\])?)(?![\w(])"
+)
+"""A path, and what is done to one to have another."""
+
+
 def canonical(name: str) -> str:
-    """One name for what libraries offer under several: `tensorflow.keras.X` and `keras.X`, `tensorflow.compat.v1.X`."""
+    """One name for what libraries offer under several: `tensorflow.keras.X` and `keras.X`, `tensorflow.compat.v1.X`.
+
+    A path that is made of another is a path like any.
+    """
+    if name.startswith("pathlib."):
+        return _PATHS.sub("pathlib.Path()", name)
     if name.startswith(("tensorflow.", "keras.", "torch.", "tf_keras")):
         for start, instead in _SAME:
             if name.startswith(start) and (start.endswith(".") or name[len(start) : len(start) + 1] in ("", ".", "(")):

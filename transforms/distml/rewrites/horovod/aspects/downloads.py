@@ -10,8 +10,9 @@ import re
 import textwrap
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.destinations import written
 from distml.rewrites.horovod.aspects.opened import is_read
-from distml.rewrites.horovod.aspects.outputs import opens_to_write, private
+from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of, started
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
@@ -154,10 +155,9 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
         return False
     if program.names(call.func) & _FETCHES:
         return True
-    first = opens_to_write(call, program) or any(map(_TOKENS.fullmatch, program.names(call.func)))
-    path = argument(call, 0, "file", "path") if first else argument(call, 1, "f", "file")
-    writes = first or "torch.save" in program.names(call.func)
-    return writes and path is not None and is_read(plan, path) and not private(call, program)
+    tokens = any(map(_TOKENS.fullmatch, program.names(call.func)))
+    path = argument(call, 0, "path") if tokens else written(call, program)
+    return path is not None and is_read(plan, path) and not private(call, program)
 
 
 def _tidied(call: ast.Call, plan: Plan) -> ast.stmt | None:

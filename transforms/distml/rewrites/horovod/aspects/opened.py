@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects.destinations import Opened, logged, opened, opens_to_write
 from distml.rewrites.horovod.aspects.idle import runs
-from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_machine, opens_to_write, private
+from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_machine, private
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.callsites import argument, argument_for, called, positional
+from distml.training.callsites import argument_for, called, positional
 from distml.training.program import Program
 from distml.training.values import Callable, Class
 
@@ -21,37 +22,36 @@ _NOTE = Note(
     "opening a file for writing truncates it, including what rank 0 has written",
     "rank-zero-output",
 )
-_LOOKS = ("exists", "isfile", "makedirs", "mkdir", "dirname", "basename", "join", "remove", "unlink")
+_LOOKS = tuple(
+    "exists isfile is_file is_dir makedirs mkdir dirname basename join remove unlink write_text write_bytes".split()
+)
 
 
 def apart(plan: Plan) -> None:
     """Let rank 0 alone open what all go on to write, unless the program reads that file too."""
     for unit in plan.units():
-        for node in (
-            ast.walk(unit.tree) if unit.source.location in plan.worlds or unit not in plan.program.roots else ()
-        ):
-            found = [node.value] if isinstance(node, ast.Assign) else []
-            found = [item.context_expr for item in node.items] if isinstance(node, ast.With) else found
-            for call in found:
-                if isinstance(call, ast.Call) and opens_to_write(call, plan.program) and started(plan, call):
-                    if runs(node, plan.program) and not _under_rank_zero(node, plan):
-                        _open(plan, call)
+        if unit.source.location not in plan.worlds and unit in plan.program.roots:
+            continue
+        for call in (each for each in ast.walk(unit.tree) if isinstance(each, ast.Call)):
+            found = opened(call, plan.program) or logged(call, plan.program)
+            if found is not None and found.to_write and started(plan, call) and runs(call, plan.program):
+                if not _under_rank_zero(plan.program.statement(call), plan):
+                    _open(plan, call, found)
 
 
-def _under_rank_zero(node: ast.AST, plan: Plan) -> bool:
-    if not isinstance(node, ast.stmt):
-        return False
-    asked = plan.patch(node).requests.statements
-    return guarded(node, plan) or (node in asked and asked[node].guard is not None)
+def _under_rank_zero(statement: ast.stmt, plan: Plan) -> bool:
+    asked = plan.patch(statement).requests.statements
+    return guarded(statement, plan) or (statement in asked and asked[statement].guard is not None)
 
 
-def _open(plan: Plan, call: ast.Call) -> None:
-    path, mode = argument(call, 0, "file"), argument(call, 1, "mode")
-    plain = isinstance(mode, ast.Constant) and isinstance(mode.value, str) and not set(mode.value) & set("+x")
-    if path is None or on_each_machine(call, plan) or not plain or private(call, plan.program) or is_read(plan, path):
+def _open(plan: Plan, call: ast.Call, found: Opened) -> None:
+    plain = found.mode is not None and not set(found.mode) & set("+x")
+    if on_each_machine(call, plan) or not plain or private(call, plan.program) or is_read(plan, found.path):
         return
-    world = plan.world(call)
-    plan.patch(call).wrap(path, f"{{}} if {world.first} else {spell(plan, call, 'os.devnull')}", _NOTE)
+    nowhere, template = spell(plan, call, "os.devnull"), "{{}} if {} else {}"
+    if isinstance(call.func, ast.Attribute) and found.path is call.func.value:
+        nowhere, template = f"{spell(plan, call, 'pathlib.Path')}({nowhere})", "({{}} if {} else {})"
+    plan.patch(call).wrap(found.path, template.format(plan.world(call).first, nowhere), _NOTE)
 
 
 def is_read(plan: Plan, path: ast.expr, depth: int = 3) -> bool:
@@ -82,19 +82,45 @@ def _among(plan: Plan, calls: list[ast.Call], text: str, depth: int) -> bool:
 
 
 def _reads(plan: Plan, call: ast.Call, text: str, depth: int) -> bool:
-    """Whether a call that is given what is written as `text` reads the file of this name."""
+    """Whether a call that is given what is written as `text`, or made on it, reads the file of this name."""
     program = plan.program
-    if not any(ast.unparse(each) == text for each in (*call.args, *(keyword.value for keyword in call.keywords))):
+    receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    if not any(ast.unparse(each) == text for each in (*receiver, *given)):
         return False
     own = [value for value in program.of(call.func) if isinstance(value, Callable | Class)]
-    functions = {each for each in own if isinstance(each, Callable) and isinstance(each.node, ast.FunctionDef)}
-    inits = (node for each in own if isinstance(each, Class) for node in each.node.body)
-    bodies = [each.node for each in functions] + [n for n in inits if getattr(n, "name", "") == "__init__"]
-    for function in (each for each in bodies if isinstance(each, ast.FunctionDef) and depth > 0):
+    for function in _bodies(own) if depth > 0 else ():
         inside = [each for each in program.calls if program.function(each) is function]
         for name in positional(function):
-            given = argument_for(call, function, name, program)
-            if given is not None and ast.unparse(given) == text and _among(plan, inside, name, depth - 1):
-                return True
+            passed = argument_for(call, function, name, program)
+            if passed is not None and ast.unparse(passed) == text:
+                if _among(plan, inside, name, depth - 1) or _kept(plan, function, name, depth - 1):
+                    return True
     told = kind_of(call, program) == "output" or called(call, program) in _LOOKS
-    return not (own or told or opens_to_write(call, program))
+    writes = opens_to_write(call, program) or logged(call, program) is not None
+    return not (own or told or writes)
+
+
+def _bodies(own: list[Callable | Class]) -> list[ast.FunctionDef]:
+    """What is run where functions are called and objects of classes made."""
+    functions = [each.node for each in own if isinstance(each, Callable) and isinstance(each.node, ast.FunctionDef)]
+    members = [node for each in own if isinstance(each, Class) for node in each.node.body]
+    inits = [each for each in members if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
+    return [*dict.fromkeys(functions), *inits]
+
+
+def _kept(plan: Plan, function: ast.FunctionDef, name: str, depth: int) -> bool:
+    """Whether a method keeps a path in an attribute of its object, from where methods read the file."""
+    program = plan.program
+    owner = program.parent(function)
+    if not isinstance(owner, ast.ClassDef):
+        return False
+    stored = {
+        ast.unparse(target)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == name
+        for target in node.targets
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+    }
+    calls = [each for each in program.calls if owner in program.ancestors(each)] if stored else []
+    return any(_among(plan, calls, text, depth) for text in stored)

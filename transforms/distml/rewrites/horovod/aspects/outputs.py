@@ -1,8 +1,8 @@
 """What a program prints and writes, done by rank 0 only.
 
 Every rank would print every line, and write the same file at the same time. Statements that only produce output are put
-under rank 0; where their arguments do more than read, they stay as they are, since a rank that does not evaluate them
-would fall behind the others.
+under rank 0. Where their arguments do more than read, all ranks evaluate them, since one that does not would fall behind
+the others: what prints stays as it is, what writes a file is called by rank 0 only.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.destinations import opens_to_write
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import started
@@ -31,12 +32,14 @@ _SUMMARY = re.compile(
     r"|keras\.utils\.(vis_utils\.)?plot_model"
 )
 _FILES = re.compile(
-    r"torch\.save|numpy\.(save|savez|savez_compressed|savetxt)|json\.dump|pickle\.dump|dill\.dump|yaml\.(safe_)?dump"
+    r"torch\.(jit\.)?save|numpy\.(save|savez|savez_compressed|savetxt)|json\.dump|pickle\.dump|dill\.dump|yaml\.(safe_)?dump"
     r"|joblib\.dump|torchvision\.utils\.save_image|matplotlib\.(pyplot|pylab|figure)\.(savefig|show|imsave)|cv2\.(imwrite|imshow|waitKey)"
     r"|imageio(\.v2|\.v3)?\.(imwrite|imsave|mimsave|mimwrite)|scipy\.misc\.(imsave|toimage)|skimage\.io\.imsave"
     r"|keras\.(preprocessing\.image|utils)\.(save_img|array_to_img)|keras\.models\.save_model|tensorflow\.saved_model\.save"
     r"|tensorflow\.io\.(write_file|write_graph)|tensorflow\.train\.write_graph|onnx\.save|torch\.onnx\.export|shutil\.(rmtree|copy\w*|move)"
     r"|os\.(remove|unlink|rmdir|removedirs|rename|replace)"
+    r"|pathlib\.Path\(\)\.(write_text|write_bytes|unlink|rmdir|rename|replace)"
+    r"|(builtins|pathlib\.Path\(\))\.open\(\)\.(write|writelines|flush)"
     r"|tensorflow\.(gfile|io\.gfile)\.(DeleteRecursively|Remove|Rename|Copy|rmtree|remove|rename|copy)"
     r"|wandb\.(log|watch|save|finish)|mlflow\.log_\w+"
     r"|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
@@ -61,7 +64,6 @@ _CHECKPOINTS = re.compile(
 _OWN_FOLDER = re.compile(r"tempfile\.(?!gettemp)")
 """What makes a file or folder that no other process has; the folder of all temporary files is everybody's."""
 
-_OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "bz2.open", "gzip.open", "lzma.open"})
 _CSV = frozenset({"csv.writer", "csv.DictWriter"})
 _TRACKED = {
     "wandb.init": ("mode", 'None if {0.first} else "disabled"'),
@@ -69,6 +71,8 @@ _TRACKED = {
     "comet_ml.OfflineExperiment": ("disabled", "{0.rank} != 0"),
 }
 """What begins a run of a service that keeps records, and how it is told to keep none."""
+_NOTHING = "(lambda *values, **named: None)"
+"""In the place of a function that writes a file: what its arguments do is done by all ranks, in the same order."""
 _FOLDER = Note("made once", "the rank that comes second would find the folder there", "folder-race")
 _COLLECTIVE = re.compile(r"allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
 
@@ -120,13 +124,24 @@ def _checkpoint(call: ast.Call, program: Program) -> bool:
 
 def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
     kind = kind_of(call, plan.program)
-    if kind is None or _is_operation(call, plan) or not _free_to_move(node, call, plan):
+    if kind is None or _is_operation(call, plan) or guarded(node, plan):
         return
     if kind in ("file", "log") and (private(call, plan.program) or _opened_by_all(node, call, plan)):
         return
     if kind == "file" and on_each_machine(node, plan):
         return
-    guard(plan, node, kind)
+    if _free_to_move(node, call, plan):
+        guard(plan, node, kind)
+    elif kind == "file" and started(plan, node) and not _opens_itself(call, plan.program):
+        what, reason = _WHAT[kind]
+        first = plan.world(node).first
+        plan.patch(node).wrap(call.func, f"({{}} if {first} else {_NOTHING})", Note(what, reason, "rank-zero-output"))
+
+
+def _opens_itself(call: ast.Call, program: Program) -> bool:
+    """Whether the file that a call writes is opened among its arguments, where rank 0 alone gets the real one."""
+    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return any(isinstance(each, ast.Call) and opens_to_write(each, program) for each in parts)
 
 
 def _is_operation(call: ast.Call, plan: Plan) -> bool:
@@ -154,16 +169,12 @@ def kind_of(call: ast.Call, program: Program) -> str | None:
             return "output"
         if _SUMMARY.fullmatch(name):
             return "summary"
-        if _FILES.fullmatch(name) or _SAVED.fullmatch(name) or _is_file_write(name):
+        if _FILES.fullmatch(name) or _SAVED.fullmatch(name):
             return "file"
         if _WRITERS.fullmatch(name):
             return "log"
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return "file" if method in _SAVES else None
-
-
-def _is_file_write(name: str) -> bool:
-    return name in ("builtins.open().write", "builtins.open().writelines", "builtins.open().flush")
 
 
 _WHAT = {
@@ -188,7 +199,7 @@ def _free_to_move(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
     opened = [each for each in parts if isinstance(each, ast.Call) and opens_to_write(each, plan.program)][:1]
     if any(not reads_only(part, plan.program, harmless=opened) for part in parts):
         return False
-    return not guarded(node, plan) and not _communicates(node, plan.patch(node))
+    return not _communicates(node, plan.patch(node))
 
 
 def guarded(node: ast.stmt, plan: Plan) -> bool:
@@ -271,14 +282,6 @@ def _kept_inside(node: ast.Assign, within: ast.With, plan: Plan) -> bool:
     if looped or not isinstance(owner, ast.FunctionDef):
         return not looped and not uses
     return all(each.lineno < within.lineno for each in uses)
-
-
-def opens_to_write(call: ast.Call, program: Program) -> bool:
-    """Whether a call opens a file to write it."""
-    if not program.names(call.func) & _OPENS:
-        return False
-    mode = call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "mode"), None)
-    return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and bool(set(mode.value) & set("wax"))
 
 
 def _only_writes(node: ast.stmt, plan: Plan) -> bool:

@@ -38,6 +38,8 @@ def set_up(plan: Plan, unit: Unit) -> World:
     patch = plan.patch(unit.tree)
     if start == "torch" and plan.options.backend == "ddp":
         code, world = _ddp(patch, unit, _is_entry(plan, unit), _is_alone(plan, unit))
+        for module in ("os", "torch"):  # what the start-up imports is not imported a second time
+            plan.spelled.setdefault((unit.source.location, module), _imported(module, patch, unit)[0])
     else:
         code, world = _horovod(start, patch, unit, start != "torch" or _is_entry(plan, unit))
     behind_start(plan, unit, code, Note("initialize the distributed backend", _WHY, "start-up"))

@@ -10,7 +10,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.aspects.outputs import opens_to_write, private
+from distml.rewrites.horovod.aspects.destinations import opens_to_write
+from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.values import Class
@@ -51,8 +52,12 @@ _KINDS = (
     ),
     (re.compile(r"(pickle|json)\.dump|numpy\.savez?"), re.compile(r"(pickle|json|numpy)\.load")),
     (
-        re.compile(r"builtins\.open\(\)\.write(lines)?|csv\.\w+\(\)\.write\w+"),
-        re.compile(r"(builtins|io|codecs)\.open|tensorflow\.data\.TextLineDataset"),
+        re.compile(
+            r"(builtins|pathlib\.Path\(\))\.open\(\)\.write(lines)?|csv\.\w+\(\)\.write\w+|pathlib\.Path\(\)\.write_\w+"
+        ),
+        re.compile(
+            r"(builtins|io|codecs|pathlib\.Path\(\))\.open|pathlib\.Path\(\)\.read_\w+|tensorflow\.data\.TextLineDataset"
+        ),
     ),
 )
 """What writes files of a kind, and what reads them."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from distml.rewrites.horovod.aspects.destinations import opens_to_write
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.training.program import Program
 
@@ -43,18 +44,12 @@ def judged(code: Iterable[ast.AST], program: Program) -> Judgment:
             elif isinstance(node, ast.Call):
                 method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
                 decides = decides or method in _CHANGING
-                writes = writes or method in _COSTLY or kind_of(node, program) == "file" or _opens(node, program)
+                writes = (
+                    writes or method in _COSTLY or kind_of(node, program) == "file" or opens_to_write(node, program)
+                )
     return Judgment(decides, writes, by_batch)
 
 
 def _in_batch(node: ast.stmt, program: Program) -> bool:
     function = program.function(node)
     return function is not None and function.name in _BATCH_ENDS
-
-
-def _opens(call: ast.Call, program: Program) -> bool:
-    """Whether a call opens a file to write to it."""
-    if "builtins.open" not in program.names(call.func):
-        return False
-    mode = call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "mode"), None)
-    return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and bool(set(mode.value) & set("wax"))

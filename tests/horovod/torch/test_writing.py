@@ -1,0 +1,77 @@
+"""A file is written by rank 0 alone, whatever opens or writes it: run on two processes, each in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from distml.cli.main import main
+
+WAYS = {
+    "open.txt": 'with open("open.txt", "w") as f:\n    f.write(str(step()))',
+    "kept.txt": 'kept = open("kept.txt", mode="w")\nkept.write("a")\nkept.close()',
+    "argument.pkl": 'pickle.dump(step(), open("argument.pkl", "wb"))',
+    "gzip.gz": 'with gzip.open("gzip.gz", "wt") as f:\n    f.write("a")',
+    "method.txt": 'with Path("method.txt").open("w") as f:\n    f.write(str(step()))',
+    "below.txt": 'with (ROOT / "below.txt").open(mode="w") as f:\n    json.dump([step()], f)',
+    "handle.txt": 'handle = (ROOT.resolve() / "handle.txt").open("w")\nhandle.write("a")\nhandle.close()',
+    "whole.txt": '(ROOT / "whole.txt").write_text("a")',
+    "joined.txt": 'Path.cwd().joinpath("joined.txt").write_bytes(b"a")',
+    "computed.txt": 'ROOT.joinpath("computed").with_suffix(".txt").write_text(str(step()))',
+    "plain.log": 'logging.getLogger("a").addHandler(logging.FileHandler("plain.log"))',
+    "rotating.log": 'rotating = RotatingFileHandler(filename="rotating.log", mode="w")',
+    "basic.log": 'logging.basicConfig(filename="basic.log", filemode="w")',
+    "weights.pt": 'torch.save(model.state_dict(), "weights.pt")',
+    "made.pt": 'torch.save(step(), "made.pt")',
+    "array.npy": 'np.save("array.npy", step())',
+    "script.pt": 'torch.jit.save(torch.jit.trace(model, torch.ones(1, 4)), ROOT / "script.pt")',
+}
+"""How programs write files, by what they write; `step` is a function of the program that does more than compute."""
+
+PROGRAM = """\
+import gzip, json, logging, os, pickle
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+import numpy as np
+import torch
+
+os.makedirs(os.environ.get("RANK", "alone"), exist_ok=True)
+os.chdir(os.environ.get("RANK", "alone"))
+ROOT = Path(".")
+steps = []
+
+
+def step():
+    steps.append(1)
+    return len(steps)
+
+
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.utils.data.DataLoader(torch.ones(64, 4), batch_size=8):
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
+{ways}
+"""
+
+
+@pytest.mark.requires("torch", "numpy")
+def test_files_are_written_by_rank_0_alone(folder: Path) -> None:
+    (folder / "train.py").write_text(PROGRAM.format(ways="\n".join(WAYS.values())))
+    start(folder, [sys.executable, "train.py"])
+    assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
+    start(folder, [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py"])
+    alone, first, second = ({each.name for each in (folder / name).iterdir()} for name in ("alone", "0", "1"))
+    assert alone == first == set(WAYS)
+    assert second == set()
+
+
+def start(folder: Path, command: list[str]) -> None:
+    environ = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]

@@ -1,0 +1,97 @@
+"""Which file a call opens or writes, and how, whatever library and method it goes by."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+from distml.training.callsites import argument
+from distml.training.program import Program
+
+PATH = "pathlib.Path()"
+
+
+class Opened(NamedTuple):
+    """A file that a call opens: the expression that says which one, and the mode; None where that is computed."""
+
+    path: ast.expr
+    mode: str | None
+
+    @property
+    def to_write(self) -> bool:
+        """Whether what is in it may change."""
+        return self.mode is not None and bool(set(self.mode) & set("wax"))
+
+
+class _Form(NamedTuple):
+    """How calls of one sort are given a path and a mode; position -1: by name only, None: what the method is called on."""
+
+    names: re.Pattern[str]
+    path: tuple[int | None, str]
+    mode: tuple[int, str]
+    unless: str
+
+
+_OPENS = (
+    _Form(re.compile(r"(builtins|io|codecs)\.open"), (0, "file"), (1, "mode"), "r"),
+    _Form(re.compile(r"(gzip|bz2|lzma)\.open"), (0, "filename"), (1, "mode"), "r"),
+    _Form(re.compile(re.escape(PATH) + r"\.open"), (None, ""), (0, "mode"), "r"),
+)
+_LOGS = (
+    _Form(re.compile(r"logging(\.handlers)?\.(Rotating|Watched)?FileHandler"), (0, "filename"), (1, "mode"), "a"),
+    _Form(re.compile(r"logging\.handlers\.TimedRotatingFileHandler"), (0, "filename"), (-1, ""), "a"),
+    _Form(re.compile(r"logging\.basicConfig"), (-1, "filename"), (-1, "filemode"), "a"),
+)
+_WRITES = (
+    (re.compile(r"torch\.(jit\.)?save"), (1, "f")),
+    (re.compile(r"numpy\.(save|savez|savez_compressed)"), (0, "file")),
+    (re.compile(r"numpy\.savetxt"), (0, "fname")),
+    (re.compile(r"joblib\.dump"), (1, "filename")),
+    (re.compile(re.escape(PATH) + r"\.write_(text|bytes)"), (None, "")),
+)
+"""What writes a whole file, and by which argument it is told which."""
+
+
+def opened(call: ast.Call, program: Program) -> Opened | None:
+    """The file that a call opens, to give it back."""
+    return _opened(call, program, _OPENS)
+
+
+def logged(call: ast.Call, program: Program) -> Opened | None:
+    """The file that a call has the log written to."""
+    return _opened(call, program, _LOGS)
+
+
+def opens_to_write(call: ast.Call, program: Program) -> bool:
+    """Whether a call opens a file to write it."""
+    found = opened(call, program)
+    return found is not None and found.to_write
+
+
+def written(call: ast.Call, program: Program) -> ast.expr | None:
+    """The expression that says which file a call opens to write, or writes whole; None if it is not known to do so."""
+    found = opened(call, program)
+    if found is not None:
+        return found.path if found.to_write else None
+    names = program.names(call.func)
+    where = next((where for pattern, where in _WRITES if any(map(pattern.fullmatch, names))), None)
+    return None if where is None else _given(call, *where)
+
+
+def _opened(call: ast.Call, program: Program, forms: tuple[_Form, ...]) -> Opened | None:
+    names = program.names(call.func)
+    form = next((each for each in forms if any(map(each.names.fullmatch, names))), None)
+    path = None if form is None else _given(call, *form.path)
+    if form is None or path is None:
+        return None
+    mode = _given(call, *form.mode)
+    if mode is None:
+        return Opened(path, form.unless)
+    return Opened(path, mode.value if isinstance(mode, ast.Constant) and isinstance(mode.value, str) else None)
+
+
+def _given(call: ast.Call, position: int | None, name: str) -> ast.expr | None:
+    if position is None:
+        return call.func.value if isinstance(call.func, ast.Attribute) else None
+    return argument(call, position, *([name] if name else []))
