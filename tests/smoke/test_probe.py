@@ -9,17 +9,21 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from distml.smoke import launch
 from distml.smoke.probe.plan import VARIABLE
 from distml.smoke.records import Record, read
 
 
-def probed(folder: Path, text: str, *arguments: str, parent: int | None = None) -> tuple[int, str, Record]:
+def probed(
+    folder: Path, text: str, *arguments: str, parent: int | None = None, **asked: float
+) -> tuple[int, str, Record]:
     """Exit code, output and record of a script."""
     script = folder / "a script.py"
     script.write_text(text)
     plan = folder / "plan.json"
-    plan.write_text(json.dumps({"folder": str(folder), "parent": parent or os.getpid()}))
+    plan.write_text(json.dumps({"folder": str(folder), "parent": parent or os.getpid(), **asked}))
     found = subprocess.run(
         [sys.executable, str(launch.PROBE), str(script), *arguments],
         env={**os.environ, VARIABLE: str(plan)},
@@ -103,3 +107,37 @@ def test_the_probe_needs_nothing_but_the_standard_library() -> None:
     found = subprocess.run([sys.executable, "-I", "-c", text], capture_output=True, text=True, check=True, timeout=60)
     assert "distml_smoke_probe.runner" in found.stdout
     assert not {"'distml'", "'numpy'", "'torch'", "'distml.smoke'"} & set(found.stdout.strip("[]\n").split(", "))
+
+
+RATES = """
+import torch
+from torch.optim import lr_scheduler
+ways = {
+    "fixed": lambda o: None,
+    "group": lambda o: [group.update(lr=0.25) for group in o.param_groups],
+    "one cycle": lambda o: lr_scheduler.OneCycleLR(o, max_lr=0.5, total_steps=8),
+    "cyclic": lambda o: lr_scheduler.CyclicLR(o, base_lr=0.125, max_lr=0.5, step_size_up=2),
+    "lambda": lambda o: lr_scheduler.LambdaLR(o, lambda epoch: 1 / (1 + epoch)),
+}
+for name, way in ways.items():
+    weight = torch.nn.Parameter(torch.zeros(1, dtype=torch.double))
+    optimizer = torch.optim.SGD([weight], lr=0.5)
+    schedule = way(optimizer)
+    for _ in range(4):
+        optimizer.zero_grad()
+        weight.sum().backward()
+        optimizer.step()
+        schedule.step() if hasattr(schedule, "step") else None
+    print(name, weight.item(), sep="=")
+"""
+
+
+@pytest.mark.requires("torch")
+def test_one_process_takes_as_many_times_the_rate_whoever_set_it(tmp_path: Path) -> None:
+    plain, larger = (distances(probed(tmp_path, RATES, rate=rate)[1]) for rate in (1.0, 4.0))
+    assert len(plain) == 5 and all(plain.values())
+    assert larger == {name: 4 * distance for name, distance in plain.items()}
+
+
+def distances(output: str) -> dict[str, float]:
+    return {name: float(value) for name, _, value in (line.partition("=") for line in output.splitlines())}

@@ -75,19 +75,17 @@ class Torch:
         self.weights = Weights()
         self.depth = 0
         self.forward = 0
+        self.rates: list[tuple[dict[str, Any], Any]] = []
 
     def optimizers(self, module: Any) -> None:
         """Notice optimizers when they are made and when they step."""
-        recorder, weights = self.recorder, self.weights
-        recorder.source = weights
+        weights = self.weights
+        self.recorder.source = weights
 
         def constructor(original: Callable[..., None]) -> Callable[..., None]:
             def init(self: Any, *args: Any, **kwargs: Any) -> None:
                 original(self, *args, **kwargs)
                 weights.optimizers.append(self)
-                self.defaults["lr"] = _scaled(self.defaults.get("lr"), recorder.plan.rate)
-                for group in self.param_groups:
-                    group["lr"] = _scaled(group.get("lr"), recorder.plan.rate)
 
             return init
 
@@ -95,17 +93,28 @@ class Torch:
         module.register_optimizer_step_pre_hook(self._before)
         module.register_optimizer_step_post_hook(self._after)
 
-    def _before(self, *_: Any) -> None:
+    def _before(self, optimizer: Any, *_: Any) -> None:
         self.depth += 1
-        if self.depth == 1 and self.recorder.due() and not self.recorder.suppressed:
+        if self.depth > 1:
+            return
+        if self.recorder.due() and not self.recorder.suppressed:
             self.recorder.weights()
+        for group in optimizer.param_groups if self.recorder.plan.rate != 1.0 else ():
+            # For the length of a step, so that it does not matter whether a schedule or the script set the rate.
+            if group.get("lr") is not None:
+                self.rates.append((group, group["lr"]))
+                group["lr"] = group["lr"] * self.recorder.plan.rate
 
     def _after(self, *_: Any) -> None:
         self.depth -= 1
-        if self.depth == 0:
-            self.recorder.stepped()
-            if self.recorder.enough():
-                self.recorder.boundary()
+        if self.depth:
+            return
+        for group, rate in self.rates:
+            group["lr"] = rate
+        self.rates.clear()
+        self.recorder.stepped()
+        if self.recorder.enough():
+            self.recorder.boundary()
 
     def tensors(self, torch: Any) -> None:
         """Losses, the inputs of models, seeds, and an end of torch.distributed without noise."""
@@ -220,7 +229,3 @@ class Listener:
             return function(handle)
         finally:
             self._recorder.waits(False)
-
-
-def _scaled(rate: Any, factor: float) -> Any:
-    return rate if rate is None or factor == 1.0 else rate * factor
