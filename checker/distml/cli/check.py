@@ -164,7 +164,7 @@ def show(report: Report, options: Namespace) -> int:
     from distml.report.forms import form, statistics
     from distml.report.printing import say_painted
 
-    context = Context(color=_color(options.color), verbose=options.verbose, overlay=report.overlay)
+    context = Context(color=color(options.color), verbose=options.verbose, overlay=report.overlay)
     say_painted((statistics(options.format) if options.statistics else form(options.format))(report, context))
     return code(report, options)
 
@@ -214,7 +214,8 @@ def _progress() -> Progress | None:
     return Progress(plain(sys.stderr))
 
 
-def _color(wanted: str) -> bool:
+def color(wanted: str) -> bool:
+    """Whether to color standard output: `auto`, `always` or `never`."""
     if wanted == "auto":
         return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return wanted == "always"

@@ -17,6 +17,7 @@ OWN = {
     "check": "distml.cli.check",
     "migrate": "distml.cli.migrate",
     "branches": "distml.cli.branches",
+    "shapes": "distml.cli.shapes",
     "horovod": "distml.cli.horovod",
     "explain": "distml.cli.explain",
     "project": "distml.cli.project",

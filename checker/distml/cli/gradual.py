@@ -66,20 +66,31 @@ def question_of(options: Namespace) -> Question:
 
 def asked(options: Namespace, answer: Callable[[Bench], Answer]) -> tuple[Question, list[Answer]]:
     """The question, and what it is answered for every target."""
+    question = question_of(options)
+
+    def run() -> list[Answer]:
+        from distml.gradual.questions import benches
+
+        if options.trace:
+            from distml.gradual.tracing import traced
+
+            complain(f"--trace: running the code of {options.trace}")
+            return [answer(bench) for bench in traced(options.trace, question)]
+        return [answer(bench) for bench in benches(question)]
+
+    return question, in_time(question, run)
+
+
+def in_time(question: Question, run: Callable[[], Answer]) -> Answer:
+    """What `run` answers. Raises `ConfigError` where the question cannot be asked, or takes longer than it may."""
     from distml.engine.limits import GRACE, Alarm, OutOfTimeError
-    from distml.gradual.questions import QuestionError, benches
+    from distml.gradual.questions import QuestionError
     from distml.interp.machine import OutOfTime
 
-    question = question_of(options)
     alarm = Alarm(question.seconds + GRACE)
     try:
         with alarm:
-            if options.trace:
-                from distml.gradual.tracing import traced
-
-                complain(f"--trace: running the code of {options.trace}")
-                return question, [answer(bench) for bench in traced(options.trace, question)]
-            return question, [answer(bench) for bench in benches(question)]
+            return run()
     except (OutOfTime, OutOfTimeError, Exception) as error:
         if alarm.rang or isinstance(error, OutOfTime):
             late = f"not answered in {question.seconds:g} s of processor time (--time-limit)"

@@ -48,21 +48,23 @@ class _Parameter(NamedTuple):
     keyword_only: bool
 
 
-def find_inputs(program: Program, target: Target, wanted: Collection[str] = ()) -> tuple[Input, ...]:
+def find_inputs(
+    program: Program, target: Target, wanted: Collection[str] = (), stated: Collection[str] = ()
+) -> tuple[Input, ...]:
     """The parameters of a target and which of them are tensors.
 
-    A parameter is a tensor if its annotation says so or the function uses it as one; one with a
-    default is passed only if `wanted`, or if there is no other. Raises `TargetError` for a wanted
+    A parameter is a tensor if it is `stated` to be one, its annotation says so or the function uses it as one; one with a
+    default is passed only if `wanted` or stated, or if there is no other. Raises `TargetError` for a wanted
     name that is not a tensor.
     """
     parameters = _parameters(target)
     names = [p.node.arg for p in parameters]
-    for name in wanted:
+    for name in (*wanted, *stated):
         if name not in names:
             raise TargetError(f"{target.name} has no input {name!r}; it has {', '.join(names) or 'none'}")
     hinted = {p.node.arg: _library(program, target, p.node.annotation) for p in parameters}
     required = [p.node.arg for p in parameters if not p.has_default]
-    chosen = set(required) | set(wanted)
+    chosen = {*required, *wanted, *stated}
     if not required:
         main = _main([p for p in parameters if _may_be_tensor(p, hinted)])
         chosen |= set() if main is None else {main}
@@ -70,7 +72,7 @@ def find_inputs(program: Program, target: Target, wanted: Collection[str] = ()) 
     found = []
     for p in parameters:
         name = p.node.arg
-        lib = hinted[name] or used.get(name)
+        lib = hinted[name] or used.get(name) or ("torch" if name in stated else None)
         is_tensor = lib is not None and name in chosen
         if name in wanted and not is_tensor:
             raise TargetError(f"{name} of {target.name} is not a tensor: the function never uses it as one")

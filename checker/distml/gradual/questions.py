@@ -52,7 +52,7 @@ def benches(question: Question) -> Iterator[Bench]:
     """A bench for every target of a question. Raises `QuestionError` where it cannot be asked."""
     asked = wanted(question)
     try:
-        program = _program(question)
+        program = program_of(question)
         for target in program.targets(question.name):
             bench = _bench(program, target, question, asked)
             if bench is not None:
@@ -75,13 +75,14 @@ def wanted(question: Question) -> set[str]:
         raise QuestionError(f"--where: {error}") from None
 
 
-def _program(question: Question) -> Program:
+def program_of(question: Question, logged: bool = False) -> Program:
+    """The program of a question, run once; `logged`: shapes are kept. Raises `QuestionError`, `UnreadableError`, `OutOfTime`."""
     if os.path.isdir(question.path):
         raise QuestionError(f"{question.path} is a folder: name one file")
     if not os.path.isfile(question.path):
         raise QuestionError(f"no such file: {question.path}")
     project = Project()
-    return Program(project.open(question.path), project, time.process_time() + question.seconds)
+    return Program(project.open(question.path), project, time.process_time() + question.seconds, logged)
 
 
 def _bench(program: Program, target: Target, question: Question, asked: set[str]) -> Bench | None:

@@ -13,6 +13,7 @@ from distml.interp.calls import Arguments, call_value
 from distml.interp.check import deep_recursion, run_module
 from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd
 from distml.interp.session import Session
+from distml.interp.shape_log import ShapeLog
 from distml.interp.symbolic import any_object, constructed
 from distml.interp.unsettled import unsettle_module
 from distml.values import Bound, Class, Const, Function, InstanceRecord, Ref, Value
@@ -58,11 +59,18 @@ class Target(NamedTuple):
 class Program:
     """A file that was run once, ready for any number of runs of what it defines."""
 
-    def __init__(self, source: SourceFile, project: Project, deadline: float | None = None) -> None:
-        """Raises `UnreadableError` where the file cannot be parsed, `OutOfTime` at the deadline."""
+    def __init__(
+        self, source: SourceFile, project: Project, deadline: float | None = None, logged: bool = False
+    ) -> None:
+        """`logged`: the shapes that are met are kept in a `ShapeLog`.
+
+        Raises `UnreadableError` where the file cannot be parsed, `OutOfTime` at the deadline.
+        """
         self.source = source
         self.project = project
         self.vm = Machine(project, deadline, Session())
+        if logged:
+            self.vm.shape_log = ShapeLog(self.vm)
         with deep_recursion():
             run_module(self.vm, source, source.tree)
         self.vm.symbolic = True

@@ -94,7 +94,7 @@ class Trial:
 
 
 class Bench:
-    """Runs trials of one target. `where` makes the user's constraint from the inputs' shapes."""
+    """Runs trials of one target. `where` makes the user's constraint from the inputs' shapes; `given` inputs are as they are."""
 
     def __init__(
         self,
@@ -108,6 +108,7 @@ class Bench:
         self.program = program
         self.target = target
         self.inputs = inputs
+        self.given: Mapping[str, Tensor] = {}
         self.where = where
         self.least = least
         self._seconds = seconds
@@ -216,6 +217,8 @@ class Bench:
         )
 
     def _shape(self, given: Input, plan: Plan) -> Shape:
+        if given.name in self.given:
+            return self.given[given.name].shape
         vm = self.program.vm
         rank = dict(plan.ranks).get(given.name)
         if rank is None:
@@ -240,7 +243,9 @@ class Bench:
             if not given.passed:
                 continue
             shape = symbols.get(given.name)
-            value = given.value(self.program.vm) if shape is None else Tensor(given.lib, shape)
+            known = self.given.get(given.name)
+            dtype = None if known is None else known.dtype
+            value = given.value(self.program.vm) if shape is None else Tensor(given.lib, shape, dtype)
             if given.keyword:
                 keywords[given.name] = value
             else:

@@ -78,9 +78,12 @@ def _call(vm: Machine, node: ast.Call) -> Value:
     arguments = evaluate_arguments(vm, node)
     saved, vm.node = vm.node, node
     try:
-        return call_value(vm, callee, arguments, node)
+        result = call_value(vm, callee, arguments, node)
     finally:
         vm.node = saved
+    if vm.shape_log is not None:
+        vm.shape_log.called(node, callee, result)
+    return result
 
 
 def evaluate_arguments(vm: Machine, node: ast.Call) -> Arguments:
@@ -319,6 +322,8 @@ def _walrus(vm: Machine, node: ast.NamedExpr) -> Value:
 
     value = evaluate(vm, node.value)
     assign_name(vm, node.target.id, value, skip_comprehensions=True)
+    if vm.shape_log is not None:
+        vm.shape_log.note("assignment", node.target, value)
     return value
 
 
@@ -337,6 +342,8 @@ def _joined(vm: Machine, node: ast.JoinedStr) -> Value:
 
 def _yield(vm: Machine, node: ast.Yield) -> Value:
     value = NONE if node.value is None else evaluate(vm, node.value)
+    if vm.shape_log is not None and node.value is not None:
+        vm.shape_log.note("yield", node.value, value, "yield")
     vm.frame.yields.append(value)
     return vm.opaque("sent value")
 

@@ -159,6 +159,7 @@ def _bind_defaults(vm: Machine, function: Function, is_open: bool, bound: dict[s
 def _run(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:
     frame = enter(vm, function, node)
     frame.arguments = bound
+    returned = False
     saved_frame, saved_loops = vm.frame, vm.loops
     vm.stack.append(frame)
     vm.frame, vm.loops = frame, []
@@ -169,10 +170,16 @@ def _run(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST
         for argument in every_argument(function.node.args):
             value = refine_parameter(vm, argument, bound[argument.arg])
             vm.assign(frame.ident, argument.arg, value)
-        return _finish(vm, frame, function)
+            if vm.shape_log is not None:
+                vm.shape_log.note("parameter", argument, value, argument.arg)
+        result = _finish(vm, frame, function)
+        returned = True
+        return result
     finally:
         vm.stack.pop()
         vm.frame, vm.loops = saved_frame, saved_loops
+        if vm.shape_log is not None:
+            vm.shape_log.left(frame, returned)
 
 
 def enter(vm: Machine, function: Function, node: ast.AST) -> Frame:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from distml.interp.recording import Recording
     from distml.interp.scope import Scope
     from distml.interp.session import Session
+    from distml.interp.shape_log import ShapeLog
     from distml.interp.watch import Watcher
     from distml.ops import Note, ShapeError
     from distml.solver.formula import Formula
@@ -202,6 +203,7 @@ class Machine:
         self.views: dict[int, Ref] = {}
         self.changing: dict[tuple[Value, int], Changes] = {}
         self.watcher: Watcher | None = None
+        self.shape_log: ShapeLog | None = None
         self.patches = Patches()
         self.reshapes = 0
 

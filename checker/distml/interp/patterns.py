@@ -33,6 +33,8 @@ def assign_target(vm: Machine, target: ast.expr, value: Value) -> None:
     from distml.interp.expressions import evaluate
     from distml.interp.operators import store_subscript
 
+    if vm.shape_log is not None and isinstance(target, ast.Name | ast.Attribute):
+        vm.shape_log.note("assignment", target, value)
     if isinstance(target, ast.Name):
         assign_name(vm, target.id, value)
     elif isinstance(target, ast.Attribute):

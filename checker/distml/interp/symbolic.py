@@ -39,10 +39,10 @@ def analyze_rest(vm: Machine, settled: Callable[[], None]) -> None:
     vm.loaded = vm.state
     for cls in list(vm.classes):
         settled()
-        _analyze_class(vm, cls)
+        analyze_class(vm, cls)
     for function in list(vm.functions):
         settled()
-        if function.owner is None and _unvisited(vm, function.node):
+        if function.owner is None and is_unvisited(vm, function.node):
             _in_fresh_state(vm, lambda f=function: _call(vm, f, ()))  # type: ignore[misc]
 
 
@@ -72,7 +72,7 @@ def _allowance(vm: Machine) -> int:
     return next((allowed for most, allowed in ALLOWANCES if spent < most), LEAST_STEPS)
 
 
-def _unvisited(vm: Machine, node: ast.AST) -> bool:
+def is_unvisited(vm: Machine, node: ast.AST) -> bool:
     """Whether some statement of a function was not run yet; one that is meant to fail is left alone."""
     if isinstance(node, ast.Lambda) or _meant_to_fail(node):
         return False
@@ -117,7 +117,8 @@ def _call(vm: Machine, function: Function, first: tuple[Value, ...]) -> None:
     call_value(vm, function, Arguments(args, kwargs, is_open), function.node)
 
 
-def _analyze_class(vm: Machine, cls: Class) -> None:
+def analyze_class(vm: Machine, cls: Class) -> None:
+    """Run the methods of a class that nothing has reached, with unknown arguments."""
     record: ClassRecord | None = vm.at(cls.address)
     if record is None:
         # It was made on a path that no state remembers.
@@ -130,7 +131,7 @@ def _analyze_class(vm: Machine, cls: Class) -> None:
         for member in record.attrs.values()
         if type(member).__name__ == "Property" and isinstance(member.getter, Function)  # type: ignore[attr-defined]
     ]
-    todo = [m for m in methods if _unvisited(vm, m.node)]
+    todo = [m for m in methods if is_unvisited(vm, m.node)]
     if not todo:
         return
     made: list[tuple[Ref, State]] = []

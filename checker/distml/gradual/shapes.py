@@ -1,0 +1,422 @@
+"""The shapes in a file, or in one function, class or method of it: what `distml shapes` shows.
+
+A file is followed as `distml check` follows it: the module from top to bottom, and then, for any inputs, what running it does
+not reach. Of what is named the inputs may be any, or those that the user states (`--input`, `--where`).
+"""
+
+from __future__ import annotations
+
+import ast
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from distml.diagnostics.registry import rule
+from distml.diagnostics.rule import Severity
+from distml.gradual.inputs import find_inputs
+from distml.gradual.questions import QuestionError, program_of, wanted, where_of
+from distml.gradual.shape_names import UNKNOWN, SymbolNames, text_of
+from distml.gradual.stated import Stated, shapes_of, stated_inputs
+from distml.gradual.targets import ENTRY_POINTS, TargetError
+from distml.gradual.trial import MAX_RANK, MORE, Bench, Plan
+from distml.interp.machine import OutOfTime
+from distml.interp.shape_log import ShapeLog, holds_tensor
+from distml.interp.symbolic import analyze_class, analyze_rest, is_unvisited
+from distml.interp.unsettled import unsettle_module
+from distml.source.reading import UnreadableError
+from distml.source.suppressions import hidden_by
+from distml.values import Tensor, Union, alternatives, union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from distml.gradual.questions import Question
+    from distml.gradual.targets import Program, Target
+    from distml.gradual.trial import Trial
+    from distml.interp.shape_log import Place
+    from distml.source.file import SourceFile
+    from distml.values import Value
+
+MAX_SHOWN = 4
+"""Different shapes of one place that are listed; more become one in which what differs is unknown."""
+LIBRARIES = ("torch", "tensorflow", "keras", "jax", "flax", "numpy")
+"""Packages that tell of which library an input is that says nothing of it: the first that the file imports."""
+
+
+Sizes = tuple[int | str, ...]
+
+
+class Entry(NamedTuple):
+    """What one expression, target or parameter is. `values` are the different texts of what it may be, `sizes` the shapes
+    of those that are tensors."""
+
+    kind: str
+    name: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    values: tuple[str, ...]
+    sizes: tuple[Sizes | None, ...]
+
+
+class Failure(NamedTuple):
+    """A line that must fail, and why."""
+
+    line: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The answer: parts of a file, from line to line, with what is known of each line.
+
+    `notes` say what was assumed, and what could not be followed.
+    """
+
+    path: str
+    lines: tuple[str, ...]
+    parts: tuple[tuple[int, int], ...]
+    entries: tuple[Entry, ...]
+    failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def find_shapes(question: Question, inputs: Sequence[str] = ()) -> Shown:
+    """The shapes in what a question names. Raises `QuestionError` where it cannot be asked."""
+    asked = wanted(question)
+    try:
+        stated = stated_inputs(inputs)
+        if question.name is None and (stated or question.where is not None):
+            raise QuestionError("name what has the inputs that --input and --where speak of: FILE::NAME")
+        program = program_of(question, logged=True)
+        finder = _Finder(program, question, stated)
+        if question.name is None:
+            finder.whole()
+        else:
+            finder.named(question.name, asked)
+        return finder.shown()
+    except UnreadableError as error:
+        found = error.diagnostic
+        raise QuestionError(f"{found.span.path}:{found.span.line}: {found.message}") from None
+    except TargetError as error:
+        raise QuestionError(str(error)) from None
+
+
+class _Finder:
+    """Follows what is asked about, and gathers what was seen."""
+
+    def __init__(self, program: Program, question: Question, stated: tuple[Stated, ...]) -> None:
+        assert program.vm.shape_log is not None
+        self._program = program
+        self._question = question
+        self._stated = stated
+        self._log: ShapeLog = program.vm.shape_log
+        self._nodes: list[ast.stmt] = []
+        self._failures: dict[Failure, None] = {}
+        self._notes: dict[str, None] = {}
+
+    # --- what is followed ------------------------------------------------------------------
+
+    def whole(self) -> None:
+        """The whole file: models and functions that running it did not reach, and then whatever is left."""
+        program, vm = self._program, self._program.vm
+        try:
+            for node in program.source.tree.body:
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_open(program, node):
+                    self._try(node.name)
+            self._rest(lambda: analyze_rest(vm, lambda: None))
+        except OutOfTime:
+            self._notes["the time limit was reached: what is missing was not followed"] = None
+        self._found()
+
+    def named(self, name: str, asked: set[str]) -> None:
+        """A function, class or method."""
+        program = self._program
+        node = _find(program.source.tree, name)
+        if node is not None:
+            self._nodes.append(node)
+        self._log = program.vm.shape_log = ShapeLog(program.vm)
+        try:
+            target = self._target(name)
+        except TargetError:
+            if not isinstance(node, ast.ClassDef) or self._stated or asked:
+                raise
+            self._class(node)
+            return
+        where = target.function.node
+        if program.source.path != program.vm.frame_of(target.function.frame).module.source.path:
+            self._notes[f"{target.name} is not written in this file"] = None
+        elif node is None or not node.lineno <= where.lineno <= (node.end_lineno or 0):
+            self._nodes.append(_around(program.source.tree, where))
+        self._run(target, asked)
+        if isinstance(node, ast.ClassDef):
+            self._class(node)
+
+    def _try(self, name: str) -> None:
+        """A model or function that was not asked for by name."""
+        try:
+            self._run(self._target(name), set())
+        except TargetError:
+            return
+
+    def _target(self, name: str) -> Target:
+        """The function of a name. Making an object of a class is shown, trying whether a function makes a model is not."""
+        program = self._program
+        if isinstance(_find(program.source.tree, name.partition(".")[0]), ast.ClassDef):
+            (target,) = program.targets(name)
+        else:
+            with self._silent():
+                (target,) = program.targets(name)
+        return target
+
+    def _run(self, target: Target, asked: set[str]) -> None:
+        program, vm = self._program, self._program.vm
+        with self._silent():
+            stated = {each.name for each in self._stated}
+            inputs = find_inputs(program, target, asked, stated)
+            library = _library(program.source)
+            inputs = tuple(
+                given._replace(lib=library) if given.lib == "torch" and _says_nothing(target, given.name) else given
+                for given in inputs
+            )
+            lib_of = {each.name: each.lib for each in self._stated if each.lib}
+            inputs = tuple(given._replace(lib=lib_of.get(given.name, given.lib)) for given in inputs)
+        question = self._question
+        if question.name is not None and inputs and not any(given.is_tensor for given in inputs):
+            names = ", ".join(given.name for given in inputs)
+            self._notes[
+                f"nothing shows that a parameter of {target.name} is a tensor ({names}): say so with --input"
+            ] = None
+        bench = Bench(program, target, inputs, where_of(question, vm.facts), question.least)
+        shapes = shapes_of(vm, self._stated, question.least)
+        kinds = {each.name: each.dtype for each in self._stated}
+        bench.given = {
+            given.name: Tensor(given.lib, shapes[given.name], kinds[given.name])
+            for given in inputs
+            if given.name in shapes
+        }
+        trial = self._trial(bench)
+        vm.visited.update(map(id, ast.walk(target.function.node)))  # what comes after a failure is not reached
+        if trial.failure is not None:
+            self._fails(trial.failure.place.path, trial.failure.place.line, trial.failure.text)
+        if not trial.complete:
+            self._notes[f"{target.name}: {trial.reason}"] = None
+
+    def _trial(self, bench: Bench) -> Trial:
+        """A run with inputs of any rank; where layers take several ranks, one with the highest of those, which is said."""
+        before, log = self._log, ShapeLog(self._program.vm)
+        trial = self._logged(bench, Plan(), log)
+        open_ = [n for n, shape in trial.shapes.items() if shape.rank is None and n not in bench.given]
+        if len(open_) == 1 and _by_rank(log):
+            chosen = self._highest(bench, open_[0])
+            if chosen is not None:
+                trial, log = chosen
+        before.take(log)
+        self._program.vm.shape_log = before
+        return trial
+
+    def _highest(self, bench: Bench, name: str) -> tuple[Trial, ShapeLog] | None:
+        """The run with the highest rank that an input may have; None where there is no highest."""
+        vm = self._program.vm
+        if self._logged(bench, Plan(((name, MORE),)), ShapeLog(vm)).passed:
+            return None
+        for rank in range(MAX_RANK, -1, -1):
+            log = ShapeLog(vm)
+            trial = self._logged(bench, Plan(((name, rank),)), log)
+            if trial.passed:
+                said = f"{bench.target.name} is shown for {name} of {rank} axes; it takes others too: see --input"
+                self._notes[said] = None
+                return trial, log
+        return None
+
+    def _logged(self, bench: Bench, plan: Plan, log: ShapeLog) -> Trial:
+        self._program.vm.shape_log = log
+        return bench.run(plan)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        """The methods of a class that nothing has reached."""
+        vm = self._program.vm
+        classes = [cls for cls in vm.classes if getattr(vm.loaded.get(cls.address), "node", None) is node]
+
+        def run() -> None:
+            unsettle_module(vm)
+            vm.loaded = vm.state
+            for cls in classes:
+                analyze_class(vm, cls)
+
+        self._rest(run)
+
+    def _rest(self, run: object) -> None:
+        assert callable(run)
+        self._program.begin(self._program.vm.loaded)
+        self._program.vm.shape_log = self._log
+        run()
+
+    @contextmanager
+    def _silent(self) -> Iterator[None]:
+        """Nothing that is run in here is shown, nor does it count as reached."""
+        vm = self._program.vm
+        log, visited = vm.shape_log, set(vm.visited)
+        vm.shape_log = None
+        try:
+            yield
+        finally:
+            vm.shape_log, vm.visited = log, visited
+
+    # --- what is said ------------------------------------------------------------------------
+
+    def _fails(self, path: str, line: int, message: str) -> None:
+        if path == self._program.source.path:
+            self._failures[Failure(line, message)] = None
+        else:
+            self._notes[f"{path}:{line}: {message}"] = None
+
+    def _found(self) -> None:
+        """The findings of the check itself."""
+        source, hidden = self._program.source, hidden_by(self._program.source)
+        for finding in self._program.vm.findings.values():
+            if (
+                finding.span.path == source.path
+                and rule(finding.code).severity is Severity.ERROR
+                and not hidden(finding)
+            ):
+                self._fails(finding.span.path, finding.span.line, f"[{finding.code}] {finding.message}")
+
+    def shown(self) -> Shown:
+        """What was seen, with names for the sizes."""
+        source = self._program.source
+        parts = _parts(source, self._nodes)
+        functions: dict[object, list[tuple[Place, Value]]] = {}
+        owners = _owners(source.tree)
+        for place, values in self._log.seen.items():
+            for value in values:
+                functions.setdefault(owners.get(place.span.line, 0), []).append((place, value))
+        names = SymbolNames(functions)
+        entries = [
+            entry
+            for place, values in self._log.seen.items()
+            if any(first <= place.span.line <= last for first, last in parts)
+            and (entry := _entry(place, values, names)) is not None
+        ]
+        entries.sort(key=lambda e: (e.line, e.kind == "call", e.end_line, e.end_column, e.column))
+        failures = sorted(f for f in self._failures if any(first <= f.line <= last for first, last in parts))
+        return Shown(source.path, tuple(source.shown_lines), parts, tuple(entries), tuple(failures), tuple(self._notes))
+
+
+def _entry(place: Place, values: Sequence[Value], names: SymbolNames) -> Entry | None:
+    if place.kind == "size":
+        return None
+    options = [option for value in values for option in alternatives(value) if not _is_unknown(option)]
+    if not any(map(holds_tensor, options)):
+        return None
+    shown = {
+        text_of(option, names): tuple(names.sizes(option.shape)) if isinstance(option, Tensor) else None
+        for option in alternatives(union(options))
+    }
+    if len(shown) > MAX_SHOWN:
+        shown = _in_general(shown)
+    return Entry(place.kind, place.name, *place.span[1:], tuple(shown), tuple(shown.values()))
+
+
+def _in_general(shown: dict[str, Sizes | None]) -> dict[str, Sizes | None]:
+    """One shape for many: what differs is unknown. What holds tensors and is none is said to be something else."""
+    tensors = [sizes for sizes in shown.values() if sizes is not None]
+    if not tensors:
+        return {"...": None}
+    general: Sizes = ("...",)
+    if len({len(sizes) for sizes in tensors}) == 1 and not any("..." in sizes for sizes in tensors):
+        general = tuple(axis[0] if len(set(axis)) == 1 else UNKNOWN for axis in zip(*tensors, strict=True))
+    found: dict[str, Sizes | None] = {f"[{', '.join(map(str, general))}]": general}
+    return found if len(tensors) == len(shown) else {**found, "...": None}
+
+
+def _is_unknown(view: Value) -> bool:
+    return not holds_tensor(view) and type(view).__name__ in ("Opaque", "Expr")
+
+
+def _by_rank(log: ShapeLog) -> bool:
+    """Whether something that was seen is of one rank or another."""
+    ranks = (
+        {option.shape.rank for option in value.options if isinstance(option, Tensor)}
+        for values in log.seen.values()
+        for value in values
+        if isinstance(value, Union)
+    )
+    return any(len(each) > 1 for each in ranks)
+
+
+def _parts(source: SourceFile, nodes: Sequence[ast.stmt]) -> tuple[tuple[int, int], ...]:
+    """The lines that are shown, from and to; all of them where nothing is named."""
+    if not nodes:
+        return ((1, len(source.shown_lines)),)
+    found = []
+    for node in nodes:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        found.append((first, node.end_lineno or node.lineno))
+    return tuple(sorted(found))
+
+
+def _owners(tree: ast.Module) -> dict[int, int]:
+    """The first line of the innermost function around each line; lines of the module itself have none."""
+    found: dict[int, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                found[line] = max(found.get(line, 0), node.lineno)
+    return found
+
+
+def _find(tree: ast.Module, name: str) -> ast.stmt | None:
+    """The function, class or method of a name: `Net`, `Net.forward`."""
+    body: list[ast.stmt] = tree.body
+    node: ast.stmt | None = None
+    for part in name.split("."):
+        named = [
+            each
+            for each in body
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and each.name == part
+        ]
+        if not named:
+            return None
+        node = named[-1]
+        body = getattr(node, "body", [])
+    return node
+
+
+def _around(tree: ast.Module, inner: ast.AST) -> ast.stmt:
+    """The statement of the module that holds a function."""
+    line = getattr(inner, "lineno", 1)
+    return next(each for each in reversed(tree.body) if each.lineno <= line)
+
+
+def _is_open(program: Program, node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether running the module left a function, or the method that a model is called by, to be followed."""
+    if isinstance(node, ast.FunctionDef):
+        return is_unvisited(program.vm, node)
+    methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and m.name in ENTRY_POINTS]
+    return any(is_unvisited(program.vm, method) for method in methods)
+
+
+def _says_nothing(target: Target, name: str) -> bool:
+    """Whether a parameter has no annotation."""
+    spec = target.function.node.args
+    return any(a.arg == name and a.annotation is None for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+
+
+def _library(source: SourceFile) -> str:
+    """The library of inputs that say nothing of it."""
+    from distml.ops.dialect import library_of
+
+    imported = {
+        name.partition(".")[0]
+        for node in ast.walk(source.tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom) and not node.level
+            else []
+        )
+    }
+    return library_of(next((each for each in LIBRARIES if each in imported), "torch"))

@@ -1,0 +1,193 @@
+"""What `distml shapes` shows: the values that parameters, targets, results and calls of layers had while a program was followed.
+
+A machine has a `ShapeLog` only while somebody wants to see shapes. What is seen on a path keeps the facts of that path, and
+gains those that hold when the functions around it return: a layer says how many axes its input has, after the input was seen.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from distml.ops import Call
+from distml.values import (
+    NONE,
+    Const,
+    DictRecord,
+    Expr,
+    InstanceRecord,
+    ListRecord,
+    Many,
+    Num,
+    Opaque,
+    Prim,
+    Ref,
+    Tensor,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+    union,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distml.diagnostics.model import Span
+    from distml.interp.machine import Frame, Machine
+
+Kind = Literal["parameter", "assignment", "return", "yield", "call", "size"]
+MAX_DEPTH = 4
+"""Containers in containers are looked into so deep."""
+MAX_ITEMS = 64
+"""Items of one container that are looked at, and different values that are kept of one place."""
+
+
+class Place(NamedTuple):
+    """What was seen, and where: a `size` is an integer with a name, which names the symbol that it is."""
+
+    kind: Kind
+    name: str
+    span: Span
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Other(Value):
+    """Something that holds no tensor, beside tensors."""
+
+    kind: str
+
+
+class ShapeLog:
+    """The different values of each place in the checked file, in the order in which they were seen."""
+
+    def __init__(self, vm: Machine) -> None:
+        self._vm = vm
+        self._waiting: dict[int, dict[Place, dict[Value, None]]] = {}
+        self._seen: dict[Place, dict[Value, None]] = {}
+
+    @property
+    def seen(self) -> dict[Place, tuple[Value, ...]]:
+        """What was seen, by place."""
+        for ident in list(self._waiting):
+            self._keep(self._waiting.pop(ident), self._seen)
+        return {place: tuple(values) for place, values in self._seen.items()}
+
+    def note(self, kind: Kind, node: ast.expr | ast.arg, value: Value, name: str = "") -> None:
+        """A value is seen; what certainly holds no tensor is passed over."""
+        vm = self._vm
+        if not vm.checking:
+            return
+        if isinstance(value, Num) and isinstance(node, ast.Name):
+            kind = "size"
+        saved, vm.recording = vm.recording, None  # what is only looked at is nothing that a call depends on
+        view = value if kind == "size" else view_of(vm, value)
+        vm.recording = saved
+        if view is not None:
+            waiting = self._waiting.setdefault(vm.stack[-1].ident, {})
+            _add(waiting, Place(kind, name or vm.snippet(node), vm.span(node)), [view])
+
+    def take(self, other: ShapeLog) -> None:
+        """Add what another log has seen."""
+        for place, values in other.seen.items():
+            _add(self._seen, place, values)
+
+    def called(self, node: ast.Call, callee: Value, result: Value) -> None:
+        """A call has given a result; only those of objects, such as layers, are kept."""
+        for each in alternatives(callee):
+            if isinstance(each, Ref) and isinstance(self._vm.record(each), InstanceRecord):
+                self.note("call", node, result, self._vm.snippet(node.func))
+                return
+
+    def left(self, frame: Frame, returned: bool) -> None:
+        """A function was left: what was seen in it gains what is known now, if it returned."""
+        vm = self._vm
+        waiting = self._waiting.pop(frame.ident, None)
+        if waiting is None:
+            return
+        if returned:
+            saved, vm.recording = vm.recording, None
+            waiting = {place: _again(vm, values) for place, values in waiting.items()}
+            vm.recording = saved
+        self._keep(waiting, self._waiting.setdefault(vm.stack[-1].ident, {}) if vm.stack else self._seen)
+
+    def _keep(self, waiting: dict[Place, dict[Value, None]], into: dict[Place, dict[Value, None]]) -> None:
+        for place, values in waiting.items():
+            _add(into, place, values)
+
+
+def _add(table: dict[Place, dict[Value, None]], place: Place, values: Iterable[Value]) -> None:
+    known = table.setdefault(place, {})
+    for value in values:
+        if len(known) < MAX_ITEMS:
+            known.setdefault(value)
+
+
+def _again(vm: Machine, values: Iterable[Value]) -> dict[Value, None]:
+    return {again: None for value in values if (again := view_of(vm, value)) is not None}
+
+
+def view_of(vm: Machine, value: Value, depth: int = 0) -> Value | None:
+    """A value with the shapes in it as they are known now; None where it holds no tensor.
+
+    Lists and dicts become tuples of that kind, a list of unknown length a `Many`. What is unknown stays as it is.
+    """
+    if isinstance(value, Tensor):
+        return Tensor(value.lib, vm.facts.shape(value.shape), value.dtype, ident=0)
+    if isinstance(value, Num):
+        return Num(vm.facts.dim(value.dim))
+    if isinstance(value, Opaque | Expr):
+        known = vm.state.get(("shape", value))
+        return value if known is None else Tensor("array", Call(vm, "shapes", "array").shape(value), ident=0)
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(value, Union):
+        return _group(vm, value.options, depth, lambda options: union(list(options)))
+    if isinstance(value, Tup):
+        return _group(vm, value.items, depth, lambda items: Tup(items, value.kind, value.fields))
+    if isinstance(value, Many):
+        item = view_of(vm, value.item, depth + 1)
+        return None if item is None else Many(item)
+    return _object(vm, value, depth) if isinstance(value, Ref) else None
+
+
+def _object(vm: Machine, value: Ref, depth: int) -> Value | None:
+    record = vm.state.get(value.address)
+    if isinstance(record, ListRecord):
+        if record.items is not None:
+            return _group(vm, record.items, depth, lambda items: Tup(items, "list"))
+        return None if record.item is None else view_of(vm, Many(record.item), depth)
+    if isinstance(record, DictRecord) and record.exact:
+        names = tuple(repr(key.value) if isinstance(key, Const) else "..." for key in record.items)
+        return _group(vm, tuple(record.items.values()), depth, lambda items: Tup(items, "dict", names))
+    return None
+
+
+def _group(vm: Machine, parts: tuple[Value, ...], depth: int, build: object) -> Value | None:
+    """What is made of the views of the parts; None where none of them is a tensor."""
+    assert callable(build)
+    if len(parts) > MAX_ITEMS:
+        return None
+    views = [view_of(vm, part, depth + 1) for part in parts]
+    if not any(view is not None and holds_tensor(view) for view in views):
+        return None
+    found: Value = build(tuple(_other(part) if view is None else view for part, view in zip(parts, views, strict=True)))
+    return found
+
+
+def holds_tensor(view: Value) -> bool:
+    """Whether there is a tensor in a view."""
+    if isinstance(view, Union):
+        return any(map(holds_tensor, view.options))
+    if isinstance(view, Tup):
+        return any(map(holds_tensor, view.items))
+    return holds_tensor(view.item) if isinstance(view, Many) else isinstance(view, Tensor)
+
+
+def _other(value: Value) -> Value:
+    if value == NONE or isinstance(value, Other):
+        return value
+    if isinstance(value, Const):
+        return Other(type(value.value).__name__)
+    return Other(value.kind if isinstance(value, Prim) else "int" if isinstance(value, Num) else "...")

@@ -1,0 +1,130 @@
+"""`distml shapes` as a command: forms, exit codes, one line for wrong use, nothing run and nothing that drives a terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from distml.cli.main import main
+
+NET = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x):
+        y = self.conv(x)
+        return y.mean((2, 3))
+"""
+
+
+@pytest.fixture(autouse=True)
+def program(folder: Path) -> Path:
+    path = folder / "net.py"
+    path.write_text(NET)
+    return path
+
+
+def distml(*arguments: str) -> int:
+    return main(["shapes", *arguments])
+
+
+def test_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert distml("net.py::Net.forward", "--input", "x: float[b, 3, h, w]") == 0
+    assert capsys.readouterr().out == (
+        "10 |     def forward(self, x):      x: [b, 3, h, w]\n"
+        "11 |         y = self.conv(x)       y: [b, 8, h - 2, w - 2]\n"
+        "12 |         return y.mean((2, 3))  return: [b, 8]\n"
+    )
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert distml("net.py::Net.forward", "--input", "x: float[2, 3, 9, w]", "--format", "json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"path", "shapes", "failures", "notes"}
+    assert (found["path"], found["failures"], found["notes"]) == ("net.py", [], [])
+    assert [(each["kind"], each["name"], each["line"], each["column"]) for each in found["shapes"]] == [
+        ("parameter", "x", 10, 23),
+        ("assignment", "y", 11, 9),
+        ("call", "self.conv", 11, 13),
+        ("return", "return", 12, 16),
+    ]
+    assert found["shapes"][1]["values"] == [{"text": "[2, 8, 7, w - 2]", "shape": [2, 8, 7, "w - 2"]}]
+
+
+def test_color_only_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    assert distml("net.py") == 0
+    assert "\x1b" not in capsys.readouterr().out
+    assert distml("net.py", "--color", "always") == 0
+    assert "\x1b[1;32m" in capsys.readouterr().out
+
+
+def test_what_must_fail_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert distml("net.py::Net", "--input", "x: float[2, 4, 9, 9]") == 1
+    out = capsys.readouterr().out
+    assert "fails: conv needs 3 input channels, gets 4" in out
+    assert "return:" not in out
+
+
+def test_nothing_of_the_file_is_run_or_drives_a_terminal(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program.write_text(
+        "import torch\nopen('ran', 'w')\nx = torch.zeros(2)  # \x1b]0;owned\x07 \u202e\nx\u0301 = x\nraise SystemExit(3)\n"
+    )
+    assert distml("net.py", "--color", "always") == 0
+    out = capsys.readouterr().out
+    assert not (program.parent / "ran").exists()
+    assert "\x1b]" not in out and "\x07" not in out and "\u202e" not in out
+    assert "\\x1b]0;owned\\x07 \\u202e" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["absent.py"], "no such file: absent.py"),
+        (["."], ". is a folder: name one file"),
+        (["net.py::Nat"], "has no function or class 'Nat'"),
+        (["net.py::Net.run"], "has no method 'run'"),
+        (["net.py::Net", "--where", "y.shape[0] > 1"], "has no input 'y'"),
+        (["net.py::Net", "--where", "x.shape[0] >"], "--where"),
+        (["net.py::Net", "--where", " "], "--where is empty"),
+        (["net.py::Net", "--input", "y: float[3]"], "has no input 'y'"),
+        (["net.py::Net", "--input", "x: \x1b[31m"], "is not an input with its shape"),
+        (["net.py", "--input", "x: float[3]"], "name what has the inputs"),
+        (["broken.py"], "broken.py:1"),
+        (["bytes.py"], "bytes.py:1"),
+        (["deep.py"], "deep.py:1"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_code_2(
+    folder: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "broken.py").write_text("def f(:\n")
+    (folder / "bytes.py").write_bytes(b"x = '\xff\xfe\x00'\n")
+    (folder / "deep.py").write_text("x = " + "(" * 3000 + ")" * 3000)
+    assert distml(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "\x1b" not in captured.err
+    assert says in captured.err
+
+
+def test_a_notebook_is_shown_by_its_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = {"cell_type": "code", "metadata": {}, "source": ["import torch\n", "x = torch.zeros(2, 3)\n"], "outputs": []}
+    book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (folder / "net.ipynb").write_text(json.dumps(book))
+    assert distml("net.ipynb") == 0
+    assert "x = torch.zeros(2, 3)  x: [2, 3]\n" in capsys.readouterr().out
+
+
+def test_names_that_are_not_functions(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program.write_text(NET + "\n\nclass Box:\n    def __init__(self, n):\n        self.x = torch.zeros(n, 2)\n")
+    assert distml("net.py::Box") == 0
+    assert "self.x: [n, 2]" in capsys.readouterr().out
