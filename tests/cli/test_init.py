@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distml.cli.adopting import HOOKS, WORKFLOW, CannotAddError, with_hooks, with_table
+from distml.cli.adopting import HOOKS, WORKFLOW, CannotAddError, with_hooks, with_table, workflow
 from distml.cli.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +62,63 @@ def test_other_styles_are_refused(text: str) -> None:
         with_hooks(text, ADDRESS, REVISION)
 
 
+ITEM = "- repo: https://a\n  rev: v1\n  hooks:\n  - id: x\n"
+LOCAL = "repos:\n- repo: local\n  hooks:\n  - id: x\n    name: x\n    language: system\n    entry: "
+STYLES = [
+    "repos: null\n",
+    "repos: ~  # none yet\n",
+    "repos: [\n]\n",
+    '"repos":\n' + ITEM,
+    "repos :\n" + ITEM,
+    "? repos\n: - repo: https://a\n    rev: v1\n    hooks: []\n",
+    "repos:\n-\n  repo: https://a\n  rev: v1\n  hooks:\n  - id: x\n",
+    "repos:\n" + ITEM + "...\n",
+    "%YAML 1.1\n---\nrepos:\n" + ITEM,
+    "\ufeffrepos:\n" + ITEM,
+    LOCAL + "|+\n      a\n\n\nfail_fast: true\n",
+    LOCAL + "|\n      a\n\n      # no comment\n",
+    LOCAL + '"a\nb"\n',
+    LOCAL + "a\n      b  # a comment\n  # another\nci: {}\n",
+    "x: &x\n- id: z\nrepos:\n- repo: local\n  hooks: *x",
+    "repos:\n- {repo: https://a, rev: v1,\nhooks: [{id: x}]}\n",
+    "x: |\n repos:\n - a\nrepos:\n" + ITEM,
+    "# distml-shapes one day\nexclude: ^distml-shapes/\nrepos:\n" + ITEM.replace("id: x", "id: distml-shapes-too"),
+]
+HOPELESS = [
+    "repos:\n  [{repo: https://a, rev: v1, hooks: [{id: x}]}]\n",
+    "repos: !!seq\n" + ITEM,
+    "repos: []\nrepos: []\n",
+    "repos:\n- repo: [\n",
+    "repos:\n-\trepo: https://a\n\trev: v1\n",
+    "repos:\n- repo: a\x0c\n",
+    "repos: 3\n",
+    "x:\n  repos:\n  - a\n",
+]
+REVISIONS = ["v1", "1.0", "1234567", "1e5", "0b11", "0x1f", "2024-01-01", "on", "Null", "n"]
+
+
+@pytest.mark.parametrize("text", STYLES)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_whatever_yaml_allows_is_read_again_with_one_entry_more(text: str, end: str) -> None:
+    text = text.replace("\n", end)
+    for revision in REVISIONS:
+        expected = yaml.safe_load(text)
+        expected["repos"] = [*(expected["repos"] or []), {**ADDED, "rev": revision}]
+        assert yaml.safe_load(with_hooks(text, ADDRESS, revision)) == expected
+
+
+@pytest.mark.parametrize("text", HOPELESS)
+def test_what_cannot_be_made_longer_is_refused(text: str) -> None:
+    with pytest.raises(CannotAddError):
+        with_hooks(text, ADDRESS, REVISION)
+
+
+@pytest.mark.parametrize("branch", [*REVISIONS, "a/b", "release-1"])
+def test_a_branch_is_a_name(branch: str) -> None:
+    started = yaml.safe_load(workflow("o/d", "abc", branch))[True]
+    assert started["push"]["branches"] == [branch]
+
+
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n"])
 def test_an_empty_file_gets_a_list(text: str) -> None:
     assert yaml.safe_load(with_hooks(text, ADDRESS, REVISION)) == {"repos": [ADDED]}
@@ -83,7 +140,7 @@ def test_the_table_is_added_once(tables: list[str], end: str, closed: bool) -> N
     assert with_table(added) == added
 
 
-@pytest.mark.parametrize("text", ["tool = {ruff = {}}\n", "tool = 3\n", "[a\n"])
+@pytest.mark.parametrize("text", ["tool = {ruff = {}}\n", "tool = 3\n", "[a\n", "[[tool]]\nx = 1\n"])
 def test_no_table_where_none_can_follow(text: str) -> None:
     with pytest.raises(CannotAddError):
         with_table(text)
