@@ -230,3 +230,41 @@ def test_what_is_no_file_is_not_waited_for(project: Path, name: str) -> None:
     assert done.returncode == 2
     assert "not a regular file" in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_a_closed_standard_input_is_no_terminal(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["init", *GIVEN]) == 2
+    assert "not a terminal" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("checks.yaml", "jobs:\n  a:\n    steps:\n      - uses: someone/distml@v1\n", "checks.yaml has it already"),
+        ("a.yml", "jobs:\n  a:\n    steps:\n      - name: x\n        uses: 'o/distml@v1'\n", "a.yml has it already"),
+        ("distml.yml", "name: x\n", "does not run the Action"),
+        ("distml.yml", "# uses: someone/distml@v1\n", "does not run the Action"),
+    ],
+)
+def test_only_a_workflow_that_runs_the_action_has_it(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, said: str
+) -> None:
+    workflows = project / ".github" / "workflows"
+    workflows.mkdir(parents=True)
+    (workflows / name).write_text(text)
+    assert main(["init", "workflow", "--yes", *GIVEN]) == (0 if "already" in said else 2)
+    assert said in capsys.readouterr().out
+    assert [(each.name, each.read_text()) for each in workflows.iterdir()] == [(name, text)]
+
+
+def test_the_table_goes_where_distml_reads_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "part" / "deep").mkdir(parents=True)
+    (project / "part" / "pyproject.toml").write_text("[project]\n")
+    monkeypatch.chdir(project / "part" / "deep")
+    before = (project / "pyproject.toml").read_text()
+    assert main(["init", "table", "--yes"]) == 0
+    assert "distml" in tomllib.loads((project / "part" / "pyproject.toml").read_text())["tool"]
+    assert (project / "pyproject.toml").read_text() == before

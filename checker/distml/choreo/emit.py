@@ -39,14 +39,17 @@ class _Program:
     def __init__(self, checked: Checked) -> None:
         self.checked, self.module = checked, checked.module
         self.units: dict[str, ast.stmt] = {}
+        every: dict[str, Definition | Function] = {**self.module.classes, **self.module.functions}
+        self.meant = {f"{name}_{role}": (unit, role) for name, unit in every.items() for role in unit.roles}
+        """What the name of a projection is of: names and roles may have `_` in them."""
 
     def text(self, role: str) -> str:
         units: list[Definition | Function] = [*self.module.classes.values(), *self.module.functions.values()]
         for unit in units:
             if role in unit.roles:
                 self._require(unit, role)
-        order = [*self.module.classes, *self.module.functions]
-        body = sorted(self.units.items(), key=lambda each: (order.index(each[0].rpartition("_")[0]), each[0]))
+        order = list(self.meant.values())
+        body = sorted(self.units.items(), key=lambda each: (order.index(self.meant[each[0]]), each[0]))
         projected = [node for _, node in body]
         local = self._local(projected)
         wire = [*_wire(local), _protocol(self.module.tree)]
@@ -61,11 +64,9 @@ class _Program:
         self.units[name] = ast.Pass()
         node = self._class(unit, role) if isinstance(unit, Definition) else self._function(unit, role, name)
         self.units[name] = node
-        every: dict[str, Definition | Function] = {**self.module.classes, **self.module.functions}
         for used in _used(node):
-            other, _, theirs = used.rpartition("_")
-            if other in every and theirs in every[other].roles:
-                self._require(every[other], theirs)
+            if used in self.meant:
+                self._require(*self.meant[used])
 
     def _class(self, definition: Definition, role: str) -> ast.ClassDef:
         bases: list[ast.expr] = []

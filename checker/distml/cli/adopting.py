@@ -70,8 +70,8 @@ def with_hooks(text: str, address: str, revision: str) -> str:
         return text
     head, tail = text[: place.start], text[place.end :]
     if head and not head.endswith("\n"):
-        rest, newline, tail = tail.partition("\n")
-        head += rest.rstrip("\r") + end if place.start != place.end or newline or rest.strip() else end
+        rest, _, tail = tail.partition("\n")
+        head = (head + rest).rstrip(" \r" if place.start != place.end else "\r") + end
     added = head + "".join(place.indent + line + end for line in block) + tail
     if not _only_longer(before, _events(added)):
         raise CannotAddError(f"its list `repos:` cannot be made longer; add by hand: {', '.join(HOOKS)}")

@@ -19,6 +19,7 @@ SUMMARY = "Add distml to a project: the pre-commit hooks, the workflow of the Ac
 
 PARTS = ("hook", "workflow", "table")
 _ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@:/._~+-]*")
+_RUNS = re.compile(r"""^\s*(- )?uses:\s*["']?[\w.-]+/distml@""", re.MULTILINE)
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 
 
@@ -94,9 +95,11 @@ def _workflow(root: str, options: Namespace) -> _Change | str:
     from distml.cli.adopting import workflow
 
     path = os.path.join(".github", "workflows", "distml.yml")
-    before = _text(root, path)
-    if before is not None:
-        return _Change(path, before, before)
+    there = _checking(root)
+    if there is not None:
+        return there
+    if _text(root, path) is not None:
+        return f"{path} is there already and does not run the Action"
     source = _source(options)
     if isinstance(source, str):
         return source
@@ -108,16 +111,35 @@ def _workflow(root: str, options: Namespace) -> _Change | str:
     return _Change(path, None, workflow(found[1], source[1], options.branch))
 
 
+def _checking(root: str) -> _Change | None:
+    """The workflow that runs the Action already, whoever wrote it; None if there is none."""
+    folder = os.path.join(".github", "workflows")
+    try:
+        names = sorted(os.listdir(os.path.join(root, folder)))
+    except OSError:
+        return None
+    for name in (each for each in names if each.endswith((".yml", ".yaml"))):
+        text = _text(root, os.path.join(folder, name))
+        if text is not None and _RUNS.search(text):
+            return _Change(os.path.join(folder, name), text, text)
+    return None
+
+
 def _table(root: str, _options: Namespace) -> _Change | str:
     from distml.cli.adopting import CannotAddError, with_table
+    from distml.source.roots import upward
 
-    before = _text(root, "pyproject.toml")
-    if before is None:
-        return "there is no pyproject.toml; distml works without one"
-    try:
-        return _Change("pyproject.toml", before, with_table(before))
-    except CannotAddError as error:
-        return f"pyproject.toml: {error}"
+    for folder in upward(os.path.realpath(os.curdir)):  # the nearest, as it is looked for when distml runs
+        path = os.path.relpath(os.path.join(folder, "pyproject.toml"), root)
+        before = _text(root, path)
+        if before is not None:
+            try:
+                return _Change(path, before, with_table(before))
+            except CannotAddError as error:
+                return f"{path}: {error}"
+        if folder == root:
+            break
+    return "there is no pyproject.toml; distml works without one"
 
 
 _MAKERS: dict[str, Callable[[str, Namespace], _Change | str]] = {"hook": _hook, "workflow": _workflow, "table": _table}
@@ -176,7 +198,7 @@ def _patch(change: _Change) -> str:
 
 def _agreed(change: _Change) -> bool:
     """Ask at the terminal. Raises `ConfigError` where standard input is no terminal."""
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise ConfigError("standard input is not a terminal: --yes writes without asking, --diff prints the patch")
     say(f"Write {change.path}? [y/N]")
     sys.stdout.flush()

@@ -38,10 +38,14 @@ def run(options: Namespace) -> int:
     """Project; 1 where the choreography is refused."""
     if options.diagram and options.role is not None:
         raise ConfigError("--diagram shows all roles: it takes no --role")
+    if options.output == "":
+        raise ConfigError("--output names no folder")
     path, found = Path(options.file), projected(options.file, options.role, options.infer_selects)
     show(found)
     if found.findings:
         return 1
+    if not found.files:
+        raise ConfigError(f"no choreography in {path}")
     programs = _diagrams(path, found) if options.diagram else _programs(path, found, options.infer_selects)
     if options.output is None:
         for each in programs:
@@ -62,10 +66,10 @@ class _Program(NamedTuple):
 def projected(file: str, role: str | None, infer_selects: bool) -> Projection:
     """The projections of a file. Raises ConfigError where it cannot be read or has no such role."""
     from distml.choreo.project import UnknownRoleError, project_source
-    from distml.source.reading import UnreadableError
+    from distml.source.reading import UnreadableError, read_bytes
 
     try:
-        text, origins = Path(file).read_text("utf-8"), _origins(file)
+        text, origins = read_bytes(file, file).decode(), _origins(file)
         return project_source(text, file, role=role, infer_selects=infer_selects, origins=origins)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {file}: {error}") from None
