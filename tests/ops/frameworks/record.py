@@ -15,6 +15,7 @@ from typing import Any
 from ops.frameworks.drawing import COUNT
 from ops.frameworks.functions import TENSORFLOW
 from ops.frameworks.layers import KERAS
+from ops.frameworks.preprocessing import OPERATIONS, PREPROCESSING
 
 
 def made(value: Any, zeros: Callable[..., Any]) -> Any:
@@ -77,7 +78,9 @@ def keras() -> Iterator[dict[str, Any]]:
     def zeros(sizes: list[int]) -> Any:
         return library.Input(batch_shape=tuple(sizes))
 
-    for name, draw in KERAS.items():
+    for name, draw in (KERAS | PREPROCESSING).items():
+        if not hasattr(library.layers, name):
+            continue
         for _ in range(COUNT):
             args, kwargs, inputs = draw(name)
             line = {"name": f"keras.layers.{name}", "args": args, "kwargs": kwargs, "inputs": inputs}
@@ -89,6 +92,21 @@ def keras() -> Iterator[dict[str, Any]]:
                 return layer(given if len(given) > 1 else given[0])
 
             yield run(line, call)
+    if hasattr(library, "ops"):
+        yield from operations(library.ops)
+
+
+def operations(library: Any) -> Iterator[dict[str, Any]]:
+    """Calls of keras.ops."""
+    for name, draw in OPERATIONS.items():
+        for _ in range(COUNT):
+            called, args, kwargs = draw()
+            function: Any = library
+            for part in called.split("."):
+                function = getattr(function, part)
+            given = [made(arg, lambda sizes, kind, _: library.zeros(sizes, kind)) for arg in args]
+            line = {"name": f"keras.ops.{name}", "args": args, "kwargs": kwargs}
+            yield run(line, lambda f=function, given=given, kwargs=kwargs: f(*given, **kwargs))  # type: ignore[misc]
 
 
 def main() -> None:

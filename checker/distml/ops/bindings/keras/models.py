@@ -5,6 +5,7 @@ https://keras.io/api/models
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.keras.base import INPUT_SHAPE, LAYER, placeholder
@@ -13,7 +14,7 @@ from distml.ops.bindings.tensorflow.data import element_of
 from distml.ops.call import NONE
 from distml.ops.registry import attribute, layer, op
 from distml.shapes import Dim, Shape, Symbol
-from distml.values import InstanceRecord, ListRecord, Many, Opaque, Ref, Tensor, Tup, Value
+from distml.values import Const, DictRecord, InstanceRecord, ListRecord, Many, Opaque, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -81,21 +82,43 @@ class Model:
         """The outputs for inputs of these sizes."""
         if INPUTS not in attrs:
             return call.unknown()
-        wanted, given = _listed(call, attrs[INPUTS]), _listed(call, inputs)
-        if wanted is None or given is None or len(wanted) != len(given) or _listed(call, attrs[OUTPUTS]) is None:
+        wanted, given = parts(call, attrs[INPUTS]), parts(call, inputs)
+        if wanted is None or given is None or parts(call, attrs[OUTPUTS]) is None:
             return call.unknown()
         sizes: dict[Symbol, Dim] = {}
-        for one, other in zip(wanted, given, strict=True):
-            _fit(call, one, call.shape(other), sizes)
-        return _with_sizes(call, attrs[OUTPUTS], sizes, _oldest(call, wanted))
+        # What is given by the names of inputs may be any of them.
+        for key in wanted if wanted.keys() == given.keys() else ():
+            _fit(call, wanted[key], call.shape(given[key]), sizes)
+        return _with_sizes(call, attrs[OUTPUTS], sizes, _oldest(call, tuple(wanted.values())))
+
+
+def parts(call: Call, structure: Value) -> dict[Value, Tensor] | None:
+    """The tensors of one input, a list or a dict of them, by place or name; None where they are not all known."""
+    record = call.world.record(structure) if isinstance(structure, Ref) else None
+    items = (structure,) if isinstance(structure, Tensor) else call.items(structure)
+    if items is None:
+        return None
+    places: list[Value] = [Const(place) for place in range(len(items))]
+    found = record.items if isinstance(record, DictRecord) else dict(zip(places, items, strict=True))
+    known = {key: item for key, item in found.items() if isinstance(item, Tensor)}
+    return known if len(known) == len(found) else None
+
+
+def _alike(call: Call, structure: Value, made: dict[Value, Tensor]) -> Value:
+    """These tensors, arranged as others are."""
+    if isinstance(structure, Tensor):
+        return made[Const(0)]
+    record = call.world.record(structure) if isinstance(structure, Ref) else None
+    if isinstance(record, DictRecord):
+        return call.world.allocate(DictRecord(dict(made)))
+    tensors = tuple(made.values())
+    return replace(structure, items=tensors) if isinstance(structure, Tup) else call.list_of(tensors)
 
 
 def _listed(call: Call, structure: Value) -> tuple[Tensor, ...] | None:
-    """The tensors of one input or of a list of them; None where they are not all known."""
-    items = (structure,) if isinstance(structure, Tensor) else call.items(structure)
-    if items is None or not all(isinstance(item, Tensor) for item in items):
-        return None
-    return tuple(item for item in items if isinstance(item, Tensor))
+    """The tensors of one input or of several; None where they are not all known."""
+    found = parts(call, structure)
+    return None if found is None else tuple(found.values())
 
 
 def _oldest(call: Call, inputs: tuple[Tensor, ...]) -> int:
@@ -128,20 +151,18 @@ def _fit(call: Call, wanted: Tensor, given: Shape, sizes: dict[Symbol, Dim]) -> 
 
 def _with_sizes(call: Call, outputs: Value, sizes: dict[Symbol, Dim], oldest: int) -> Value:
     """The outputs of a graph where its placeholders have these sizes; what else was unknown in it is so anew."""
-    if isinstance(outputs, Tensor):
-        shape = call.shape(outputs)
-        if shape.dims is None:
-            return call.unranked(outputs.dtype)
-        for dim in shape.dims:
-            for symbol in dim.symbols():
-                if symbol not in sizes and symbol.serial >= oldest:
-                    (fresh,) = call.symbol(symbol.name, symbol.low).symbols()
-                    sizes[symbol] = Dim.symbol(fresh)
-        return call.tensor(Shape(tuple(dim.substitute(sizes) for dim in shape.dims)), outputs.dtype, "tensorflow")
-    items = call.items(outputs)
-    if items is None:
-        return call.unknown()
-    return call.list_of([_with_sizes(call, item, sizes, oldest) for item in items])
+    made = {}
+    for key, tensor in (parts(call, outputs) or {}).items():
+        shape = call.shape(tensor)
+        for symbol in [symbol for dim in shape.dims or () for symbol in dim.symbols()]:
+            if symbol not in sizes and symbol.serial >= oldest:
+                (fresh,) = call.symbol(symbol.name, symbol.low).symbols()
+                sizes[symbol] = Dim.symbol(fresh)
+        dims = None if shape.dims is None else tuple(dim.substitute(sizes) for dim in shape.dims)
+        made[key] = (
+            call.unranked(tensor.dtype) if dims is None else call.tensor(Shape(dims), tensor.dtype, "tensorflow")
+        )
+    return _alike(call, outputs, made)
 
 
 @layer(SEQUENTIAL)
@@ -272,11 +293,16 @@ def compile_(call: Call, self: Value, *args: Value, **options: Value) -> Value:
 
 
 def _batch(call: Call, value: Value) -> Value:
-    """Some rows of an array, on their way through a model."""
-    shape = call.shape(value)
-    if not isinstance(value, Tensor) or not shape.dims:
-        return call.unknown()
-    return call.tensor(Shape((call.symbol("batch", 1), *shape.dims[1:])), call.dtype(value), "tensorflow")
+    """Some rows of arrays, on their way through a model."""
+    found, rows, made = parts(call, value) or {}, call.symbol("batch", 1), {}
+    if len(found) == 1 and not isinstance(value, Tensor):
+        return call.unknown()  # versions of Keras differ in whether they unwrap it
+    for key, tensor in found.items():
+        dims = call.shape(tensor).dims
+        if not dims:
+            return call.unknown()
+        made[key] = call.tensor(Shape((rows, *dims[1:])), call.dtype(tensor), "tensorflow")
+    return _alike(call, value, made) if made else call.unknown()
 
 
 def _same_length(call: Call, inputs: Tensor, labels: Tensor) -> None:
@@ -289,29 +315,39 @@ def _same_length(call: Call, inputs: Tensor, labels: Tensor) -> None:
 
 def _pass(call: Call, self: Value, inputs: Value, labels: Value) -> None:
     """A batch goes through the model, and its labels meet the output in the loss."""
-    if isinstance(inputs, Tensor) and isinstance(labels, Tensor):
-        _same_length(call, inputs, labels)
-    data = _batch(call, inputs) if isinstance(inputs, Tensor) else inputs
-    if not isinstance(data, Tensor):
+    given, wanted = parts(call, inputs), parts(call, labels) or {}
+    if not given:
         return
-    output = call.apply(self, data)
+    for tensor in wanted.values():
+        _same_length(call, next(iter(given.values())), tensor)
+    data = _batch(call, inputs)
+    output = NONE if isinstance(data, Opaque) else call.apply(self, data)
+    made = parts(call, output) or {}
+    if made.keys() != wanted.keys():
+        return
     loss = (call.attrs(self) or {}).get(LOSS, NONE)
-    if isinstance(output, Tensor) and isinstance(labels, Tensor):
-        known = call.shape(labels)
-        first = call.facts.axis(call.shape(output), 0)
-        if known.dims and first is not None and call.shape(output).dims is not None:
-            checked(call, loss, Shape((first, *known.dims[1:])), call.shape(output))
+    for key, tensor in made.items():
+        known, shape = call.shape(wanted[key]), call.facts.shape(call.shape(tensor))
+        if known.dims and shape.dims:
+            checked(call, _loss_of(call, loss, key), Shape((shape.dims[0], *known.dims[1:])), shape)
+
+
+def _loss_of(call: Call, loss: Value, key: Value) -> Value:
+    """The loss of one of the outputs: the one for all, or its own."""
+    record = call.world.record(loss) if isinstance(loss, Ref) else None
+    if isinstance(record, DictRecord):
+        return record.items.get(key, NONE)
+    items = call.items(loss) if isinstance(record, ListRecord) or isinstance(loss, Tup) else None
+    if items is None:
+        return loss
+    place = key.value if isinstance(key, Const) else None
+    return items[place] if isinstance(place, int) and place < len(items) else NONE
 
 
 def _trained_on(call: Call, self: Value, data: Value, labels: Value) -> None:
     element = element_of(call, data)
-    if element is None:
-        if isinstance(data, Tensor):
-            _pass(call, self, data, labels)
-        return
-    pair = element.items if isinstance(element, Tup) else (element,)
-    if isinstance(pair[0], Tensor):
-        _pass(call, self, pair[0], pair[1] if len(pair) > 1 else NONE)
+    pair = (data, labels) if element is None else element.items if isinstance(element, Tup) else (element,)
+    _pass(call, self, pair[0], pair[1] if len(pair) > 1 else NONE)
 
 
 @op(f"{MODEL}.fit")
@@ -339,14 +375,17 @@ def predict(call: Call, self: Value, x: Value = NONE, *args: Value, **options: V
     """https://keras.io/api/models/model_training_apis/#predict-method: an array of NumPy, one row an input."""
     element = element_of(call, x)
     given = element.items[0] if isinstance(element, Tup) and element.items else element if element is not None else x
-    if not isinstance(given, Tensor) or not call.shape(given).dims:
-        return call.unknown()
-    output = call.apply(self, _batch(call, given))
-    if not isinstance(output, Tensor) or not call.shape(output).dims:
-        return call.unknown()
-    rows = None if element is not None else call.facts.axis(call.shape(given), 0)
+    data = _batch(call, given)
+    output = NONE if isinstance(data, Opaque) else call.apply(self, data)
+    first = next(iter((parts(call, given) or {}).values()), None)
+    rows = None if element is not None or first is None else call.facts.axis(call.shape(first), 0)
     count = call.symbol("rows") if rows is None else rows
-    return call.tensor(Shape((count, *call.shape(output).head[1:])), output.dtype, "numpy")
+    made = parts(call, output)
+    shapes = {key: call.shape(tensor) for key, tensor in (made or {}).items()}
+    if made is None or not all(shape.dims for shape in shapes.values()):
+        return call.unknown()
+    arrays = {key: call.tensor(Shape((count, *shapes[key].head[1:])), made[key].dtype, "numpy") for key in made}
+    return _alike(call, output, arrays)
 
 
 @op(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.bindings.keras.base import FEATURES, define, require_features, unbuilt
 from distml.ops.rules.axes import replace_axes
 from distml.ops.rules.layers import attribute_of, size
-from distml.values import NONE, Const, InstanceRecord, Lib, Ref, Tensor, Value
+from distml.values import NONE, Const, InstanceRecord, Lib, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +60,61 @@ for _name, _count in _STATES.items():
         _recurrent(_count),
         _name,
     )
+
+
+def _make_cell(call: Call, units: Value) -> Attrs:
+    return {"units": attribute_of(call, units, size(call, units, "units", 1)), FEATURES: unbuilt(call)}
+
+
+def _run_cell(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
+    """One step: the output and the states."""
+    shape = call.facts.shape(call.shape(inputs))
+    if shape.rank != 2:
+        return call.unknown()
+    require_features(call, attrs, shape)
+    return Tup((call.tensor([call.facts.axis(shape, 0), call.dim(attrs["units"])], "float"), call.unknown("states")))
+
+
+define(
+    f"{_BEFORE} * -recurrent_activation='sigmoid' {_AFTER} -reset_after=True -unit_forget_bias=True -implementation=2",
+    _make_cell,
+    _run_cell,
+    *(f"{name}Cell" for name in _STATES),
+)
+define("cells", lambda call, cells: {"cells": cells}, lambda call, *args, **kwargs: call.unknown(), "StackedRNNCells")
+
+
+def _make_steps(call: Call, cell: Value, sequences: Value, state: Value) -> Attrs:
+    return {"cell": cell, "return_sequences": sequences, "return_state": state}
+
+
+def _last_cell(call: Call, cell: Value) -> Attrs:
+    """The cell whose output is that of all: the last of several."""
+    record = call.world.record(cell) if isinstance(cell, Ref) else None
+    if isinstance(record, InstanceRecord):
+        cells = record.attrs.get("cells")
+        known = isinstance(record.cls, Lib) and record.cls.name.startswith("keras.layers.") and record.exact
+        return (record.attrs if cells is None else _last_cell(call, cells)) if known else {}
+    items = call.items(cell)
+    return _last_cell(call, items[-1]) if items else {}
+
+
+def _steps(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
+    """https://keras.io/api/layers/recurrent_layers/rnn: the last output of a cell, or all of them"""
+    shape = call.facts.shape(call.shape(inputs))
+    units, every = call.dim(_last_cell(call, attrs["cell"]).get("units", NONE)), call.flag(attrs["return_sequences"])
+    if shape.rank != 3 or units is None or every is None or call.flag(attrs["return_state"]) is not False:
+        return call.unknown()
+    return call.tensor([*shape.head[: 1 + every], units], "float")
+
+
+define(
+    "cell return_sequences=False return_state=False -go_backwards=False -stateful=False -unroll=False -time_major=False"
+    " -zero_output_for_mask=False",
+    _make_steps,
+    _steps,
+    "RNN",
+)
 
 
 def _wrapping(call: Call, layer: Value, merge: Value) -> Attrs:

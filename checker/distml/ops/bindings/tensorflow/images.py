@@ -82,7 +82,7 @@ def patches(call: Call, images: Value, sizes: Value, strides: Value, rates: Valu
         return call.tensor([None] * 4, kind_of(images))
     known = [dim for dim in window if dim is not None]
     inside = product(call, [known[1], known[2], shape.dims[3]])
-    counts = [_places(shape.dims[at], window[at], _at(steps, at), _at(spread, at), mode) for at in (1, 2)]
+    counts = [places(shape.dims[at], window[at], _at(steps, at), _at(spread, at), mode) for at in (1, 2)]
     return call.tensor([shape.dims[0], *counts, inside], kind_of(images))
 
 
@@ -90,7 +90,7 @@ def _at(sizes: tuple[Dim | None, ...] | None, index: int) -> Dim | None:
     return sizes[index] if sizes is not None and len(sizes) == 4 else None
 
 
-def _places(size: Dim | None, window: Dim | None, step: Dim | None, rate: Dim | None, mode: object) -> Dim | None:
+def places(size: Dim | None, window: Dim | None, step: Dim | None, rate: Dim | None, mode: object) -> Dim | None:
     """How many windows fit along an axis; None where that is not known."""
     numbers = [None if dim is None else dim.constant for dim in (size, window, step, rate)]
     if not isinstance(mode, str) or any(number is None for number in numbers):
