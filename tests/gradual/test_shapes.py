@@ -267,6 +267,20 @@ def test_two_sizes_have_two_names(tmp_path: Path) -> None:
     assert first == f"([n, {names['y'][0][1:-1]}], n)"
 
 
+def test_calls_that_differ_only_in_unknown_sizes_are_shown_once(tmp_path: Path) -> None:
+    calls = "def g(a: torch.Tensor, b: torch.Tensor):\n    return f(a.reshape(-1, 3)), f(b.reshape(-1, 3)), f(b.reshape(-1, 4))\n"
+    shown = shapes(tmp_path, TORCH + "def f(x):\n    y = x.t()\n    return x @ y\n\n\n" + calls)
+    values = {each.name: each.values for each in shown.entries if each.line < 9}
+    assert [len(values[name]) for name in ("x", "return")] == [2, 2], values
+
+
+def test_what_no_call_comes_to_is_not_shown(tmp_path: Path) -> None:
+    program = (
+        TORCH + "def f(x, deep):\n    if deep:\n        y = x.t()\n    return x\n\n\nf(torch.zeros(2, 3), False)\n"
+    )
+    assert {each.values for each in shapes(tmp_path, program).entries} == {("[2, 3]",)}
+
+
 def test_many_shapes_of_one_line_become_one(tmp_path: Path) -> None:
     program = TORCH + "for n in range(9):\n    x = torch.zeros(2, n)\n"
     (entry,) = shapes(tmp_path, program).entries

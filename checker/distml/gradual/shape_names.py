@@ -6,6 +6,7 @@ nowhere have the usual ones. Where two sizes of one function would be called the
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from distml.gradual.naming import usual_names
@@ -13,11 +14,13 @@ from distml.shapes import Dim, Shape, Symbol
 from distml.values import Const, Many, Num, Tensor, Tup, Union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from distml.interp.shape_log import Place
     from distml.values import Value
 
+_NAME = re.compile(r"[^\W\d][\w.]*(\[\d+\])?")
+MAX_NAME = 32
 MAX_TEXT = 60
 """A size that takes more characters is shown as unknown."""
 UNKNOWN = "?"
@@ -26,9 +29,9 @@ UNKNOWN = "?"
 class SymbolNames:
     """The name of each symbol; `functions` has what was seen in each function of the file, by any key."""
 
-    def __init__(self, functions: Mapping[object, Sequence[tuple[Place, Value]]]) -> None:
+    def __init__(self, functions: Mapping[int, Sequence[tuple[Place, Value]]]) -> None:
         self._names: dict[Symbol, str] = {}
-        homes: dict[Symbol, set[object]] = {}
+        homes: dict[Symbol, set[int]] = {}
         for key, seen in functions.items():
             for _, view in seen:
                 for dim in dims_in(view):
@@ -36,13 +39,13 @@ class SymbolNames:
                         homes.setdefault(symbol, set()).add(key)
         every = [item for seen in functions.values() for item in seen]
         wanted = {**_of_inputs(every), **_of_program(every)}
-        taken: dict[object, set[str]] = {key: set() for key in functions}
+        taken: dict[int, set[str]] = {key: set() for key in functions}
         for symbol in sorted(homes, key=lambda each: (each not in wanted, each.serial)):
-            name = first = wanted.get(symbol) or symbol.name
+            name = first = wanted.get(symbol) or _readable(symbol.name)
             number = 1
             while any(name in taken[home] for home in homes[symbol]):
                 number += 1
-                name = f"{first}{number}"
+                name = f"{first}{number}" if first[-1].isalpha() else f"{first}_{number}"
             self._names[symbol] = name
             for home in homes[symbol]:
                 taken[home].add(name)
@@ -66,6 +69,24 @@ class SymbolNames:
     def text(self, shape: Shape) -> str:
         """A shape as it is shown: `[b, 3, h, w]`."""
         return f"[{', '.join(map(str, self.sizes(shape)))}]"
+
+
+def same_up_to_names(seen: Iterable[tuple[Place, Sequence[Value]]]) -> Hashable:
+    """What is equal for two calls of a function in which the same was seen, but for which symbols stand in it."""
+    numbered = SymbolNames({})
+    found = []
+    for place, values in seen:
+        for value in values:
+            for dim in dims_in(value):
+                for symbol in dim.symbols():
+                    numbered._names.setdefault(symbol, f"s{len(numbered._names)}")
+        found.append((place[1:], *(text_of(value, numbered) for value in values)))
+    return tuple(found)
+
+
+def _readable(name: str) -> str:
+    """A symbol's own name, where it is one: `dim`, `cfg.width`, `widths[0]`. Others stand for text of the program."""
+    return name if len(name) <= MAX_NAME and _NAME.fullmatch(name) else "n"
 
 
 def _is_quotient(dim: Dim) -> bool:

@@ -15,7 +15,7 @@ from distml.diagnostics.registry import rule
 from distml.diagnostics.rule import Severity
 from distml.gradual.inputs import find_inputs
 from distml.gradual.questions import QuestionError, program_of, wanted, where_of
-from distml.gradual.shape_names import UNKNOWN, SymbolNames, text_of
+from distml.gradual.shape_names import UNKNOWN, SymbolNames, same_up_to_names, text_of
 from distml.gradual.stated import Stated, shapes_of, stated_inputs
 from distml.gradual.targets import ENTRY_POINTS, TargetError
 from distml.gradual.trial import MAX_RANK, MORE, Bench, Plan
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 4
 """Different shapes of one place that are listed; more become one in which what differs is unknown."""
+STEPS_OF_EACH = 1500
+"""Statements and rules that a run of one function may take where a whole file is asked about."""
 LIBRARIES = ("torch", "tensorflow", "keras", "jax", "flax", "numpy")
 """Packages that tell of which library an input is that says nothing of it: the first that the file imports."""
 
@@ -119,11 +121,13 @@ class _Finder:
     # --- what is followed ------------------------------------------------------------------
 
     def whole(self) -> None:
-        """The whole file: models and functions that running it did not reach, and then whatever is left."""
+        """The whole file: models that running it did not reach, and then whatever is left."""
         program, vm = self._program, self._program.vm
         try:
+            program.max_steps = STEPS_OF_EACH
             for node in program.source.tree.body:
-                if isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_open(program, node):
+                vm.check_time()
+                if isinstance(node, ast.ClassDef) and _is_open(program, node):
                     self._try(node.name)
             self._rest(lambda: analyze_rest(vm, lambda: None))
         except OutOfTime:
@@ -183,7 +187,9 @@ class _Finder:
             lib_of = {each.name: each.lib for each in self._stated if each.lib}
             inputs = tuple(given._replace(lib=lib_of.get(given.name, given.lib)) for given in inputs)
         question = self._question
-        if question.name is not None and inputs and not any(given.is_tensor for given in inputs):
+        if not any(given.is_tensor for given in inputs) and question.name is None:
+            return  # it is followed with what nothing has reached
+        if inputs and not any(given.is_tensor for given in inputs):
             names = ", ".join(given.name for given in inputs)
             self._notes[
                 f"nothing shows that a parameter of {target.name} is a tensor ({names}): say so with --input"
@@ -197,16 +203,23 @@ class _Finder:
             if given.name in shapes
         }
         trial = self._trial(bench)
-        vm.visited.update(map(id, ast.walk(target.function.node)))  # what comes after a failure is not reached
+        if trial is None:
+            return
         if trial.failure is not None:
             self._fails(trial.failure.place.path, trial.failure.place.line, trial.failure.text)
         if not trial.complete:
             self._notes[f"{target.name}: {trial.reason}"] = None
 
-    def _trial(self, bench: Bench) -> Trial:
-        """A run with inputs of any rank; where layers take several ranks, one with the highest of those, which is said."""
+    def _trial(self, bench: Bench) -> Trial | None:
+        """A run with inputs of any rank; where layers take several ranks, one with the highest of those, which is said.
+
+        None where a function that was not named takes too much work.
+        """
         before, log = self._log, ShapeLog(self._program.vm)
         trial = self._logged(bench, Plan(), log)
+        if not trial.complete and self._question.name is None:
+            self._program.vm.shape_log = before
+            return None
         open_ = [n for n, shape in trial.shapes.items() if shape.rank is None and n not in bench.given]
         if len(open_) == 1 and _by_rank(log):
             chosen = self._highest(bench, open_[0])
@@ -249,8 +262,13 @@ class _Finder:
 
     def _rest(self, run: object) -> None:
         assert callable(run)
-        self._program.begin(self._program.vm.loaded)
-        self._program.vm.shape_log = self._log
+        vm = self._program.vm
+        for node in ast.walk(self._program.source.tree):
+            entered = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and id(node.body[0]) in vm.visited
+            if entered:  # what no call has come to in it is not shown
+                vm.visited.update(map(id, ast.walk(node)))
+        self._program.begin(vm.loaded)
+        vm.shape_log = self._log
         run()
 
     @contextmanager
@@ -287,21 +305,35 @@ class _Finder:
         """What was seen, with names for the sizes."""
         source = self._program.source
         parts = _parts(source, self._nodes)
-        functions: dict[object, list[tuple[Place, Value]]] = {}
+        functions: dict[int, list[tuple[Place, Value]]] = {}
         owners = _owners(source.tree)
-        for place, values in self._log.seen.items():
+        seen = _different_calls(self._log)
+        for place, values in seen.items():
             for value in values:
                 functions.setdefault(owners.get(place.span.line, 0), []).append((place, value))
         names = SymbolNames(functions)
         entries = [
             entry
-            for place, values in self._log.seen.items()
+            for place, values in seen.items()
             if any(first <= place.span.line <= last for first, last in parts)
             and (entry := _entry(place, values, names)) is not None
         ]
         entries.sort(key=lambda e: (e.line, e.kind == "call", e.end_line, e.end_column, e.column))
         failures = sorted(f for f in self._failures if any(first <= f.line <= last for first, last in parts))
         return Shown(source.path, tuple(source.shown_lines), parts, tuple(entries), tuple(failures), tuple(self._notes))
+
+
+def _different_calls(log: ShapeLog) -> dict[Place, list[Value]]:
+    """What was seen, of calls of a function that are the same but for which symbols stand in them only the first."""
+    calls: dict[int, list[tuple[Place, tuple[Value, ...]]]] = {}
+    for place, values in log.seen.items():
+        calls.setdefault(place.call, []).append((place, values))
+    found: dict[Place, list[Value]] = {}
+    first = {same_up_to_names(seen): seen for seen in reversed(calls.values())}
+    for seen in reversed(first.values()):
+        for place, values in seen:
+            found.setdefault(place._replace(call=0), []).extend(values)
+    return found
 
 
 def _entry(place: Place, values: Sequence[Value], names: SymbolNames) -> Entry | None:
@@ -390,10 +422,8 @@ def _around(tree: ast.Module, inner: ast.AST) -> ast.stmt:
     return next(each for each in reversed(tree.body) if each.lineno <= line)
 
 
-def _is_open(program: Program, node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether running the module left a function, or the method that a model is called by, to be followed."""
-    if isinstance(node, ast.FunctionDef):
-        return is_unvisited(program.vm, node)
+def _is_open(program: Program, node: ast.ClassDef) -> bool:
+    """Whether running the module left the method that a model is called by to be followed."""
     methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and m.name in ENTRY_POINTS]
     return any(is_unvisited(program.vm, method) for method in methods)
 

@@ -57,7 +57,7 @@ class Target(NamedTuple):
 
 
 class Program:
-    """A file that was run once, ready for any number of runs of what it defines."""
+    """A file that was run once, ready for any number of runs of what it defines, each of `max_steps` steps at most."""
 
     def __init__(
         self, source: SourceFile, project: Project, deadline: float | None = None, logged: bool = False
@@ -68,6 +68,7 @@ class Program:
         """
         self.source = source
         self.project = project
+        self.max_steps = MAX_STEPS
         self.vm = Machine(project, deadline, Session())
         if logged:
             self.vm.shape_log = ShapeLog(self.vm)
@@ -87,7 +88,7 @@ class Program:
         vm.return_to(vm.main)
         vm.brief = False
         vm.entered.clear()
-        vm.step_limit = vm.steps + MAX_STEPS
+        vm.step_limit = vm.steps + self.max_steps
 
     def targets(self, wanted: str | None = None) -> list[Target]:
         """The target named `wanted`; without it every model and every function of the file, in order.

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from distml.diagnostics.model import Span
     from distml.interp.machine import Frame, Machine
+    from distml.interp.scope import Scope
 
 Kind = Literal["parameter", "assignment", "return", "yield", "call", "size"]
 MAX_DEPTH = 4
@@ -44,9 +45,17 @@ MAX_ITEMS = 64
 """Items of one container that are looked at, and different values that are kept of one place."""
 
 
-class Place(NamedTuple):
-    """What was seen, and where: a `size` is an integer with a name, which names the symbol that it is."""
+MAX_CALLS = 64
+"""Calls of one function that are told apart; later ones count as the last of them."""
 
+
+class Place(NamedTuple):
+    """What was seen, and where: a `size` is an integer with a name, which names the symbol that it is.
+
+    `call` tells the calls of a function apart: what was seen in one belongs together.
+    """
+
+    call: int
     kind: Kind
     name: str
     span: Span
@@ -64,6 +73,7 @@ class ShapeLog:
 
     def __init__(self, vm: Machine) -> None:
         self._vm = vm
+        self._calls: dict[Scope, list[int]] = {}
         self._waiting: dict[int, dict[Place, dict[Value, None]]] = {}
         self._seen: dict[Place, dict[Value, None]] = {}
 
@@ -85,8 +95,15 @@ class ShapeLog:
         view = value if kind == "size" else view_of(vm, value)
         vm.recording = saved
         if view is not None:
-            waiting = self._waiting.setdefault(vm.stack[-1].ident, {})
-            _add(waiting, Place(kind, name or vm.snippet(node), vm.span(node)), [view])
+            frame = vm.stack[-1]
+            place = Place(self._call(frame), kind, name or vm.snippet(node), vm.span(node))
+            _add(self._waiting.setdefault(frame.ident, {}), place, [view])
+
+    def _call(self, frame: Frame) -> int:
+        calls = self._calls.setdefault(frame.scope, [])
+        if frame.ident not in calls and len(calls) < MAX_CALLS:
+            calls.append(frame.ident)
+        return frame.ident if frame.ident in calls else calls[-1]
 
     def take(self, other: ShapeLog) -> None:
         """Add what another log has seen."""
