@@ -191,3 +191,111 @@ def test_a_comment_of_another_is_left_alone_and_nothing_is_edited_without_news(
     assert shop.forge.comments[0] == theirs
     assert len(shop.forge.comments) == 2
     assert [each for each in shop.forge.requests if each[0] == "PATCH" and "comments" in each[1]] == []
+
+
+@pytest.mark.parametrize("event", ["pull_request", "pull_request_target"])
+@pytest.mark.parametrize("depth", [1, 2, 50])
+@pytest.mark.parametrize("out", ["head", "merge", "base", "later"])
+def test_what_is_not_the_pull_request_is_checked_whole(
+    workspace: Path,
+    event: str,
+    depth: int,
+    out: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`pull_request_target` checks out the base unless told otherwise, where nothing of the pull request is changed."""
+    origin = workspace.parent / "origin"
+    origin.mkdir()
+    git(origin, "init", "-q", "-b", "main")
+    added(origin, "old")
+    git(origin, "checkout", "-qb", "change")
+    head = added(origin, "new")
+    git(origin, "checkout", "-q", "main")
+    base = added(origin, "meanwhile")
+    git(origin, "checkout", "-qb", "merge")
+    git(origin, "merge", "-q", "--no-ff", "-m", "merge", "change")
+    git(origin, "checkout", "-qb", "later", "change")
+    added(origin, "later")
+    names = {"head": "change", "base": "main"}
+    git(
+        workspace.parent,
+        "clone",
+        "-q",
+        "--depth",
+        str(depth),
+        "-b",
+        names.get(out, out),
+        f"file://{origin}",
+        str(workspace),
+    )
+    on_a_pull_request(workspace, monkeypatch, base, GITHUB_EVENT_NAME=event, GITHUB_REPOSITORY="")
+    path = workspace.parent / "event.json"
+    path.write_text(json.dumps({"pull_request": {"number": 1, "base": {"sha": base}, "head": {"sha": head}}}))
+    code, said = action(workspace, monkeypatch, capsys, CHANGED_ONLY="true")
+    files = [each.properties["file"] for each in said if "file" in each.properties]
+    if "src/new.py" in files:
+        assert code == 1
+    else:
+        assert out == "base" and said[0].name == "warning" and "another commit" in said[0].message
+        assert files == ["src/meanwhile.py", "src/old.py"]
+
+
+def added(folder: Path, name: str) -> str:
+    """A commit that adds a file with a mistake."""
+    (folder / "src").mkdir(exist_ok=True)
+    (folder / "src" / f"{name}.py").write_text(BROKEN)
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", name)
+    return git(folder, "rev-parse", "HEAD")
+
+
+def test_a_comment_is_found_among_any_number_of_imitations(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from distml.action.comment import MARK
+
+    shop = Workshop(workspace.parent)
+    shop.run()
+    shop.forge.comments += [{"id": n, "number": 1, "body": MARK, "by": "stranger"} for n in range(1, 251)]
+    git(workspace, "init", "-q")
+    (workspace / "a.py").write_text(BROKEN)
+    with serve(lambda method, path, body, _headers: shop.forge.handle(method, path, body)) as address:
+        on_a_pull_request(workspace, monkeypatch, "1" * 40, GITHUB_API_URL=address, GITHUB_TOKEN="ghs_x")
+        for _ in range(2):
+            assert action(workspace, monkeypatch, capsys, COMMENT="true")[0] == 1
+    assert len(shop.forge.comments) == 251
+
+
+@pytest.mark.parametrize("answer", [None, [], {}, [None], [{"viewerDidAuthor": True}] * 2, "x"])
+def test_an_answer_about_something_else_fails_no_run(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: Any
+) -> None:
+    from distml.action.comment import MARK
+
+    def said(method: str, path: str, *_: Any) -> tuple[int, Any]:
+        if path.endswith("graphql"):
+            return 200, {"data": {"nodes": answer}}
+        return 200, [{"id": 1, "body": MARK, "node_id": "x"}] if method == "GET" else {}
+
+    workspace.joinpath("a.py").write_text("x = 1\n")
+    with serve(said) as address:
+        on_a_pull_request(workspace, monkeypatch, "1" * 40, GITHUB_API_URL=address, GITHUB_TOKEN="ghs_x")
+        assert action(workspace, monkeypatch, capsys, COMMENT="true")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "written", ["a.py", "./a.py", "src/../a.py", "{workspace}/a.py", "{workspace}", "link/a.py", "."]
+)
+def test_the_patch_is_of_what_was_checked_however_it_is_written(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], written: str
+) -> None:
+    git(workspace, "init", "-q", "-b", "main")
+    (workspace / "src").mkdir()
+    (workspace / "link").symlink_to(".")
+    (workspace / "a.py").write_text("import torch\n\nsize = torch.zeros(8 / 2)\n")
+    git(workspace, "add", "--all")
+    git(workspace, "commit", "-qm", "x")
+    code, _ = action(workspace, monkeypatch, capsys, PATHS=written.format(workspace=workspace), FIX="true")
+    assert code == 1
+    assert "torch.zeros(8 // 2)" in (workspace.parent / "GITHUB_STEP_SUMMARY").read_text()

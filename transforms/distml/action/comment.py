@@ -19,7 +19,7 @@ def keep(host: Repository, number: int, markdown: str, findings: int) -> None:
     if len(markdown) > LIMIT:
         markdown = markdown[:LIMIT].rpartition("\n")[0] + "\n\nThe rest is in the summary of the run.\n"
     text = f"{MARK}\n{markdown}"
-    mine = next(iter(host.own([each for each in host.comments(number) if each.body.startswith(MARK)])), None)
+    mine = next(host.own(each for each in host.comments(number) if each.body.startswith(MARK)), None)
     if mine is None:
         if findings:
             host.comment(number, text)

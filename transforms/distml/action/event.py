@@ -18,10 +18,11 @@ SOURCE = (".py", ".pyi", ".ipynb")
 
 
 class Change(NamedTuple):
-    """The pull request that is checked: its number, and the commit it would be merged into."""
+    """The pull request that is checked: its number, the commit it would be merged into, and its own last one if that is known."""
 
     number: int
     base: str
+    head: str = ""
 
 
 def pull_request() -> Change | None:
@@ -31,10 +32,15 @@ def pull_request() -> Change | None:
     event = _payload().get("pull_request")
     if not isinstance(event, dict):
         return None
-    number, base = event.get("number"), (event.get("base") or {}).get("sha")
-    if not isinstance(number, int) or not isinstance(base, str) or not _OBJECT.fullmatch(base):
-        return None
-    return Change(number, base)
+    number, base, head = event.get("number"), _commit(event, "base"), _commit(event, "head")
+    return Change(number, base, head) if isinstance(number, int) and base else None
+
+
+def _commit(event: dict[str, Any], end: str) -> str:
+    """The commit at one end of a pull request, empty if the event does not tell."""
+    found = event.get(end)
+    sha = found.get("sha") if isinstance(found, dict) else None
+    return sha if isinstance(sha, str) and _OBJECT.fullmatch(sha) else ""
 
 
 def repository() -> Repository | None:
@@ -63,7 +69,10 @@ def changed_files(change: Change, host: Repository | None, top: str | None) -> l
     if top is None:
         raise UnknownError("nothing shows which folder is the checkout of this repository")
     try:
-        changed = _by_git(Git(top), change.base)
+        git = Git(top)
+        if not _holds(git, change.head):
+            raise UnknownError("the checkout is another commit than that of the pull request, or than its merge")
+        changed = _by_git(git, change.base)
     except GitError:
         if host is None:
             raise UnknownError("no history, no access") from None
@@ -83,6 +92,21 @@ def to_check(changed: Sequence[str], paths: Sequence[str]) -> list[str]:
 def _below(name: str, folders: Sequence[str]) -> bool:
     place = os.path.abspath(name)
     return any(place == each or place.startswith(os.path.join(each, "")) for each in folders)
+
+
+def _holds(git: Git, head: str) -> bool:
+    """Whether the last commit of a pull request is checked out, or what it was merged to, or what was built on that."""
+    here = git.ask("rev-parse", "HEAD")
+    written, _, _ = git.text("cat-file", "commit", here).partition(
+        "\n\n"
+    )  # names its parents, however shallow the clone is
+    if not head or head == here or f"parent {head}" in written.splitlines():
+        return True
+    try:
+        git.run("merge-base", "--is-ancestor", head, here)
+    except GitError:
+        return False
+    return True
 
 
 def _by_git(git: Git, base: str) -> list[str]:

@@ -136,8 +136,9 @@ def _patch(paths: Sequence[str]) -> bytes:
     """What mends the findings in the commit that was checked out; nothing where there is no commit."""
     try:
         git = Git(os.curdir)
-        top = git.ask("rev-parse", "--show-prefix")
-        return patch(git, compute(git, git.ask("rev-parse", "HEAD"), [fix_findings], [top + each for each in paths]))
+        top = git.ask("rev-parse", "--show-toplevel")
+        wanted = [os.path.relpath(os.path.realpath(each), top) for each in paths]
+        return patch(git, compute(git, git.ask("rev-parse", "HEAD"), [fix_findings], wanted))
     except GitError as error:
         toolkit.annotate("warning", f"fix: no patch was made: {error}", "distml")
         return b""

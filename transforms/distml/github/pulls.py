@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from distml.github.rest import PAGE, PAGES, Api, ApiError
@@ -80,13 +81,16 @@ class Repository:
         for each in self._api.pages(*self._home, "issues", number, "comments"):
             yield Comment(int(each["id"]), each.get("body") or "", str(each.get("node_id") or ""))
 
-    def own(self, comments: Sequence[Comment]) -> list[Comment]:
-        """Those of at most a hundred comments that whom the token belongs to wrote: a person, an app, or the job."""
-        asked = list(comments)[:PAGE]
-        if not asked:
-            return []
-        nodes = self._api.graphql(_OWN, ids=[each.node for each in asked])["nodes"]
-        return [each for each, node in zip(asked, nodes, strict=True) if node and node.get("viewerDidAuthor") is True]
+    def own(self, comments: Iterable[Comment]) -> Iterator[Comment]:
+        """Those of the comments that whom the token belongs to wrote: a person, an app, or the job; a hundred a request."""
+        waiting = iter(comments)
+        while asked := list(islice(waiting, PAGE)):
+            nodes = self._api.graphql(_OWN, ids=[each.node for each in asked]).get("nodes")
+            if not isinstance(nodes, list) or len(nodes) != len(asked):
+                raise ApiError(200, "graphql: the answer is not about what was asked")
+            for each, node in zip(asked, nodes):
+                if isinstance(node, dict) and node.get("viewerDidAuthor") is True:
+                    yield each
 
     def comment(self, number: int, body: str) -> None:
         """Add a comment."""
