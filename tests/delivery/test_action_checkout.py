@@ -299,3 +299,30 @@ def test_the_patch_is_of_what_was_checked_however_it_is_written(
     code, _ = action(workspace, monkeypatch, capsys, PATHS=written.format(workspace=workspace), FIX="true")
     assert code == 1
     assert "torch.zeros(8 // 2)" in (workspace.parent / "GITHUB_STEP_SUMMARY").read_text()
+
+
+@pytest.mark.parametrize("target", ["{outside}", ".git/config", "src/../.git/config", "deep/more.py"])
+@pytest.mark.parametrize("named", [".", "link.py"])
+def test_no_line_of_a_file_outside_of_the_workspace_is_shown(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], target: str, named: str
+) -> None:
+    base = repository(workspace, "o/r")
+    outside = workspace.parent / "settings"
+    outside.write_text("[http]\n  extraheader = AUTHORIZATION basic c2VjcmV0\n")
+    git(workspace, "config", "http.extraheader", "AUTHORIZATION basic c2VjcmV0")
+    (workspace / "deep").mkdir()
+    (workspace / "deep" / "more.py").symlink_to(outside)
+    (workspace / "link.py").symlink_to(target.format(outside=outside))
+    (workspace / "uses.py").write_text("import torch\n\nimport link\n\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n")
+    on_a_pull_request(workspace, monkeypatch, base)
+    monkeypatch.chdir(workspace)
+    for name, value in {"PATHS": named, "SARIF_FILE": "x.sarif"}.items():
+        monkeypatch.setenv(f"INPUT_{name}", value)
+    from distml.action import run
+
+    assert run.main() == (1 if named == "." else 0)
+    printed = capsys.readouterr().out
+    written = (workspace / "x.sarif").read_text() + (workspace.parent / "GITHUB_STEP_SUMMARY").read_text()
+    for secret in ("extraheader", "c2VjcmV0", "[core]", "[http]"):
+        assert secret not in printed + written
+    assert "link.py: it leads out of the workspace" in printed

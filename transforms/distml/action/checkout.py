@@ -27,6 +27,30 @@ def checkout() -> str | None:
     return around or (below[0] if len(below) == 1 else None)
 
 
+def within(workspace: str, report: Report) -> tuple[Report, list[str]]:
+    """The report without what files outside of the workspace say, and those files, by the names that links give them.
+
+    A pull request can add a link to any file of the runner, and a finding shows a line of it. git's own folder has tokens.
+    """
+    places = {each.span.path for each in report.diagnostics} | {each.span.path for each in report.lost}
+    places |= {each.span.path for finding in report.diagnostics for each in finding.related}
+    away = {path for path in places if not _is_inside(os.path.realpath(path), workspace)}
+    found = [each for each in report.diagnostics if each.span.path not in away]
+    kept = report._replace(
+        diagnostics=tuple(
+            each._replace(related=tuple(other for other in each.related if other.span.path not in away))
+            for each in found
+        ),
+        lost=tuple(each for each in report.lost if each.span.path not in away),
+    )
+    return kept, sorted(away)
+
+
+def _is_inside(path: str, workspace: str) -> bool:
+    inside = os.path.relpath(path, workspace).split(os.sep)
+    return inside[0] != os.pardir and ".git" not in inside
+
+
 def named_from(top: str, report: Report) -> Report:
     """The report with all paths from the folder `top` on; those outside of it are named from there too."""
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 
 from distml.action import event, toolkit
-from distml.action.checkout import checkout, named_from
+from distml.action.checkout import checkout, named_from, within
 from distml.action.comment import keep
 from distml.action.settings import Settings, read
 from distml.autofix.compute import compute
@@ -48,6 +48,10 @@ def _run(settings: Settings) -> int:
     top = checkout()
     paths = _paths(settings, top)
     report = _checked(paths, settings) if paths else Report()
+    report, away = within(workspace, report)
+    for path in away:
+        said = f"{path}: it leads out of the workspace, or into git's own folder: what is found there is not shown"
+        toolkit.annotate("warning", said, "distml")
     unasked = _nothing_checked(report, paths)
     mended = _patch(paths) if settings.fix and paths and not unasked else b""
     if top is not None:
