@@ -17,6 +17,7 @@ from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
 from distml.interp.typetests import has_attribute, is_instance
 from distml.interp.unsettled import unsettle_names
+from distml.interp.weights import WEIGHTS
 from distml.ops.dialect import TENSOR_CLASSES
 from distml.ops.registry import find_layer, find_op
 from distml.shapes import Shape
@@ -430,6 +431,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
 """What the interpreter itself does for a library name."""
 
 SPECIAL.update(SUBMODULES)
+SPECIAL.update(WEIGHTS)
 SPECIAL.update(EXITS)
 SPECIAL.update(CHECKS)
 SPECIAL.update(REGISTERING)

@@ -1,0 +1,99 @@
+"""load_state_dict is refused exactly where PyTorch finds a parameter of another size."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+import torch
+
+from interp.programs import errors_of
+
+HEAD = """import copy
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, width, inner=4):
+        super().__init__()
+        self.first = nn.Linear(width, inner)
+        self.scale = nn.Parameter(torch.ones(inner))
+        self.one = nn.Parameter(torch.tensor(1.0))
+
+class Net(nn.Module):
+    def __init__(self, width=8, depth=2, classes=3, bias=True, kernel=3):
+        super().__init__()
+        self.stem = nn.Conv2d(3, width, kernel, bias=bias)
+        self.norm = nn.BatchNorm2d(width)
+        self.blocks = nn.ModuleList([Block(width) for _ in range(depth)])
+        self.head = nn.Sequential(nn.Flatten(), nn.Linear(width, classes, bias=bias))
+        self.table = nn.Embedding(7, width)
+        self.rnn = nn.LSTM(width, width)
+
+class Own(Net):
+    def _load_from_state_dict(self, state_dict, *args, **kwargs):
+        for name in [name for name in state_dict if "head" in name]:
+            del state_dict[name]
+        super()._load_from_state_dict(state_dict, *args, **kwargs)
+        args[4].clear()
+        args[-1].clear()
+"""
+MODULES = [
+    *("Net()", "Net(8, 2, 5)", "Net(16)", "Net(8, 1)", "Net(bias=False)"),
+    *("Block(8)", "nn.Linear(8, 3)", "nn.Linear(3, 8)"),
+]
+WAYS = [
+    "target.load_state_dict(source.state_dict(), strict=False)\n",
+    "state = source.state_dict()\ntarget.load_state_dict(state, False)\n",
+    (
+        "state = source.state_dict()\nstate.pop('head.1.weight', None)\nstate.pop('head.1.bias', None)\n"
+        "target.load_state_dict(state, strict=False)\n"
+    ),
+    (
+        "state = source.state_dict()\nstate['stem.weight'] = torch.zeros(8, 3, 3, 3)\n"
+        "target.load_state_dict(state, strict=False)\n"
+    ),
+    "target.load_state_dict({k: v for k, v in source.state_dict().items() if 'rnn' in k}, strict=False)\n",
+    "target.load_state_dict(copy.deepcopy(source).state_dict(), strict=False)\n",
+]
+GIVES_UP = 4
+"""The way whose dict is made by a condition on names: nothing is said of it."""
+
+
+def refused(text: str) -> bool:
+    """Whether PyTorch raises."""
+    try:
+        exec(compile(text, "program.py", "exec"), {"__name__": "__main__"})
+    except RuntimeError as error:
+        assert "size mismatch" in str(error), error
+        return True
+    return False
+
+
+@pytest.mark.parametrize("source", MODULES)
+def test_parameters_of_other_sizes_are_found(source: str) -> None:
+    for target, (place, way) in product(MODULES, enumerate(WAYS)):
+        text = f"{HEAD}source, target = {source}, {target}\n{way}"
+        expected = refused(text) and place != GIVES_UP
+        assert [each.code for each in errors_of(text)] == ["SHP305"] * expected, (target, way)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "Own(8, 2, 5).load_state_dict(Net().state_dict(), strict=False)",
+        "net = Net()\nnet.head[1] = nn.Linear(8, 5)\nnet.load_state_dict(Net(8, 2, 5).state_dict())",
+        "net = Net()\nother = Net(8, 2, 5)\nother.head[1] = nn.Linear(8, 3)\nnet.load_state_dict(other.state_dict())",
+        "net = Net()\nnet.head = nn.Identity()\nnet.load_state_dict(Net(8, 2, 5).state_dict(), strict=False)",
+        (
+            "net = Net()\nnet.table.weight = nn.Parameter(torch.zeros(9, 8))\nbig = Net()\nbig.table = nn.Embedding(9, 8)\n"
+            "net.load_state_dict(big.state_dict())"
+        ),
+        "try:\n    Net().load_state_dict(Net(16).state_dict())\nexcept RuntimeError:\n    pass",
+    ],
+)
+def test_what_pytorch_takes_is_none(lines: str) -> None:
+    text = f"{HEAD}{lines}\n"
+    with torch.no_grad():
+        assert not refused(text)
+    assert errors_of(text) == []
