@@ -48,7 +48,7 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert distml("net.py::Net.forward", "--input", "x: float[2, 3, 9, w]", "--format", "json") == 0
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"path", "shapes", "failures", "notes"}
+    assert set(found) == {"path", "shapes", "failures", "notes", "layers"}
     assert (found["path"], found["failures"], found["notes"]) == ("net.py", [], [])
     assert [(each["kind"], each["name"], each["line"], each["column"]) for each in found["shapes"]] == [
         ("parameter", "x", 10, 23),
@@ -57,6 +57,23 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
         ("return", "return", 12, 16),
     ]
     assert found["shapes"][1]["values"] == [{"text": "[2, 8, 7, w - 2]", "shape": [2, 8, 7, "w - 2"]}]
+
+
+def test_layers_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert distml("net.py::Net", "--input", "x: float[2, 3, 9, w]") == 0
+    assert capsys.readouterr().out.endswith(
+        "\n"
+        "layer  type    output            parameters      bytes  multiply-adds\n"
+        "conv   Conv2d  [2, 8, 7, w - 2]         224  448*w - 896  3024*w - 6048\n".replace(
+            "      bytes", "        bytes"
+        )
+        + "total                                   224  448*w - 896  3024*w - 6048\n\n"
+    )
+    assert distml("net.py::Net", "--input", "x: float[2, 3, 9, 9]", "--format", "json") == 0
+    table = json.loads(capsys.readouterr().out)["layers"]
+    row = {"name": "conv", "type": "Conv2d", "output": "[2, 8, 7, 7]"}
+    amounts = {"parameters": 224, "bytes": 3136, "multiply_adds": 21168}
+    assert table == {"rows": [{**row, **amounts}], **amounts}
 
 
 def test_color_only_on_request(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,11 +8,13 @@ from delivery.pages import blocks, shell
 
 
 def test_the_commands_print_what_is_shown(folder: Path) -> None:
-    (program,) = blocks("shapes.md", "py attention.py")
-    (folder / "attention.py").write_text(program, "utf-8")
+    for name in ("attention.py", "lenet.py"):
+        (program,) = blocks("shapes.md", f"py {name}")
+        (folder / name).write_text(program, "utf-8")
     for command, shown in [
         (blocks("shapes.md", "sh forward"), blocks("shapes.md", "text forward")),
         (blocks("shapes.md", "sh input"), blocks("shapes.md", "text input")),
+        (blocks("shapes.md", "sh layers"), blocks("shapes.md", "text layers")),
     ]:
         done = shell(command[0], folder)
         assert done.returncode == 0, done.stderr

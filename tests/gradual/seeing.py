@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from distml.gradual.questions import Question
-from distml.gradual.shapes import Entry, Shown, find_shapes
+from distml.gradual.shapes import find_shapes
+from distml.gradual.shown import Entry, Shown
 
 KINDS = ("parameter", "assignment", "return")
 

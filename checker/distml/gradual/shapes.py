@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from distml.diagnostics.model import Span
 from distml.diagnostics.registry import rule
 from distml.diagnostics.rule import Severity
 from distml.gradual.inputs import find_inputs
+from distml.gradual.layers import Layers, layers_of
 from distml.gradual.questions import QuestionError, program_of, wanted, where_of
-from distml.gradual.shape_names import UNKNOWN, SymbolNames, same_up_to_names, text_of
+from distml.gradual.shape_names import SymbolNames
+from distml.gradual.shown import Failure, Shown, different_calls, entry_of, layers_shown
 from distml.gradual.stated import Stated, shapes_of, stated_inputs
 from distml.gradual.targets import ENTRY_POINTS, TargetError
 from distml.gradual.trial import MAX_RANK, MORE, Bench, Plan
 from distml.interp.machine import OutOfTime
-from distml.interp.shape_log import ShapeLog, holds_tensor
+from distml.interp.shape_log import Place, ShapeLog
 from distml.interp.symbolic import analyze_class, analyze_rest, is_unvisited
 from distml.interp.unsettled import unsettle_module
 from distml.source.reading import UnreadableError
 from distml.source.suppressions import hidden_by
-from distml.values import Tensor, Union, alternatives, union
+from distml.values import Tensor, Union
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,55 +35,13 @@ if TYPE_CHECKING:
     from distml.gradual.questions import Question
     from distml.gradual.targets import Program, Target
     from distml.gradual.trial import Trial
-    from distml.interp.shape_log import Place
     from distml.source.file import SourceFile
     from distml.values import Value
 
-MAX_SHOWN = 4
-"""Different shapes of one place that are listed; more become one in which what differs is unknown."""
 STEPS_OF_EACH = 1500
 """Statements and rules that a run of one function may take where a whole file is asked about."""
 LIBRARIES = ("torch", "tensorflow", "keras", "jax", "flax", "numpy")
 """Packages that tell of which library an input is that says nothing of it: the first that the file imports."""
-
-
-Sizes = tuple[int | str, ...]
-
-
-class Entry(NamedTuple):
-    """What one expression, target or parameter is. `values` are the different texts of what it may be, `sizes` the shapes
-    of those that are tensors."""
-
-    kind: str
-    name: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    values: tuple[str, ...]
-    sizes: tuple[Sizes | None, ...]
-
-
-class Failure(NamedTuple):
-    """A line that must fail, and why."""
-
-    line: int
-    message: str
-
-
-@dataclass(frozen=True)
-class Shown:
-    """The answer: parts of a file, from line to line, with what is known of each line.
-
-    `notes` say what was assumed, and what could not be followed.
-    """
-
-    path: str
-    lines: tuple[str, ...]
-    parts: tuple[tuple[int, int], ...]
-    entries: tuple[Entry, ...]
-    failures: tuple[Failure, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def find_shapes(question: Question, inputs: Sequence[str] = ()) -> Shown:
@@ -117,6 +77,8 @@ class _Finder:
         self._nodes: list[ast.stmt] = []
         self._failures: dict[Failure, None] = {}
         self._notes: dict[str, None] = {}
+        self._layers: Layers | None = None
+        self._line = 0
 
     # --- what is followed ------------------------------------------------------------------
 
@@ -227,6 +189,10 @@ class _Finder:
                 trial, log = chosen
         before.take(log)
         self._program.vm.shape_log = before
+        whole_model = self._question.name is not None and "." not in self._question.name
+        if whole_model and trial.passed and trial.complete:
+            self._layers = layers_of(self._program.vm, bench.target, log.layers, log.complete)
+            self._line = bench.target.function.node.lineno
         return trial
 
     def _highest(self, bench: Bench, name: str) -> tuple[Trial, ShapeLog] | None:
@@ -244,8 +210,12 @@ class _Finder:
         return None
 
     def _logged(self, bench: Bench, plan: Plan, log: ShapeLog) -> Trial:
-        self._program.vm.shape_log = log
-        return bench.run(plan)
+        vm = self._program.vm
+        before, vm.lost, vm.shape_log = vm.lost, {}, log
+        trial = bench.run(plan)
+        log.settle()
+        vm.lost = {**before, **vm.lost}
+        return trial
 
     def _class(self, node: ast.ClassDef) -> None:
         """The methods of a class that nothing has reached."""
@@ -307,64 +277,25 @@ class _Finder:
         parts = _parts(source, self._nodes)
         functions: dict[int, list[tuple[Place, Value]]] = {}
         owners = _owners(source.tree)
-        seen = _different_calls(self._log)
+        seen = different_calls(self._log)
         for place, values in seen.items():
             for value in values:
                 functions.setdefault(owners.get(place.span.line, 0), []).append((place, value))
+        if self._layers is not None:
+            place = Place(0, "layer", "", Span(self._program.source.path, 0, 0, 0, 0))
+            functions.setdefault(owners.get(self._line, 0), []).extend((place, view) for view in self._layers.views())
         names = SymbolNames(functions)
         entries = [
             entry
             for place, values in seen.items()
             if any(first <= place.span.line <= last for first, last in parts)
-            and (entry := _entry(place, values, names)) is not None
+            and (entry := entry_of(place, values, names)) is not None
         ]
         entries.sort(key=lambda e: (e.line, e.kind == "call", e.end_line, e.end_column, e.column))
         failures = sorted(f for f in self._failures if any(first <= f.line <= last for first, last in parts))
-        return Shown(source.path, tuple(source.shown_lines), parts, tuple(entries), tuple(failures), tuple(self._notes))
-
-
-def _different_calls(log: ShapeLog) -> dict[Place, list[Value]]:
-    """What was seen, of calls of a function that are the same but for which symbols stand in them only the first."""
-    calls: dict[int, list[tuple[Place, tuple[Value, ...]]]] = {}
-    for place, values in log.seen.items():
-        calls.setdefault(place.call, []).append((place, values))
-    found: dict[Place, list[Value]] = {}
-    first = {same_up_to_names(seen): seen for seen in reversed(calls.values())}
-    for seen in reversed(first.values()):
-        for place, values in seen:
-            found.setdefault(place._replace(call=0), []).extend(values)
-    return found
-
-
-def _entry(place: Place, values: Sequence[Value], names: SymbolNames) -> Entry | None:
-    if place.kind == "size":
-        return None
-    options = [option for value in values for option in alternatives(value) if not _is_unknown(option)]
-    if not any(map(holds_tensor, options)):
-        return None
-    shown = {
-        text_of(option, names): tuple(names.sizes(option.shape)) if isinstance(option, Tensor) else None
-        for option in alternatives(union(options))
-    }
-    if len(shown) > MAX_SHOWN:
-        shown = _in_general(shown)
-    return Entry(place.kind, place.name, *place.span[1:], tuple(shown), tuple(shown.values()))
-
-
-def _in_general(shown: dict[str, Sizes | None]) -> dict[str, Sizes | None]:
-    """One shape for many: what differs is unknown. What holds tensors and is none is said to be something else."""
-    tensors = [sizes for sizes in shown.values() if sizes is not None]
-    if not tensors:
-        return {"...": None}
-    general: Sizes = ("...",)
-    if len({len(sizes) for sizes in tensors}) == 1 and not any("..." in sizes for sizes in tensors):
-        general = tuple(axis[0] if len(set(axis)) == 1 else UNKNOWN for axis in zip(*tensors, strict=True))
-    found: dict[str, Sizes | None] = {f"[{', '.join(map(str, general))}]": general}
-    return found if len(tensors) == len(shown) else {**found, "...": None}
-
-
-def _is_unknown(view: Value) -> bool:
-    return not holds_tensor(view) and type(view).__name__ in ("Opaque", "Expr")
+        table = None if self._layers is None else layers_shown(self._layers, names)
+        lines, notes = tuple(source.shown_lines), tuple(self._notes)
+        return Shown(source.path, lines, parts, tuple(entries), tuple(failures), notes, table)
 
 
 def _by_rank(log: ShapeLog) -> bool:

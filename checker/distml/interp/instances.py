@@ -257,6 +257,15 @@ def _build(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node
 
 def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """Run the `forward` rule of a library layer on an object."""
+    result = _forward(vm, ref, name, arguments, node)
+    if vm.shape_log is not None:
+        record = vm.record(ref)
+        attrs = record.attrs if isinstance(record, InstanceRecord) else {}
+        vm.shape_log.layer(ref, name, attrs, arguments.args, result)
+    return result
+
+
+def _forward(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> Value:
     if vm.patches.changes_layers() or any(vm.patches.has(f"{base}.forward") for base in library_bases(name)):
         return unknown_call(vm, arguments, node)
     record = vm.record(ref)

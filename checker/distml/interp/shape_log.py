@@ -32,19 +32,21 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from distml.diagnostics.model import Span
     from distml.interp.machine import Frame, Machine
     from distml.interp.scope import Scope
 
-Kind = Literal["parameter", "assignment", "return", "yield", "call", "size"]
+Kind = Literal["parameter", "assignment", "return", "yield", "call", "size", "layer"]
 MAX_DEPTH = 4
 """Containers in containers are looked into so deep."""
 MAX_ITEMS = 64
 """Items of one container that are looked at, and different values that are kept of one place."""
 
 
+MAX_LAYERS = 5000
+"""Calls of layers that are kept."""
 MAX_CALLS = 64
 """Calls of one function that are told apart; later ones count as the last of them."""
 
@@ -61,6 +63,18 @@ class Place(NamedTuple):
     span: Span
 
 
+class LayerCall(NamedTuple):
+    """A call of a layer of a library: `attrs` are those that hold tensors. `certain` is False on a path that may not be taken,
+    or is taken several times."""
+
+    module: Ref
+    name: str
+    attrs: dict[str, Value]
+    inputs: tuple[Value | None, ...]
+    output: Value | None
+    certain: bool
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class Other(Value):
     """Something that holds no tensor, beside tensors."""
@@ -74,6 +88,8 @@ class ShapeLog:
     def __init__(self, vm: Machine) -> None:
         self._vm = vm
         self._calls: dict[Scope, list[int]] = {}
+        self.layers: list[LayerCall] = []
+        self.complete = False
         self._waiting: dict[int, dict[Place, dict[Value, None]]] = {}
         self._seen: dict[Place, dict[Value, None]] = {}
 
@@ -116,6 +132,35 @@ class ShapeLog:
             if isinstance(each, Ref) and isinstance(self._vm.record(each), InstanceRecord):
                 self.note("call", node, result, self._vm.snippet(node.func))
                 return
+
+    def layer(self, module: Ref, name: str, attrs: dict[str, Value], inputs: Sequence[Value], output: Value) -> None:
+        """A layer of a library was called; one that holds others is not kept."""
+        vm = self._vm
+        if "__items__" in attrs or len(self.layers) > MAX_LAYERS:
+            return
+        certain = not (vm.state.guard or vm.repeating or any(handler.speculative for handler in vm.handlers))
+        saved, vm.recording = vm.recording, None
+        weights = {key: view for key, value in attrs.items() if (view := view_of(vm, value)) is not None}
+        views = tuple(view_of(vm, value) for value in inputs)
+        self.layers.append(LayerCall(module, name, weights, views, view_of(vm, output), certain))
+        vm.recording = saved
+
+    def settle(self) -> None:
+        """A run is over: what the calls of layers saw gains what is known at its end."""
+        vm = self._vm
+        self.complete = not vm.lost and len(self.layers) <= MAX_LAYERS
+
+        def again(view: Value | None) -> Value | None:
+            return None if view is None else view_of(vm, view)
+
+        self.layers = [
+            call._replace(
+                attrs={key: view for key, value in call.attrs.items() if (view := again(value)) is not None},
+                inputs=tuple(map(again, call.inputs)),
+                output=again(call.output),
+            )
+            for call in self.layers
+        ]
 
     def left(self, frame: Frame, returned: bool) -> None:
         """A function was left: what was seen in it gains what is known now, if it returned."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 COMPOUND = frozenset(
     f"torch.nn.{name}"
     for name in (
-        *("MultiheadAttention", "Transformer", "TransformerDecoder", "TransformerDecoderLayer"),
+        *("Transformer", "TransformerDecoder", "TransformerDecoderLayer"),
         *("TransformerEncoder", "TransformerEncoderLayer"),
     )
 )
@@ -63,6 +63,14 @@ def children_of(vm: Machine, value: Value) -> list[tuple[str, Value]] | None:
             # A module that is set twice is listed once.
             found.setdefault(item, name)
     return [(name, item) for item, name in found.items()]
+
+
+def known_children(vm: Machine, value: Value) -> list[tuple[str, Value]]:
+    """The direct submodules of an object that are certainly there, with their names."""
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if not isinstance(record, InstanceRecord):
+        return []
+    return [(name, item) for name, item in _attributes(vm, record) if isinstance(item, Ref) and _is_submodule(vm, item)]
 
 
 def tree_of(vm: Machine, value: Value, name: str = "") -> list[tuple[str, Value]] | None:

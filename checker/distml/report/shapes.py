@@ -10,7 +10,7 @@ from distml.report.style import Style
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from distml.gradual.shapes import Entry, Shown
+    from distml.gradual.shown import Entry, Shown, ShownLayers
 
 WIDEST = 80
 """Columns of source beside which shapes stand; beside a longer line they stand below it."""
@@ -20,7 +20,7 @@ _TAB = 4
 
 
 def as_json(shown: Shown) -> dict[str, Any]:
-    """An object with `path`, `shapes`, `failures` and `notes`; the fields are in docs/shapes.md."""
+    """An object with `path`, `shapes`, `failures`, `notes` and `layers`; the fields are in docs/shapes.md."""
     return {
         "path": shown.path,
         "shapes": [
@@ -40,7 +40,12 @@ def as_json(shown: Shown) -> dict[str, Any]:
         ],
         "failures": [each._asdict() for each in shown.failures],
         "notes": list(shown.notes),
+        "layers": None if shown.layers is None else _layers_as_json(shown.layers),
     }
+
+
+def _layers_as_json(table: ShownLayers) -> dict[str, Any]:
+    return {**table._asdict(), "rows": [row._asdict() for row in table.rows]}
 
 
 def as_text(shown: Shown, color: bool) -> Iterator[str]:
@@ -57,6 +62,8 @@ def as_text(shown: Shown, color: bool) -> Iterator[str]:
             yield from _line(shown, line, beside.get(line, []), width, digits, style)
     if not beside:
         yield style.dim("no tensors were seen here")
+    if shown.layers is not None:
+        yield from ["", *_table(shown.layers, style), ""]
     for note in shown.notes:
         yield f"{style.blue('note')}: {safe(note)}"
 
@@ -89,6 +96,31 @@ def _line(shown: Shown, line: int, texts: list[str], width: int, digits: int, st
     for failure in shown.failures:
         if failure.line == line:
             yield f"{' ' * digits} {bar} {style.red('fails')}: {safe(failure.message)}"
+
+
+HEADS = ("layer", "type", "output", "parameters", "bytes", "multiply-adds")
+
+
+def _table(table: ShownLayers, style: Style) -> Iterator[str]:
+    """The layers in columns, numbers to the right."""
+    rows = [
+        (row.name, row.type, row.output or "", *map(_amount, (row.parameters, row.bytes, row.multiply_adds)))
+        for row in table.rows
+    ]
+    total = ("total", "", "", *map(_amount, table[1:]))
+    cells = [HEADS, *([*map(safe, row)] for row in rows), total]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADS))]
+    for number, row in enumerate(cells):
+        padded = [
+            cell.rjust(width) if column > 2 else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        line = "  ".join(padded).rstrip()
+        yield style.bold(line) if number in (0, len(cells) - 1) else line
+
+
+def _amount(amount: int | str | None) -> str:
+    return "unknown" if amount is None else f"{amount:,}" if isinstance(amount, int) else amount
 
 
 def _show(source: str) -> str:

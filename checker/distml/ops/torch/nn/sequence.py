@@ -90,8 +90,8 @@ class Sequential:
         if named is not None:
             items = call.list_of(tuple(named.values()))
             return {ITEMS: items, **{str(k.value): v for k, v in named.items() if isinstance(k, Const)}}
-        record = ListRecord(())
-        for arg in args:
+        record = ListRecord(None) if _is_dict(call, args) else ListRecord(())
+        for arg in () if record.items is None else args:
             more = ListRecord(None, arg.item, arg.length) if isinstance(arg, Many) else ListRecord((arg,))
             record = _joined(call, record, more)
         return {ITEMS: call.world.allocate(record)}
@@ -113,6 +113,11 @@ class Sequential:
 def _named(call: Call, args: Sequence[Value]) -> dict[Value, Value] | None:
     record = call.world.record(args[0]) if len(args) == 1 and isinstance(args[0], Ref) else None
     return record.items if isinstance(record, DictRecord) and record.exact else None
+
+
+def _is_dict(call: Call, args: Sequence[Value]) -> bool:
+    """Whether the one argument is a dict, of which not all is known."""
+    return len(args) == 1 and isinstance(args[0], Ref) and isinstance(call.world.record(args[0]), DictRecord)
 
 
 def _repeated(call: Call, item: Value | None, input: Value) -> Value:
