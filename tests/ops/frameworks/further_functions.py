@@ -120,6 +120,12 @@ def solve(name: str) -> Drawn:
     return name, [tensor(*ahead, size, size, identity=True), tensor(*ahead, rows, R.randint(1, 3))], {}
 
 
+def affine(name: str) -> Drawn:
+    ahead, inside, units = shape(0, 2), R.randint(1, 4), R.randint(1, 4)
+    inner, bias = (size + (R.random() < 0.15) for size in (inside, units))
+    return name, [tensor(*ahead, inside), tensor(inner, units), tensor(bias)], {}
+
+
 def sorted_values(name: str) -> Drawn:
     ahead = shape(0, 2)
     return name, [tensor(*ahead, 5), tensor(*ahead, R.randint(1, 4))], {}
@@ -147,6 +153,7 @@ FURTHER: dict[str, Callable[[], Drawn]] = {
     **words("math.nextafter math.igamma complex truncatediv", both),
     **words("bitwise.bitwise_and bitwise.left_shift", lambda name: both(name, "int32")),
     **words("math.scalar_mul", lambda name: (name, [2.0, tensor(*shape())], {})),
+    **words("compat.v1.nn.xw_plus_b", affine),
     **words("nn.local_response_normalization", lambda name: (name, [tensor(2, *picture()[-3:])], {})),
     **words("linalg.eigh linalg.eigvalsh linalg.logdet linalg.slogdet linalg.sqrtm", square),
     **words("linalg.adjoint linalg.matrix_rank", lambda name: (name, [tensor(*shape(2, 4))], {})),

@@ -64,7 +64,7 @@ def tensorflow() -> Iterator[dict[str, Any]]:
             for part in called.split("."):
                 function = getattr(function, part)
             real = [made(arg, zeros) for arg in args], {key: made(value, zeros) for key, value in kwargs.items()}
-            line = {"name": f"tensorflow.{called}", "args": args, "kwargs": kwargs}
+            line = {"name": f"tensorflow.{called.removeprefix('compat.v1.')}", "args": args, "kwargs": kwargs}
             yield run(line, lambda f=function, real=real: f(*real[0], **real[1]))  # type: ignore[misc]
 
 

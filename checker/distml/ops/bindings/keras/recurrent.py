@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
 
 Attrs = dict[str, Value]
+STATES = "__states__"
+"""How many states a cell has."""
 _STATES = {"LSTM": 2, "GRU": 1, "SimpleRNN": 1}
 
 
@@ -62,8 +64,12 @@ for _name, _count in _STATES.items():
     )
 
 
-def _make_cell(call: Call, units: Value) -> Attrs:
-    return {"units": attribute_of(call, units, size(call, units, "units", 1)), FEATURES: unbuilt(call)}
+def _cell(states: int) -> Callable[..., Attrs]:
+    def make(call: Call, units: Value) -> Attrs:
+        own = attribute_of(call, units, size(call, units, "units", 1))
+        return {"units": own, STATES: Const(states), FEATURES: unbuilt(call)}
+
+    return make
 
 
 def _run_cell(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
@@ -72,15 +78,17 @@ def _run_cell(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: V
     if shape.rank != 2:
         return call.unknown()
     require_features(call, attrs, shape)
-    return Tup((call.tensor([call.facts.axis(shape, 0), call.dim(attrs["units"])], "float"), call.unknown("states")))
+    output = call.tensor([call.facts.axis(shape, 0), call.dim(attrs["units"])], "float")
+    return Tup((output, call.unknown("states")))
 
 
-define(
-    f"{_BEFORE} * -recurrent_activation='sigmoid' {_AFTER} -reset_after=True -unit_forget_bias=True -implementation=2",
-    _make_cell,
-    _run_cell,
-    *(f"{name}Cell" for name in _STATES),
-)
+for _name, _count in _STATES.items():
+    define(
+        f"{_BEFORE} * -recurrent_activation='sigmoid' {_AFTER} -reset_after=True -unit_forget_bias=True -implementation=2",
+        _cell(_count),
+        _run_cell,
+        f"{_name}Cell",
+    )
 define("cells", lambda call, cells: {"cells": cells}, lambda call, *args, **kwargs: call.unknown(), "StackedRNNCells")
 
 
@@ -88,24 +96,27 @@ def _make_steps(call: Call, cell: Value, sequences: Value, state: Value) -> Attr
     return {"cell": cell, "return_sequences": sequences, "return_state": state}
 
 
-def _last_cell(call: Call, cell: Value) -> Attrs:
-    """The cell whose output is that of all: the last of several."""
+def _as_one(call: Call, cell: Value) -> Attrs:
+    """What a cell of Keras, or several on top of each other, take and give; nothing where they are not known."""
     record = call.world.record(cell) if isinstance(cell, Ref) else None
     if isinstance(record, InstanceRecord):
-        cells = record.attrs.get("cells")
-        known = isinstance(record.cls, Lib) and record.cls.name.startswith("keras.layers.") and record.exact
-        return (record.attrs if cells is None else _last_cell(call, cells)) if known else {}
-    items = call.items(cell)
-    return _last_cell(call, items[-1]) if items else {}
+        if not isinstance(record.cls, Lib) or not record.exact:
+            return {}
+        return _as_one(call, record.attrs["cells"]) if "cells" in record.attrs else record.attrs
+    parts = [_as_one(call, item) for item in call.items(cell) or ()]
+    if not all(STATES in part for part in parts) or not parts:
+        return {}
+    return {"units": parts[-1]["units"], FEATURES: parts[0][FEATURES]}
 
 
 def _steps(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
-    """https://keras.io/api/layers/recurrent_layers/rnn: the last output of a cell, or all of them"""
-    shape = call.facts.shape(call.shape(inputs))
-    units, every = call.dim(_last_cell(call, attrs["cell"]).get("units", NONE)), call.flag(attrs["return_sequences"])
-    if shape.rank != 3 or units is None or every is None or call.flag(attrs["return_state"]) is not False:
+    """https://keras.io/api/layers/recurrent_layers/rnn: the last output of a cell, or all of them, and the states behind"""
+    cell = _as_one(call, attrs["cell"])
+    count = call.const(cell.get(STATES, NONE), int)
+    alone = isinstance(count, int)
+    if "units" not in cell or call.shape(inputs).rank != 3 or not (alone or call.flag(attrs["return_state"]) is False):
         return call.unknown()
-    return call.tensor([*shape.head[: 1 + every], units], "float")
+    return _recurrent(count if alone else 0)(call, {**attrs, **cell}, inputs)
 
 
 define(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
-from distml.ops.call import ShapeError
+from distml.ops.call import FALSE, NONE, ShapeError
 from distml.ops.rules.axes import replace_axes
 from distml.ops.rules.kinds import kind_of
 from distml.ops.rules.loss import CODE, alike, require_class_numbers
@@ -170,7 +170,13 @@ def add_bias(call: Call, value: Value, bias: Value, data_format: Value) -> Value
     return call.tensor(call.facts.shape(shape), kind_of(value))
 
 
+def affine(call: Call, x: Value, weights: Value, biases: Value) -> Value:
+    """tf.nn.xw_plus_b: a product of matrices and a bias."""
+    return add_bias(call, rules.matmul(call, x, weights, FALSE, FALSE), biases, NONE)
+
+
 bind(add_bias, "value bias data_format=None -name=None", "tensorflow.nn.bias_add")
+bind(affine, "x weights biases -name=None", "tensorflow.nn.xw_plus_b")
 
 
 def softmax_loss(call: Call, labels: Value, logits: Value, axis: Value) -> Value:
