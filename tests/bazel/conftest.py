@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from delivery.pages import blocks
+
 CHECKOUT = Path(__file__).parents[2]
 ASPECT = "--aspects=@distml//bazel:shape.bzl%check"
 PARTS = ("bazel", "checker", "transforms", "BUILD.bazel", "MODULE.bazel", "WORKSPACE", "WORKSPACE.bzlmod")
@@ -28,14 +30,8 @@ local_repository(name = "rules_java", path = "/usr/share/bazel/rules/java")
 local_repository(name = "rules_proto", path = "/usr/share/bazel/rules/proto")
 """
 RULES = 'load("@rules_python//python:defs.bzl", "py_library")\n'
-PAGE = (CHECKOUT / "docs" / "bazel.md").read_text()
 START = "--max_idle_secs=120 --host_jvm_args=-Xmx1g --nohome_rc"
 """How Bazel is started: nothing that changes what it builds, and nothing of whoever runs the tests."""
-
-
-def blocks(kind: str) -> list[str]:
-    """The fenced blocks of docs/bazel.md with exactly this info string."""
-    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def modern() -> bool:
@@ -120,9 +116,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, outputs: Path, distml: Path
     (folder.parent / "distml").symlink_to(distml)
     if modern():
         rules = 'bazel_dep(name = "rules_python", version = "1.6.0")\n'
-        (folder / "MODULE.bazel").write_text(rules + blocks("python module")[0])
+        (folder / "MODULE.bazel").write_text(rules + blocks("bazel.md", "python module")[0])
     else:
-        (folder / "WORKSPACE").write_text(DEBIAN.format(distml=distml) + blocks("python workspace")[0])
+        (folder / "WORKSPACE").write_text(DEBIAN.format(distml=distml) + blocks("bazel.md", "python workspace")[0])
     workspace = Workspace(folder, outputs)
     yield workspace
     workspace.run("shutdown")

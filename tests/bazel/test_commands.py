@@ -9,8 +9,10 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from bazel.conftest import CHECKOUT, Workspace, blocks
+from bazel.conftest import CHECKOUT, Workspace
 from bazel.test_aspect import BAD, PROGRAM
+
+from delivery.pages import blocks
 
 pytestmark = pytest.mark.requires("bazel")
 
@@ -22,7 +24,7 @@ GROUPS = ("distml_text", "distml_json", "distml_patch", "distml_sarif", "distml_
 
 
 def test_the_readme_has_the_command_of_the_page() -> None:
-    assert f"{README}\n" == blocks("sh")[0]
+    assert f"{README}\n" == blocks("bazel.md", "sh")[0]
 
 
 def test_the_printed_command_fails_on_findings_and_leaves_reports(workspace: Workspace) -> None:
@@ -80,8 +82,8 @@ def test_one_sarif_file_of_a_build(workspace: Workspace) -> None:
     apart = "import torch\n\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n"
     build = PROGRAM["app__BUILD"] + 'py_library(name = "again", srcs = ["app.py"], deps = ["//lib"])\n'
     workspace.write(**{**PROGRAM, "app__BUILD": build, "app__app": BAD, "app__apart": apart})
-    (commands,) = blocks("sh sarif")
-    (workspace.folder / ".bazelrc").write_text("".join(blocks("text bazelrc")))
+    (commands,) = blocks("bazel.md", "sh sarif")
+    (workspace.folder / ".bazelrc").write_text("".join(blocks("bazel.md", "text bazelrc")))
     done = workspace.shell(commands)
     assert done.returncode == 0, done.stderr
     log = json.loads((workspace.folder / "distml.sarif").read_text())
@@ -126,7 +128,7 @@ def test_a_test_with_nothing_to_check_fails(workspace: Workspace) -> None:
 def test_here(distml: Path, outputs: Path) -> None:
     """The command of the last section, in this repository: a mistake is found, and distml finds nothing in distml."""
     here = Workspace(distml, outputs)
-    (commands,) = blocks("sh here")
+    (commands,) = blocks("bazel.md", "sh here")
     (distml / "planted").mkdir()
     here.write(planted__BUILD='py_library(name = "bad", srcs = ["bad.py"])\n', planted__bad=PLANTED)
     try:

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from distml.cli.adopting import HOOKS, WORKFLOW, CannotAddError, with_hooks, with_table, workflow
 from distml.cli.main import main
 
+from delivery.pages import blocks
+
 ROOT = Path(__file__).parents[2]
 ADDRESS, REVISION = "https://github.com/someone/distml", "0123abc"
 GIVEN = ["--address", ADDRESS, "--revision", REVISION]
@@ -147,8 +149,7 @@ def test_no_table_where_none_can_follow(text: str) -> None:
 
 
 def test_the_workflow_is_the_one_of_the_page() -> None:
-    page = (ROOT / "docs" / "action.md").read_text("utf-8")
-    shown = page.partition("```yaml workflow\n")[2].partition("```")[0]
+    (shown,) = blocks("action.md", "yaml workflow")
     paths = "        with:\n          paths: |\n            src\n            train.py\n"
     assert shown.replace(" # v0.1.0", "").replace(f"COMMIT\n{paths}", "COMMIT\n") == WORKFLOW
 

@@ -15,21 +15,18 @@ from container.conftest import BASE, BUILD, CHECKOUT, Shell
 
 from distml.diagnostics.version import VERSION
 
-PAGE = (CHECKOUT / "docs" / "container.md").read_text()
+from delivery.pages import blocks
+
 BARE = "podman run --rm --network=none --read-only --cap-drop=ALL --security-opt=no-new-privileges"
 tools = pytest.mark.requires("buildah", "podman", "runc", "debootstrap")
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-
-
 def test_the_first_command_of_the_page_makes_the_image() -> None:
-    assert blocks("sh")[0] == "docker build --tag distml .\n"
+    assert blocks("container.md", "sh")[0] == "docker build --tag distml .\n"
 
 
 @tools
-@pytest.mark.parametrize("commands", blocks("sh")[1:])
+@pytest.mark.parametrize("commands", blocks("container.md", "sh")[1:])
 def test_commands_of_the_page(shell: Shell, image: str, project: Path, commands: str) -> None:
     done = shell(commands, project)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -106,10 +103,10 @@ def test_scanners_see_what_is_in_it(shell: Shell, image: str, project: Path) -> 
 @tools
 def test_the_image_with_a_shell(shell: Shell, image: str, project: Path, context: Path) -> None:
     """As GitLab calls it: a script in a shell, in a folder that its runner brings."""
-    (command,) = blocks("sh shell")
+    (command,) = blocks("container.md", "sh shell")
     named = command.strip().replace("docker build", f"{BUILD} --timestamp 0").replace("distml-shell", f"shell-{image}")
     assert shell(named, context).returncode == 0
-    (pipeline,) = blocks("yaml gitlab")
+    (pipeline,) = blocks("container.md", "yaml gitlab")
     (script,) = re.findall(r"^    - (distml .*)$", pipeline, re.MULTILINE)
     run = f"podman run --rm --network=none --user 0 -v $PWD:/builds:ro -w /builds --entrypoint '' shell-{image} sh -euc"
     done = shell(f"{run} '{script}'; podman rmi shell-{image}", project)
@@ -159,7 +156,7 @@ def test_nothing_of_the_build_is_left(shell: Shell, image: str, project: Path) -
 @tools
 def test_the_same_sources_make_the_same_image(shell: Shell, image: str, context: Path) -> None:
     """The page's command, with nothing left of the build before."""
-    (command,) = blocks("sh buildah")
+    (command,) = blocks("container.md", "sh buildah")
     again = (
         command.strip().replace("buildah build", f"{BUILD} --no-cache").replace("--tag distml", f"--tag again-{image}")
     )

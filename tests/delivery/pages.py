@@ -11,10 +11,39 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Classifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.head = nn.Linear(8, 10)
+
+    def forward(self, x):
+        if x.shape[0] > 5:
+            x = x * 2
+        return self.head(self.conv(x).mean((2, 3)))
+
+
+def build():
+    return Classifier(), torch.zeros(2, 3, 8, 8)
+"""
+"""What pages call `model.py`: a model with a branch, and a function that makes it and an input."""
+
+
+def fenced(page: str) -> list[tuple[str, str]]:
+    """The info string and the text of each fenced block of a page, named from the top; indentation of whole blocks aside."""
+    text = (ROOT / page).read_text("utf-8")
+    found = re.findall(r"^( *)```([^\n`]*)\n(.*?)^\1```$", text, re.MULTILINE | re.DOTALL)
+    return [(info, re.sub(rf"^{indent}", "", body, flags=re.MULTILINE)) for indent, info, body in found]
+
+
 def blocks(page: str, kind: str) -> list[str]:
     """The fenced blocks of docs/`page` with exactly this info string."""
-    text = (ROOT / "docs" / page).read_text("utf-8")
-    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [body for info, body in fenced(f"docs/{page}") if info == kind]
 
 
 def shell(commands: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

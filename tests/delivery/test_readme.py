@@ -9,31 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from delivery.pages import ROOT, shell
+from delivery.pages import MODEL, ROOT, fenced, shell
 
 README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = [
     line
-    for block in re.findall(r"^```\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    for block in [body for info, body in fenced("README.md") if not info]
     for line in block.splitlines()
     if re.match(r"(\$ )?distml ", line)
 ]
 ELSEWHERE = ("distml smoke",)
 """What the test of another page runs."""
-MODEL = """\
-import torch
-from torch import nn
-
-
-class Classifier(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 8, 3)
-        self.head = nn.Linear(8, 10)
-
-    def forward(self, x):
-        return self.head(self.conv(x).mean((2, 3)))
-"""
 PROTOCOL = """\
 from distml.choreo import At, Channel, Role
 
@@ -76,7 +62,7 @@ def test_an_unsaved_buffer(project: Path) -> None:
 
 
 def test_what_is_shown_is_what_is_said(folder: Path) -> None:
-    (shown,) = re.findall(r"^```\n(classifier\.py:.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (shown,) = (body for info, body in fenced("README.md") if not info and body.startswith("classifier.py:"))
     done = shell(f"distml check {ROOT / 'examples' / 'classifier.py'}", folder)
     assert [line.strip() for line in shown.splitlines()] == [
         re.sub(r"^.*/(?=classifier\.py:)", "", line).strip()

@@ -83,7 +83,7 @@ def test_commands_that_smoke(project: Path) -> None:
     for command in (first.replace("~/envs/torch/bin/python", python), second):
         done = shell(command, project)
         assert done.returncode == 0, done.stdout + done.stderr
-        (shown,) = re.findall(r"^```\n(distml smoke runs.*?)^```$", page("smoke.md"), re.MULTILINE | re.DOTALL)
+        (shown,) = (each for each in blocks("smoke.md", "") if each.startswith("distml smoke runs"))
         told = [
             line.split()[:2] for line in shown.splitlines()[2:] if not line.strip().startswith(("speed", "scaling"))
         ]

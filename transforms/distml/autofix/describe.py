@@ -23,7 +23,8 @@ WITHDRAWN = "withdrawn"
 
 def body(proposal: Proposal, branch: str, around: str = "") -> str:
     """The description of the pull request; `around` is the one it has, of which other people's text is kept."""
-    return _placed(f"<!-- distml-autofix key={proposal.key} -->\n{_fitted(proposal, branch)}\n{END}", around)
+    text = _fitted(proposal, branch).replace("<!--", "<! --")  # no name or message begins or ends what is ours
+    return _placed(f"<!-- distml-autofix key={proposal.key} -->\n{text}\n{END}", around)
 
 
 def withdrawn(around: str) -> str:

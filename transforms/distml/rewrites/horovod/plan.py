@@ -116,8 +116,12 @@ class Plan:
 
     def warn(self, code: str, node: ast.expr | ast.stmt, message: str, instead: str = "") -> None:
         """Say that something may not be as it was, or that a person should look."""
-        if not any(each.code == code and each.node is node for each in self.warnings):
-            self.warnings.append(Remark(code, node, message, instead))
+        line = self.program.span(node).line, self.program.unit(node)
+        for each in (each for each in self.warnings if each.code == code):
+            told = self.program.span(each.node).line, self.program.unit(each.node)
+            if each.node is node or (told == line and each.message == message):
+                return
+        self.warnings.append(Remark(code, node, message, instead))
 
     def world(self, node: ast.AST) -> World:
         """How the file of `node` says rank and size; the import and start-up it needs are put into it."""
