@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,72 @@ def test_nothing_of_the_file_is_run_or_drives_a_terminal(program: Path, capsys: 
     assert not (program.parent / "ran").exists()
     assert "\x1b]" not in out and "\x07" not in out and "\u202e" not in out
     assert "\\x1b]0;owned\\x07 \\u202e" in out
+
+
+class _Page(HTMLParser):
+    """The elements of a page, whether they are closed in order, and the text of its cells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.open: list[str] = []
+        self.cells: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "td":
+            self.cells[-1] += data
+
+
+def test_a_page_holds_the_source_as_text_and_nothing_that_runs(
+    program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = 'y = x  # </td></table><script>alert(1)</script><img src=x onerror="alert(2)"> &lt; \x1b[31m \u202e'
+    program.write_text(f"import torch\n\nx = torch.zeros(2, 3)\n{hostile}\n", "utf-8")
+    assert distml("net.py", "--format", "html") == 0
+    out = capsys.readouterr().out
+    page = _Page()
+    page.feed(out)
+    assert page.open == []
+    assert page.tags == set("html head meta title style body h1 table tr td".split())
+    assert page.attributes == set("lang charset http-equiv content name class id".split())
+    assert "\x1b" not in out and "\u202e" not in out
+    shown = hostile.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")
+    assert page.cells == [
+        "1",
+        "import torch",
+        "",
+        "2",
+        "",
+        "",
+        "3",
+        "x = torch.zeros(2, 3)",
+        "x: [2, 3]",
+        "4",
+        shown,
+        "y: [2, 3]",
+    ]
+
+
+def test_a_page_with_layers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert distml("net.py::Net", "--input", "x: float[2, 3, 9, 9]", "--format", "html") == 0
+    page = _Page()
+    page.feed(capsys.readouterr().out)
+    assert page.open == []
+    assert page.cells[-12:-6] == ["conv", "Conv2d", "[2, 8, 7, 7]", "224", "3,136", "21,168"]
+    assert distml("net.py::Net", "--input", "x: float[2, 4, 9, 9]", "--format", "html") == 1
+    assert "fails: conv needs 3 input channels" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ RUN = {
     ("docs/shapes.md", "sh forward"): "docs/test_shapes.py::test_the_commands_print_what_is_shown",
     ("docs/shapes.md", "sh input"): "docs/test_shapes.py::test_the_commands_print_what_is_shown",
     ("docs/shapes.md", "sh layers"): "docs/test_shapes.py::test_the_commands_print_what_is_shown",
+    ("docs/shapes.md", "sh page"): "docs/test_shapes.py::test_the_commands_print_what_is_shown",
     ("docs/smoke.md", "sh"): "delivery/test_training_pages.py::test_commands_that_smoke",
     ("docs/usage.md", "sh"): "delivery/test_pages.py::test_commands_that_fix",
     ("README.md", ""): "delivery/test_readme.py::test_commands",

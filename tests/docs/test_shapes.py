@@ -19,3 +19,6 @@ def test_the_commands_print_what_is_shown(folder: Path) -> None:
         done = shell(command[0], folder)
         assert done.returncode == 0, done.stderr
         assert shown[0] in done.stdout
+    (command,) = blocks("shapes.md", "sh page")
+    assert shell(command, folder).returncode == 0
+    assert "[B, N, 3, 8, 8]" in (folder / "attention.html").read_text("utf-8")

@@ -30,7 +30,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for all of it (default: 60)"
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the answer (default: text)")
+    parser.add_argument(
+        "--format", choices=("text", "json", "html"), default="text", help="form of the answer (default: text)"
+    )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="color the text")
 
 
@@ -47,6 +49,10 @@ def run(options: Namespace) -> int:
         from distml.report.shapes import as_json
 
         hand_over(json.dumps(as_json(shown), indent=2) + "\n")
+    elif options.format == "html":
+        from distml.report.shapes_page import as_html
+
+        hand_over(as_html(shown))
     else:
         from distml.report.shapes import as_text
 

@@ -312,7 +312,8 @@ def _by_rank(log: ShapeLog) -> bool:
 def _parts(source: SourceFile, nodes: Sequence[ast.stmt]) -> tuple[tuple[int, int], ...]:
     """The lines that are shown, from and to; all of them where nothing is named."""
     if not nodes:
-        return ((1, len(source.shown_lines)),)
+        lines = source.shown_lines
+        return ((1, len(lines) - (len(lines) > 1 and not lines[-1])),)  # behind the last line end there is no line
     found = []
     for node in nodes:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])

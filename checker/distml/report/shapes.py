@@ -51,8 +51,8 @@ def _layers_as_json(table: ShownLayers) -> dict[str, Any]:
 def as_text(shown: Shown, color: bool) -> Iterator[str]:
     """The source with the shapes beside its lines, the lines that fail, and notes."""
     style = Style(color)
-    beside = {line: _texts(entries) for line, entries in _by_line(shown).items()}
-    wide = [len(_show(shown.lines[line - 1])) for line in beside if line <= len(shown.lines)]
+    beside = beside_lines(shown)
+    wide = [len(show(shown.lines[line - 1])) for line in beside if line <= len(shown.lines)]
     width = max((size for size in wide if size <= WIDEST), default=0)
     digits = len(str(max((last for _, last in shown.parts), default=1)))
     for number, (first, last) in enumerate(shown.parts):
@@ -68,11 +68,12 @@ def as_text(shown: Shown, color: bool) -> Iterator[str]:
         yield f"{style.blue('note')}: {safe(note)}"
 
 
-def _by_line(shown: Shown) -> dict[int, list[Entry]]:
+def beside_lines(shown: Shown) -> dict[int, list[str]]:
+    """What stands beside each line, safe to print."""
     found: dict[int, list[Entry]] = {}
     for each in shown.entries:
         found.setdefault(each.line, []).append(each)
-    return found
+    return {line: _texts(entries) for line, entries in found.items()}
 
 
 def _texts(entries: Sequence[Entry]) -> list[str]:
@@ -83,7 +84,7 @@ def _texts(entries: Sequence[Entry]) -> list[str]:
 
 
 def _line(shown: Shown, line: int, texts: list[str], width: int, digits: int, style: Style) -> Iterator[str]:
-    source = _show(shown.lines[line - 1]) if line <= len(shown.lines) else ""
+    source = show(shown.lines[line - 1]) if line <= len(shown.lines) else ""
     number, bar = style.blue(str(line).rjust(digits)), style.blue("|")
     groups = [texts] if sum(map(len, texts)) <= LONGEST else [[text] for text in texts]
     painted = [style.green(", ".join(group)) for group in groups] if texts else []
@@ -104,10 +105,10 @@ HEADS = ("layer", "type", "output", "parameters", "bytes", "multiply-adds")
 def _table(table: ShownLayers, style: Style) -> Iterator[str]:
     """The layers in columns, numbers to the right."""
     rows = [
-        (row.name, row.type, row.output or "", *map(_amount, (row.parameters, row.bytes, row.multiply_adds)))
+        (row.name, row.type, row.output or "", *map(amount, (row.parameters, row.bytes, row.multiply_adds)))
         for row in table.rows
     ]
-    total = ("total", "", "", *map(_amount, table[1:]))
+    total = ("total", "", "", *map(amount, table[1:]))
     cells = [HEADS, *([*map(safe, row)] for row in rows), total]
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEADS))]
     for number, row in enumerate(cells):
@@ -119,9 +120,11 @@ def _table(table: ShownLayers, style: Style) -> Iterator[str]:
         yield style.bold(line) if number in (0, len(cells) - 1) else line
 
 
-def _amount(amount: int | str | None) -> str:
+def amount(amount: int | str | None) -> str:
+    """A number with its thousands apart, a formula, or `unknown`."""
     return "unknown" if amount is None else f"{amount:,}" if isinstance(amount, int) else amount
 
 
-def _show(source: str) -> str:
+def show(source: str) -> str:
+    """A line of source, safe to print."""
     return safe(source).replace("\t", " " * _TAB)
