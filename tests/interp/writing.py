@@ -33,6 +33,8 @@ class Writer:
         self.random = random
         self.modules = modules
         self.library = next(iter(modules))
+        # Weights are random and some shapes follow values: the program that is written must be the one that is run.
+        self.seeding = ["torch.manual_seed(0)"] if self.library == "torch" else []
         self.lines: list[str] = [f"import {m.__name__} as {n}" for n, m in modules.items()]
         self.envs: list[dict[str, Any]] = [{}]
         self.inputs: list[str] = []
@@ -118,6 +120,7 @@ class Writer:
 
     def attempt(self, statement: Sequence[str], wrong: bool) -> bool:
         """Keep a statement if it runs everywhere; or, if a `wrong` one is wanted, if it fails everywhere."""
+        statement = [*self.seeding, *statement]
         code = compile("\n".join(statement), "statement", "exec")
         after, errors = [], []
         for env in self.envs:
