@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_value, each_alternative, read_attribute
 from distml.interp.changes import STORAGE
-from distml.interp.classes import COPY, ClassRecord, Property, Super, entry, is_module, lookup
+from distml.interp.classes import CONTAINERS, COPY, ClassRecord, Property, Super, entry, is_module, lookup
 from distml.interp.library import library_member
 from distml.interp.patches import Patches
-from distml.interp.storage import child, drop_child, replace_attributes, set_child, view_of
+from distml.interp.storage import child, drop_child, held_by, replace_attributes, set_child, view_of
 from distml.ops import Call
 from distml.ops.dialect import dialect, library_of
 from distml.ops.registry import find_attribute, find_layer, find_op
@@ -217,8 +217,8 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     if name.startswith("__") and name.endswith("__"):
         return None
     fallback, _ = lookup(vm, cls.mro, "__getattr__")
-    if isinstance(fallback, Function):
-        return call_value(vm, fallback, Arguments([ref, Const(name)]))
+    if isinstance(fallback, Function | Lib):
+        return call_value(vm, bind_method(vm, fallback, ref, record.cls), Arguments([Const(name)]))
     if is_module(cls.mro):
         return vm.opaque(name)
     return None
@@ -252,6 +252,8 @@ def bind_method(vm: Machine, member: Value, receiver: Value, cls: Value) -> Valu
         return Bound(member, receiver)
     if isinstance(member, Lib) and (find_op(member.name) is not None or find_attribute(member.name) is not None):
         owner = member.name.rpartition(".")[0]
+        if owner in CONTAINERS:
+            return LibMethod(member.name, held_by(vm, receiver))
         if find_layer(owner) is not None or owner.startswith("torch.nn.Module"):
             return _bind_member(vm, member.name, receiver)
     return member
@@ -353,12 +355,12 @@ def _is_kept(vm: Machine, item: Value) -> bool:
     return isinstance(item, Function | Bound | Class | Lib | LibMethod | Module)
 
 
-def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.AST) -> None:
-    """`value.name = item`."""
+def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.AST, plain: bool = False) -> None:
+    """`value.name = item`; what is `plain` is not for `__setattr__` to say, as in `object.__setattr__(value, name, item)`."""
     options = value.options if isinstance(value, Union) else (value,)
     for option in options:
         if isinstance(option, Ref):
-            _set_on_record(vm, option, name, item, node, weak=len(options) > 1)
+            _set_on_record(vm, option, name, item, node, len(options) > 1, plain)
         elif isinstance(option, Opaque):
             vm.put(("attr", option, name), item if _is_kept(vm, item) else vm.opaque(f"{option.name}.{name}"[:60]))
             vm.note_child(("attr", option, name))
@@ -380,7 +382,7 @@ def _prefix(value: Tensor) -> str:
     return dialect(value.lib).tensor
 
 
-def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST, weak: bool) -> None:
+def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST, weak: bool, plain: bool) -> None:
     record = vm.record(ref)
     if not isinstance(record, InstanceRecord):
         return
@@ -389,10 +391,10 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
         return
     if isinstance(record.cls, Class):
         cls: ClassRecord = vm.at(record.cls.address)
-        if isinstance(lookup(vm, cls.mro, "__setattr__")[0], Function):
-            # What is kept, and under which name, is for the class to say.
-            item, record = vm.opaque(name), replace(record, exact=False)
-            vm.replace(ref, record)
+        setter, _ = (None, False) if plain else lookup(vm, cls.mro, "__setattr__")
+        if isinstance(setter, Function | Lib):
+            call_value(vm, bind_method(vm, setter, ref, record.cls), Arguments([Const(name), item]), node)
+            return
         member, _ = lookup(vm, cls.mro, name)
         if isinstance(member, Property):
             if member.setter is not None:

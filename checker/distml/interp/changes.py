@@ -26,6 +26,8 @@ ANY_MODULE = "*module"
 """Stands for the name of some module: `setattr(net, name, y)` in code that goes through modules by name."""
 ANY_TENSOR = "*tensor"
 """Stands for a tensor in some variable: `p.data = x` in code that goes through the parameters of modules."""
+ANY_ITEM = "*item"
+"""Stands for an item of an object: `config["width"] = 3`, where the object's class may be derived from dict or list."""
 MODULE_SETTERS = frozenset({"_modules", "add_module", "register_module", "set_submodule"})
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 STORAGE = frozenset({"__dict__", "_buffers", "_modules", "_parameters"})
@@ -48,6 +50,8 @@ BY_NAME = {
 """Functions that set an attribute by name, and the argument that names it."""
 PASSING = frozenset({"__setattr__", "__delattr__", "__setstate__"})
 """Methods that set what was asked for elsewhere, or restore what such an object held before."""
+HOLDING = PASSING | MUTATORS | {"__setitem__", "__delitem__"}
+"""Methods that change the items which their callers name, as is noted where they are called."""
 _WALKING = frozenset({"enumerate", "zip", "reversed", "iter", "map", "filter", "next", "list", "tuple", "sorted"})
 
 
@@ -199,12 +203,21 @@ def _fill(node: ast.expr, place: Place, found: FileChanges, key: ast.expr | None
         key, node = node.slice, node.value
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "vars" and node.args:
         node = ast.Attribute(node.args[0], "__dict__", ast.Load())
+    if isinstance(node, ast.Name) and place.method not in HOLDING and not (key is not None and _is_place(key)):
+        _changes_of(node, place, found).filled.add(ANY_ITEM)
     if not isinstance(node, ast.Attribute):
         return
     if node.attr in STORAGE:
         _set_by_name(node.value, _text(key, node.attr in MODULE_SETTERS), place, found)
     else:
         _changes_of(node.value, place, found).filled.add(node.attr)
+
+
+def _is_place(key: ast.expr) -> bool:
+    """Whether a key is a place in an array or list, and no name."""
+    if isinstance(key, ast.UnaryOp):
+        return _is_place(key.operand)
+    return isinstance(key, ast.Slice | ast.Tuple) or (isinstance(key, ast.Constant) and type(key.value) is int)
 
 
 def _changes_of(target: ast.expr, place: Place, found: FileChanges) -> Changes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,14 @@ HARMLESS_BASES = frozenset(
     }
 )
 """Library classes of which an instance has no shape-carrying attributes of its own."""
+
+CONTAINERS: dict[str, type] = {
+    "builtins.dict": dict,
+    "collections.OrderedDict": OrderedDict,
+    "collections.defaultdict": defaultdict,
+    "builtins.list": list,
+}
+"""Built-in classes whose objects hold items; an object of a class derived from one has them in `__items__`."""
 
 COPY = Lib("dataclasses.replace")
 """The function that some classes have as the method `replace`."""
@@ -119,7 +128,7 @@ def _linearize(vm: Machine, bases: list[Value]) -> list[Value | None]:
 
 def is_known_base(name: str) -> bool:
     """Whether nothing of a library class that shapes depend on is out of sight."""
-    return name in HARMLESS_BASES or name in KINDS or find_layer(name) is not None
+    return name in HARMLESS_BASES or name in KINDS or name in CONTAINERS or find_layer(name) is not None
 
 
 def _library_order(base: Lib) -> list[Value | None]:
@@ -284,10 +293,18 @@ def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value
             from distml.interp.library import library_member
 
             member = library_member(base.name, name)
+            container = CONTAINERS.get(base.name)
+            if container is not None and hasattr(container, name):
+                return (None, True) if member is None else (Lib(member), False)
             if member is not None:
                 known = is_module((base,)) and not vm.patches.has(member)
                 return (Lib(member), False) if known else (None, True)
     return None, False
+
+
+def container_of(mro: tuple[Value | None, ...]) -> str | None:
+    """The built-in container that a class is derived from, None where there is none."""
+    return next((base.name for base in mro if isinstance(base, Lib) and base.name in CONTAINERS), None)
 
 
 def entry(mro: tuple[Value | None, ...]) -> str:

@@ -113,15 +113,23 @@ def evaluate_arguments(vm: Machine, node: ast.Call) -> Arguments:
 
 def _spread(vm: Machine, value: Value, kwargs: dict[str, Value]) -> bool:
     """Add what `**value` holds; False when that is not all known."""
-    from distml.values import Ref
-
-    record = vm.record(value) if isinstance(value, Ref) else None
-    if not isinstance(record, DictRecord):
+    record = _mapping(vm, value)
+    if record is None:
         return False
     for key, item in record.items.items():
         if isinstance(key, Const) and isinstance(key.value, str):
             kwargs[key.value] = item
     return record.exact
+
+
+def _mapping(vm: Machine, value: Value) -> DictRecord | None:
+    """What `**value` unpacks: a dict, or what an object of a class derived from dict holds."""
+    from distml.interp.storage import held_by
+    from distml.values import Ref
+
+    value = held_by(vm, value)
+    record = vm.record(value) if isinstance(value, Ref) else None
+    return record if isinstance(record, DictRecord) else None
 
 
 def _binary(vm: Machine, node: ast.BinOp) -> Value:
@@ -292,10 +300,8 @@ def _dict(vm: Machine, node: ast.Dict) -> Value:
 
 
 def _merge_dict(vm: Machine, value: Value, items: dict[Value, Value]) -> bool:
-    from distml.values import Ref
-
-    record = vm.record(value) if isinstance(value, Ref) else None
-    if not isinstance(record, DictRecord):
+    record = _mapping(vm, value)
+    if record is None:
         items.clear()
         return False
     items.update(record.items)

@@ -23,6 +23,7 @@ from distml.values import (
     Function,
     InstanceRecord,
     IteratorRecord,
+    ListRecord,
     Num,
     Range,
     Record,
@@ -96,12 +97,22 @@ def _advances(vm: Machine, value: Value, entered: Sequence[Frame]) -> bool:
     if isinstance(value, Union):
         return any(_advances(vm, option, entered) for option in value.options)
     if isinstance(value, Const):
-        return type(value.value) is int
+        return type(value.value) is int or any(_holds(vm, each, value) for each in entered[-1].arguments.values())
     if isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord):
         # Of the objects that were there before the recursion there are only so many; one that it makes may be any of many.
         old = value.address < entered[0].ident
         return old and not any(value in frame.arguments.values() for frame in entered)
     return isinstance(value, Num | Tensor | Tup | Range | Ref)
+
+
+def _holds(vm: Machine, whole: Value, part: Value) -> bool:
+    """Whether a list or dict holds a value: a recursion that goes from it to that value goes down known data."""
+    from distml.interp.storage import held_by
+
+    whole = held_by(vm, whole)
+    record = vm.record(whole) if isinstance(whole, Ref) else None
+    items = record.items if isinstance(record, ListRecord | DictRecord) else None
+    return part in (items.values() if isinstance(items, dict) else items or ())
 
 
 def bind(vm: Machine, function: Function, arguments: Arguments) -> dict[str, Value] | None:

@@ -9,6 +9,7 @@ whatever the program likes.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_op, hypothetical, unknown_call
@@ -16,7 +17,7 @@ from distml.ops import Call
 from distml.ops.arraylike import shape_of
 from distml.ops.dialect import dialect
 from distml.ops.registry import find_op
-from distml.values import Const, Expr, Lib, LibMethod, Opaque, ShapeSeq, Tensor, Tup, Union, Value, claimed
+from distml.values import SHAPE, Const, Expr, Lib, LibMethod, Opaque, ShapeSeq, Tensor, Tup, Union, Value, claimed
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -91,10 +92,17 @@ def call_guessed(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
     before = vm.state.fork()
     result = hypothetical(vm, full, arguments, node, lib)
     if name in SIZES:
-        return result
+        return _of_nobody_knows_what(result)
     # Nor does it say how many axes the receiver has.
     vm.state = before
     return _perhaps(vm, result, unknown_call(vm, arguments, node))
+
+
+def _of_nobody_knows_what(sizes: Value) -> Value:
+    """What `x.size()` gives: the sizes of a tensor, or what else a class calls its size, such as the number of a storage."""
+    if isinstance(sizes, ShapeSeq):
+        return replace(sizes, lib="array")
+    return replace(sizes, kind=SHAPE) if isinstance(sizes, Tup) else sizes
 
 
 def _perhaps(vm: Machine, result: Value, found: Value) -> Value:

@@ -51,8 +51,14 @@ def execute_import_from(vm: Machine, node: ast.ImportFrom) -> None:
 def _module(vm: Machine, name: str) -> Value:
     if name.partition(".")[0] in LIBRARIES:
         return Lib(name)
-    source = vm.project.resolve(vm.frame.module.source, name)
+    source = _resolved(vm, vm.frame.module.source, name)
     return Lib(name) if source is None else _known(vm, source)
+
+
+def _resolved(vm: Machine, importer: SourceFile, module: str, level: int = 0) -> SourceFile | None:
+    """The module of the project, or else the program that stands for a library."""
+    found = vm.project.resolve(importer, module, level)
+    return vm.project.model(module) if found is None and not level else found
 
 
 def _known(vm: Machine, source: SourceFile) -> Module:
@@ -64,7 +70,7 @@ def _imported(vm: Machine, importer: SourceFile, node: ast.ImportFrom, name: str
     module = node.module or ""
     if not node.level and module.partition(".")[0] in LIBRARIES:
         return _library(vm, module, name)
-    source = vm.project.resolve(importer, module, node.level)
+    source = _resolved(vm, importer, module, node.level)
     if source is None:
         return _library(vm, module, name) if module else vm.opaque(name)
     return Imported(_known(vm, source).name, name)
@@ -86,7 +92,7 @@ def _library(vm: Machine, module: str, name: str) -> Value:
 
 
 def _star(vm: Machine, node: ast.ImportFrom) -> None:
-    source = vm.project.resolve(vm.frame.module.source, node.module or "", node.level)
+    source = _resolved(vm, vm.frame.module.source, node.module or "", node.level)
     info = None if source is None else load(vm, source)
     if info is None:
         if (node.module or "").partition(".")[0] not in LIBRARIES:

@@ -13,8 +13,20 @@ from distml.interp.calls import (
     run_rule,
     unknown_call,
 )
-from distml.interp.classes import ClassRecord, Property, entry, is_known_base, is_module, library_trait, lookup
+from distml.interp.classes import (
+    CONTAINERS,
+    ClassRecord,
+    Property,
+    container_of,
+    entry,
+    is_known_base,
+    is_module,
+    library_trait,
+    lookup,
+)
 from distml.interp.library import library_bases, library_member
+from distml.interp.storage import APART, ITEMS
+from distml.ops.call import TRUE
 from distml.ops.dialect import library_of
 from distml.ops.registry import find_layer
 from distml.values import (
@@ -46,9 +58,15 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
     new, _ = lookup(vm, record.mro, "__new__")
     if isinstance(new, Function):
         return unknown_call(vm, arguments, node)
-    ref = vm.allocate(InstanceRecord(cls, {}, not record.open))
+    ref = vm.allocate(InstanceRecord(cls, _held(vm, record, node), not record.open))
     initialize(vm, ref, record, arguments, node)
     return ref
+
+
+def _held(vm: Machine, owner: ClassRecord, node: ast.AST) -> dict[str, Value]:
+    """What an object derived from dict or list begins with."""
+    base = container_of(owner.mro)
+    return {} if base is None else {ITEMS: call_value(vm, Lib(base), Arguments([]), node), APART: TRUE}
 
 
 def initialize(vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
@@ -74,6 +92,9 @@ def initialize(vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments,
 
 def initialize_library(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> None:
     """Run a library class's constructor on an object of a class derived from it."""
+    if name in CONTAINERS:
+        _fill(vm, ref, call_value(vm, Lib(name), arguments, node))
+        return
     if find_layer(name) is None:
         if not is_known_base(name):
             _made_out_of_sight(vm, ref, arguments)
@@ -86,6 +107,15 @@ def initialize_library(vm: Machine, ref: Ref, name: str, arguments: Arguments, n
         _loosen(vm, ref)
     else:
         vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **attrs}, record.exact))
+
+
+def _fill(vm: Machine, ref: Ref, made: Value) -> None:
+    """The constructor of a built-in container: the object holds what such a container would."""
+    record = vm.record(ref)
+    items = record.attrs.get(ITEMS) if isinstance(record, InstanceRecord) else None
+    held = vm.record(made) if isinstance(made, Ref) else None
+    if isinstance(items, Ref) and held is not None:
+        vm.replace(items, held)
 
 
 def _made_out_of_sight(vm: Machine, ref: Ref, arguments: Arguments) -> None:

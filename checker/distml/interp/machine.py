@@ -46,8 +46,10 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 48
 STEP_CHECK = 128
-MAX_STEPS = 25_000
+MAX_STEPS = 16_000
 """Statements and rules that running the modules may take."""
+FREE_STEPS = 10_000
+"""How many of them leave the uncalled functions all of theirs: what a file takes in all stays within its time limit."""
 MAX_ROOT_STEPS = 3_000
 """Statements and rules that analyzing one uncalled function may take."""
 ALLOWANCES = ((8_000, MAX_ROOT_STEPS), (16_000, MAX_ROOT_STEPS // 5), (24_000, MAX_ROOT_STEPS // 30))

@@ -111,10 +111,13 @@ class SuperInit(Value):
                     return call_value(vm, member, arguments.after(self.receiver), node)
                 if self.name == "__init__" and vm.at(base.address).fields is not None:
                     return self._fields(vm, vm.at(base.address), arguments, node)
-            elif isinstance(base, Lib) and isinstance(self.receiver, Ref):
-                return self._library(vm, base.name, arguments, node)
             elif base is None:
                 break
+            elif self.name != "__setattr__" and isinstance(base, Lib) and isinstance(self.receiver, Ref):
+                return self._library(vm, base.name, arguments, node)
+        else:
+            if self.name == "__setattr__":
+                return _set_plainly(vm, arguments.after(self.receiver), node)
         if self.name == "__init__":
             return NONE
         return unknown_call(vm, arguments.after(self.receiver), node)
@@ -179,6 +182,11 @@ def _setattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return NONE
 
 
+def _set_plainly(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    set_by_name(vm, arguments.values()[:3], node, plain=True)
+    return NONE
+
+
 def _delattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     from distml.interp.attributes import delete_attribute
 
@@ -190,12 +198,12 @@ def _delattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return NONE
 
 
-def set_by_name(vm: Machine, args: list[Value], node: ast.AST) -> None:
+def set_by_name(vm: Machine, args: list[Value], node: ast.AST, plain: bool = False) -> None:
     """`setattr(object, name, item)`: a name that is not known may be any attribute's."""
     from distml.interp.attributes import set_attribute
 
     if len(args) == 3 and isinstance(args[1], Const) and isinstance(args[1].value, str):
-        set_attribute(vm, args[0], args[1].value, args[2], node)
+        set_attribute(vm, args[0], args[1].value, args[2], node, plain)
     elif len(args) == 3 and isinstance(args[0], Lib):
         set_attribute(vm, args[0], "*", args[2], node)
     elif args and isinstance(args[0], Ref):
@@ -384,7 +392,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
     "builtins.delattr": _delattr,
-    **dict.fromkeys((*SETTERS, "builtins.object.__setattr__", *_OF_TENSORS), _setattr),
+    **dict.fromkeys((*SETTERS, "builtins.object.__setattr__", *_OF_TENSORS), _set_plainly),
     "builtins.hasattr": _hasattr,
     "builtins.type": _type,
     "builtins.callable": _callable,

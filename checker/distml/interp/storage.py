@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.changes import STORAGE
+from distml.ops.call import FALSE, TRUE
 from distml.values import (
     Class,
     Const,
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 ITEMS = "__items__"
-"""The attribute that refers to the children of a library container."""
+"""The attribute that refers to the children of a library container, or to what an object derived from dict or list holds."""
+APART = "__apart__"
+"""The attribute of an object derived from dict or list: whether what it holds and its attributes are two things. They are
+one after `self.__dict__ = self`."""
 
 
 def view_of(vm: Machine, owner: Ref, record: InstanceRecord, name: str) -> Ref:
@@ -50,8 +54,7 @@ def view_of(vm: Machine, owner: Ref, record: InstanceRecord, name: str) -> Ref:
 def _by_name(vm: Machine, record: InstanceRecord) -> list[tuple[str, Value]]:
     """The attributes of an object and the children of a container, with their names."""
     found = {name: value for name, value in record.attrs.items() if not name.startswith("__")}
-    items = record.attrs.get(ITEMS)
-    held = vm.record(items) if isinstance(items, Ref) else None
+    held = _named(vm, record)
     if isinstance(held, DictRecord):
         found.update({key.value: value for key, value in held.items.items() if isinstance(key, Const)})
     elif isinstance(held, ListRecord) and held.items is not None:
@@ -75,18 +78,29 @@ def write_through(vm: Machine, view: Ref, new: Record) -> None:
             delete_attribute(vm, owner, str(key.value))
     for key, value in new.items.items():
         if isinstance(key, Const) and old.items.get(key) != value:
-            set_attribute(vm, owner, str(key.value), value, vm.node)
+            set_attribute(vm, owner, str(key.value), value, vm.node, plain=True)
+
+
+def held_by(vm: Machine, value: Value) -> Value:
+    """What an object derived from dict or list holds; anything else is itself."""
+    record = vm.record(value) if isinstance(value, Ref) else None
+    held = isinstance(record, InstanceRecord) and APART in record.attrs
+    return record.attrs[ITEMS] if held and isinstance(record, InstanceRecord) else value
 
 
 def replace_attributes(vm: Machine, owner: Ref, value: Value) -> None:
     """`x.__dict__ = value`."""
     from distml.interp.attributes import set_attribute
 
+    old = vm.record(owner)
+    if value == owner and isinstance(old, InstanceRecord) and APART in old.attrs:
+        vm.replace(owner, replace(old, attrs={**old.attrs, APART: FALSE}, exact=False))
+        return
     forget_attributes(vm, owner)
     record = vm.record(value) if isinstance(value, Ref) else None
     for key, item in record.items.items() if isinstance(record, DictRecord) else ():
         if isinstance(key, Const):
-            set_attribute(vm, owner, str(key.value), item, vm.node)
+            set_attribute(vm, owner, str(key.value), item, vm.node, plain=True)
 
 
 def forget_attributes(vm: Machine, owner: Ref) -> None:
@@ -109,10 +123,15 @@ def _of_the_class(name: str, value: Value) -> bool:
     return name.startswith("__") or isinstance(value, Function | Property | Class)
 
 
+def _named(vm: Machine, record: InstanceRecord) -> Record | None:
+    """What an object holds, if its names are attributes too."""
+    items = record.attrs.get(ITEMS)
+    return vm.record(items) if isinstance(items, Ref) and record.attrs.get(APART) != TRUE else None
+
+
 def child(vm: Machine, record: InstanceRecord, name: str) -> Value | None:
     """The child of a library container by its name."""
-    items = record.attrs.get(ITEMS)
-    held = vm.record(items) if isinstance(items, Ref) else None
+    held = _named(vm, record)
     if isinstance(held, DictRecord):
         return held.items.get(Const(name))
     if isinstance(held, ListRecord) and held.items is not None and name.isdecimal() and int(name) < len(held.items):
@@ -123,9 +142,8 @@ def child(vm: Machine, record: InstanceRecord, name: str) -> Value | None:
 def set_child(vm: Machine, record: InstanceRecord, name: str, item: Value) -> None:
     """A layer that becomes an attribute of a container (`self.norm = ...` in a Sequential) is one of its children, in
     the place of the one that had its name."""
-    items = record.attrs.get(ITEMS)
-    held = vm.record(items) if isinstance(items, Ref) else None
-    if not isinstance(items, Ref) or not _may_be_child(vm, item):
+    items, held = record.attrs.get(ITEMS), _named(vm, record)
+    if not isinstance(items, Ref) or not (_may_be_child(vm, item) or APART in record.attrs):
         return
     if isinstance(held, DictRecord):
         vm.replace(items, replace(held, items={**held.items, Const(name): item}))
@@ -146,8 +164,7 @@ def set_child(vm: Machine, record: InstanceRecord, name: str, item: Value) -> No
 
 def drop_child(vm: Machine, record: InstanceRecord, name: str) -> None:
     """A child is removed by name; those behind it keep theirs, so that these are no longer numbers of places."""
-    items = record.attrs.get(ITEMS)
-    held = vm.record(items) if isinstance(items, Ref) else None
+    items, held = record.attrs.get(ITEMS), _named(vm, record)
     if not isinstance(items, Ref):
         return
     if isinstance(held, DictRecord):

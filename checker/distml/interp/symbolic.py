@@ -15,7 +15,7 @@ from distml.interp.classes import ClassRecord, is_known_base
 from distml.interp.expressions import evaluate
 from distml.interp.giving_up import REASON
 from distml.interp.instances import instantiate
-from distml.interp.machine import ALLOWANCES, LEAST_STEPS, OutOfSteps
+from distml.interp.machine import ALLOWANCES, FREE_STEPS, LEAST_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
 from distml.interp.state import State
 from distml.interp.unsettled import unsettle_module, unsettle_object
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def analyze_rest(vm: Machine, settled: Callable[[], None]) -> None:
     """Analyze what running the module did not reach; `settled` is called before each class and function."""
     vm.symbolic = True
-    vm.symbolic_start = vm.steps
+    vm.symbolic_start = min(vm.steps, FREE_STEPS)
     vm.memo.clear()
     unsettle_module(vm)
     vm.loaded = vm.state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distml.interp.storage import held_by
 from distml.interp.typetests import has_foreign_base
 from distml.solver.formula import FALSE, TRUE
 from distml.values import (
@@ -80,10 +81,13 @@ def _of_record(vm: Machine, ref: Ref) -> bool | None:
     if isinstance(record, DictRecord):
         return True if record.items else (False if record.exact else None)
     if isinstance(record, InstanceRecord):
+        held = held_by(vm, ref)
         for name in ("__bool__", "__len__"):
             method = vm.attribute(ref, name)
-            if method is not None:
+            if method is not None and (held == ref or isinstance(method, Bound)):
                 result = vm.apply(method, [])
                 return None if isinstance(result, Opaque) else truth(vm, result)
+        if held != ref:
+            return truth(vm, held)
         return True if record.exact and not has_foreign_base(vm, record) else None
     return None

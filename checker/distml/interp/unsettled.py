@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.interp.changes import ANY_MODULE, ANY_TENSOR, Changes
-from distml.interp.storage import ITEMS, holds_module
+from distml.interp.changes import ANY_ITEM, ANY_MODULE, ANY_TENSOR, Changes
+from distml.interp.storage import APART, ITEMS, holds_module
 from distml.values import (
     NONE,
     Class,
@@ -167,6 +167,9 @@ class _Unsettling:
             )
         if attrs != record.attrs:
             self.vm.replace(ref, InstanceRecord(record.cls, attrs, record.exact))
+        items = attrs.get(ITEMS)
+        if APART in attrs and ANY_ITEM in changes.filled and isinstance(items, Ref):
+            self.forget(items)
 
     def later(self, name: str, value: Value, changes: Changes) -> Value:
         """What an attribute or variable holds by then."""

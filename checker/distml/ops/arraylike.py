@@ -110,6 +110,8 @@ def _expression(call: Call, value: Expr, depth: int) -> Shape:
 
 def _sequence(call: Call, value: Value, depth: int) -> Shape:
     record = call.world.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, InstanceRecord) and "__items__" in record.attrs:
+        return _sequence(call, record.attrs["__items__"], depth)
     if isinstance(record, DictRecord | SetRecord) or (isinstance(value, Tup) and value.kind == "view"):
         # NumPy makes one object of it, which nobody means.
         return call.facts.unknown_shape()

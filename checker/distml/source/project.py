@@ -18,6 +18,10 @@ from distml.source.notebook import limit_of
 from distml.source.reading import DEFAULT_MAX_FILE_SIZE, UnreadableError
 from distml.source.roots import Layout, layout
 
+MODELS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "models")
+MODELLED = frozenset({"addict", "easydict", "ml_collections", "munch", "omegaconf"})
+"""Libraries whose module is a short program in `source/models`, where the project has none."""
+
 
 class Project:
     """Opens files and resolves imports.
@@ -85,6 +89,11 @@ class Project:
     def submodule(self, source: SourceFile, name: str) -> SourceFile | None:
         """The module `name` inside the package `source`; `None` where `source` is no package or has no such module."""
         return self.resolve(source, name, level=1) if source.is_package else None
+
+    def model(self, module: str) -> SourceFile | None:
+        """The short program in `source/models` that stands for a library; `None` where there is none."""
+        parts = module.split(".")
+        return self._first_file((MODELS,), parts) if parts[0] in MODELLED else None
 
     def consulted(self, source: SourceFile) -> dict[str, frozenset[str]]:
         """What is known of `source` depends on: every file reached from it through imports resolved so far (itself

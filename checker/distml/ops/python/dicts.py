@@ -207,6 +207,9 @@ def dict_from(call: Call, value: Value) -> DictRecord:
     record = record_of(call, value)
     if record is not None:
         return DictRecord(dict(record.items), record.exact, record.rest)
+    held = (call.attrs(value) or {}).get("__items__")
+    if held is not None and record_of(call, held) is not None:
+        return dict_from(call, held)
     pairs = call.iterate(value)
     if isinstance(pairs, Many):
         item = call.items(pairs.item)

@@ -198,6 +198,10 @@ def pad(call: Call, x: Value, widths: Value) -> Value:
     if pairs is None:
         sizes = None if shape.dims is None else [None] * len(shape.dims)
         return call.unranked(kind_of(x)) if sizes is None else call.tensor(sizes, kind_of(x))
+    if pairs and all(isinstance(pair, Const | Num) for pair in pairs):
+        call.fail(
+            "SHP301", f"{call.text} needs a pair of widths for each axis, gets {len(pairs)} numbers, which are no pairs"
+        )
     shape = call.of_rank(shape, len(pairs))
     both = [call.sizes(pair) for pair in pairs]
     if any(pair is not None and len(pair) != 2 for pair in both) or shape.dims is None:
