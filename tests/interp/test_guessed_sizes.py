@@ -29,3 +29,23 @@ def test_a_size_may_be_a_number(thing: str, assertion: str) -> None:
 def test_the_size_of_a_tensor_is_no_number(size: str) -> None:
     found = errors_of(PROGRAM.format(thing="data", assertion=f"{size} == 0"))
     assert [each.code for each in found] == ["SHP602"]
+
+
+JOINED = """import numpy as np
+import tensorflow as tf
+import torch
+
+
+def use({parameter}):
+    return {call}
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["tf.concat([fill, tf.ones([1])], 0)", "np.concatenate([np.ones(2), fill])", "tf.stack([fill, tf.ones([3])])"],
+)
+def test_a_number_that_is_only_annotated_may_be_an_array_where_arrays_are_joined(call: str) -> None:
+    assert errors_of(JOINED.format(parameter="fill: int", call=call)) == []
+    assert errors_of(JOINED.format(parameter="fill", call=call)) == []
+    assert errors_of(JOINED.format(parameter="", call=call.replace("fill", "7"))) != []
