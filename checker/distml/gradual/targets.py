@@ -59,6 +59,8 @@ class Target(NamedTuple):
 class Program:
     """A file that was run once, ready for any number of runs of what it defines, each of `max_steps` steps at most."""
 
+    max_steps = MAX_STEPS
+
     def __init__(
         self, source: SourceFile, project: Project, deadline: float | None = None, logged: bool = False
     ) -> None:
@@ -68,7 +70,6 @@ class Program:
         """
         self.source = source
         self.project = project
-        self.max_steps = MAX_STEPS
         self.vm = Machine(project, deadline, Session())
         if logged:
             self.vm.shape_log = ShapeLog(self.vm)
