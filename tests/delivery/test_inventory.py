@@ -193,8 +193,10 @@ def test_init_knows_where_distml_comes_from(tmp_path: Path) -> None:
     (project / "pyproject.toml").write_text('[project]\nname = "a"\n')
     done = shell(f'PATH="{Path(python).parent}:$PATH"; {command}', project)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"rev: {git(source, 'rev-parse', 'HEAD').strip()}" in done.stdout
-    assert f"uses: someone/distml@{git(source, 'rev-parse', 'HEAD')}" in done.stdout
+    commit = git(source, "rev-parse", "HEAD").strip()
+    # Quotes are for names that YAML may take for numbers.
+    assert re.search(rf"""rev: (["']?){commit}\1$""", done.stdout, re.MULTILINE)
+    assert f"uses: someone/distml@{commit}" in done.stdout
     assert sorted(path.name for path in project.iterdir()) == [".git", "pyproject.toml"]
 
 
