@@ -18,6 +18,7 @@ OWN = {
     "migrate": "distml.cli.migrate",
     "branches": "distml.cli.branches",
     "shapes": "distml.cli.shapes",
+    "server": "distml.cli.server",
     "horovod": "distml.cli.horovod",
     "explain": "distml.cli.explain",
     "project": "distml.cli.project",

@@ -1,0 +1,124 @@
+"""Measures how long the language server takes to say what a change does, beside `distml check` of the same file in the same run.
+
+    python benchmarks/server.py [--lines 300,1000,3000] [--times 10]
+
+Run it with the interpreter that distml is installed for, with pygls. The files are `programs/detector.py`, once and several times
+with other names. An edit changes a comment in the middle; its time is that from the message to the findings, 50 ms in which the
+server waits for more edits included. Hover is asked for after an edit, so the shapes are found anew. Best and median; Markdown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import statistics
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from process import best, run
+from pygls.lsp.client import LanguageClient
+
+FILE = Path(__file__).parent / "programs" / "detector.py"
+DISTML = [sys.executable, "-P", "-m", "distml.cli"]
+
+
+def main() -> int:
+    """Measure, and print."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--lines", default="300,1000,3000", help="lengths of files, about (default: %(default)s)")
+    parser.add_argument("--times", type=int, default=10, help="edits of each file (default: 10)")
+    options = parser.parse_args()
+    for line in measured([int(each) for each in options.lines.split(",")], options.times):
+        print(line, flush=True)
+    return 0
+
+
+def measured(lengths: list[int], times: int) -> Iterator[str]:
+    """The table."""
+    yield "| lines | `distml check`, s | CPU s | opened, s | edit, best s | median s | median / check | hover, median s |"
+    yield "|---" * 8 + "|"
+    for wanted in lengths:
+        text = program(wanted)
+        with tempfile.TemporaryDirectory() as temporary:
+            path = Path(temporary).resolve() / "program.py"
+            path.write_text(text)
+            (path.parent / "pyproject.toml").touch()
+            command = [*DISTML, "check", "--no-cache", "--exit-zero", path.name]
+            check = best(run(command, path.parent) for _ in range(max(1, times // 3)))
+            opened, edits, hovers = asyncio.run(_served(path, text, times))
+        median = statistics.median(edits)
+        yield (
+            f"| {text.count(chr(10)):,} | {check.seconds:.2f} | {check.cpu:.2f} | {opened:.2f} | {min(edits):.2f} "
+            f"| {median:.2f} | {median / check.seconds:.2f} | {statistics.median(hovers):.2f} |"
+        )
+
+
+def program(lines: int) -> str:
+    """The program, as often as it takes, each time with other names for its functions and classes."""
+    once = FILE.read_text("utf-8")
+    names = sorted(set(re.findall(r"^(?:class|def) (\w+)", once, re.MULTILINE)))
+    known = re.compile(rf"\b({'|'.join(names)})\b")
+    copies = max(1, round(lines / once.count("\n")))
+    return "".join(known.sub(rf"\g<1>{number or ''}", once) for number in range(copies))
+
+
+async def _served(path: Path, text: str, times: int) -> tuple[float, list[float], list[float]]:
+    """Seconds from opening a file, from each edit and from each question to the answer."""
+    client = LanguageClient("benchmark", "1")
+    shown: asyncio.Queue[Any] = asyncio.Queue()
+
+    def heed(params: types.PublishDiagnosticsParams) -> None:
+        shown.put_nowait(params)
+
+    client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(heed)
+    client.feature(types.WINDOW_LOG_MESSAGE)(lambda params: print(params.message, file=sys.stderr))
+    await client.start_io(*DISTML, "server")
+    capabilities = types.ClientCapabilities()
+    await client.initialize_async(types.InitializeParams(capabilities, root_uri=path.parent.as_uri()))
+    client.initialized(types.InitializedParams())
+    uri, middle = path.as_uri(), text.count("\n") // 2
+    while text.split("\n")[middle].strip():
+        middle += 1
+
+    def open_() -> None:
+        item = types.TextDocumentItem(uri, "python", 0, text)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def edit(version: int) -> None:
+        where = types.Range(types.Position(middle, 0), types.Position(middle, 999))
+        change = types.TextDocumentContentChangePartial(where, f"# {version}")
+        document = types.VersionedTextDocumentIdentifier(version, uri)
+        client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
+
+    async def hover() -> None:
+        asked = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(middle + 5, 9))
+        await client.text_document_hover_async(asked)
+
+    opened = await _timed(open_, shown.get)
+    edits = [await _timed(lambda version=version: edit(version), shown.get) for version in range(1, times + 1)]
+    hovers = []
+    for version in range(times + 1, times + 1 + max(1, times // 3)):
+        edit(version)
+        await shown.get()
+        hovers.append(await _timed(lambda: None, hover))
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()
+    return opened, edits, hovers
+
+
+async def _timed(begin: Callable[[], None], end: Callable[[], Awaitable[Any]]) -> float:
+    started = time.perf_counter()
+    begin()
+    await end()
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    sys.exit(main())
