@@ -190,6 +190,15 @@ def test_batches_that_all_ranks_read_are_dealt_out_among_them() -> None:
     assert verdicts.data([one, other]).status == "failed"
 
 
+def test_inputs_are_known_again_without_their_labels() -> None:
+    one, other = record(0), record(1)
+    batches = [("loader", 2, ("ax", "by")), ("loader", 2, ("cx", "dy"))]
+    one.batches, other.batches = {0: [*batches, ("input", 2, ("a", "b"))]}, {0: [*batches, ("input", 2, ("c", "d"))]}
+    assert verdicts.data([one, other]).status == "failed"
+    one.parts = other.parts = {0: ["a", "b", "c", "d", "x", "y", "x", "y"]}
+    assert verdicts.data([one, other]).status == "passed"
+
+
 def test_a_loss_that_differs() -> None:
     single = alone()
     single.losses[3] = [8.0]

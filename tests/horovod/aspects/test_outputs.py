@@ -83,6 +83,16 @@ def test_output_is_put_under_rank_zero(text: str) -> None:
     assert rewritten(plan).removesuffix("\n") + "\n" == f"if hvd.rank() == 0:\n{indented}"
 
 
+@pytest.mark.parametrize(
+    "shown", ["found.items()", "[round(v, 2) for k, v in found.items()]", "sorted(found.keys())", "found.get('a')"]
+)
+@pytest.mark.parametrize("made", ["{'a': 1.5}", "dict(a=1.5)", "load()"])
+def test_methods_of_dicts_that_only_read_are_known_wherever_the_dict_is_made(made: str, shown: str) -> None:
+    plan = plan_of(f"found = {made}\nprint({shown})\nprint(found.pop('a'))")
+    outputs.on_rank_zero(plan)
+    assert rewritten(plan) == f"found = {made}\nif hvd.rank() == 0:\n    print({shown})\nprint(found.pop('a'))"
+
+
 @pytest.mark.parametrize("text", LEFT)
 def test_what_does_more_than_output_stays(text: str) -> None:
     plan = plan_of(text)

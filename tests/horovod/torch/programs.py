@@ -134,6 +134,36 @@ for epoch in range(3):
 """
 )
 
+STREAMED = (
+    HEAD
+    + """
+
+class Stream(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        for each, wanted in zip(x, y):
+            yield each.reshape(1, 4), wanted
+
+
+class Attending(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention, self.last = nn.MultiheadAttention(4, 2, batch_first=True), nn.Linear(4, 1)
+
+    def forward(self, given):
+        return self.last(self.attention(given, given, given, need_weights=False)[0]).squeeze(1)
+
+
+loader = DataLoader(Stream(), batch_size=8)
+model = Attending()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for epoch in range(3):
+    for inputs, targets in loader:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(inputs), targets).backward()
+        optimizer.step()
+"""
+)
+
 PROGRAMS = {"clipped": CLIPPED, "opposed": OPPOSED, "accumulated": ACCUMULATED}
 
 

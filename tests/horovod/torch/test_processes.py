@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from horovod.torch.programs import ACCUMULATED, CLIPPED, OPPOSED, TRAINER, VIEWS, rewritten
+from horovod.torch.programs import ACCUMULATED, CLIPPED, OPPOSED, STREAMED, TRAINER, VIEWS, rewritten
 
 from distml.smoke.model import Options
 from distml.smoke.report import as_text
@@ -51,3 +51,11 @@ def test_torch_distributed_like_one_process(program: str, by: str) -> None:
     report = smoke_text(program, text, python=sys.executable, options=PATIENT)
     assert report.ok, as_text(report)
     assert report.status("weights") == report.status("loss") == "passed", as_text(report)
+
+
+@pytest.mark.requires("torch")
+def test_a_stream_that_is_dealt_out_in_turn() -> None:
+    """Each process reads all batches and takes its own; attention is called with all that it takes by position."""
+    report = smoke_text(STREAMED, rewritten(STREAMED, "ddp"), python=sys.executable, options=PATIENT)
+    assert report.ok, as_text(report)
+    assert report.status("data") == report.status("weights") == "passed", as_text(report)

@@ -92,7 +92,9 @@ class Recorder:
         self.batches += 1
         hashes = rows(arrays) if self.batches <= BATCHES else []
         samples = len(arrays[0]) if arrays and getattr(arrays[0], "shape", None) else 0
-        self.note("batch", source=source, samples=samples, rows=hashes, **({} if step is None else {"step": step}))
+        parts = [rows([each]) for each in arrays] if hashes and len(arrays) > 1 else []
+        at = {} if step is None else {"step": step}
+        self.note("batch", source=source, samples=samples, rows=hashes, parts=parts, **at)
 
     def apart(self, what: str) -> None:
         """The model holds `what`, which each process computes from its own share of a batch."""

@@ -97,8 +97,10 @@ def dropouts(module: Any) -> None:
         wrap(module, name, identity)
 
     def attention(original: Callable[..., Any]) -> Callable[..., Any]:
-        def run(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, **rest: Any) -> Any:
-            return original(query, key, value, attn_mask, 0.0, **rest)
+        def run(
+            query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0, *rest: Any, **named: Any
+        ) -> Any:
+            return original(query, key, value, attn_mask, 0.0, *rest, **named)
 
         return run
 

@@ -12,11 +12,19 @@ from distml.training.program import Program
 PATH = "pathlib.Path()"
 
 
-class Opened(NamedTuple):
-    """A file that a call opens: the expression that says which one, and the mode; None where that is computed."""
+NOTHING, FILE, FOLDER = "nothing", "file", "folder"
+"""What a rank that is not to write is given: a file that forgets, one of its own by the same name, a folder of its own."""
 
-    path: ast.expr
+
+class Opened(NamedTuple):
+    """A file that a call opens: the expression that says which one, and the mode; None where that is computed.
+
+    A folder of files of events may be left to the library: then there is no expression.
+    """
+
+    path: ast.expr | None
     mode: str | None
+    instead: str = NOTHING
 
     @property
     def to_write(self) -> bool:
@@ -31,13 +39,44 @@ class _Form(NamedTuple):
     path: tuple[int | None, str]
     mode: tuple[int, str]
     unless: str
+    instead: str = NOTHING
 
+
+_ALWAYS = (-1, "")
 
 _OPENS = (
     _Form(re.compile(r"(builtins|io|codecs)\.open"), (0, "file"), (1, "mode"), "r"),
     _Form(re.compile(r"(gzip|bz2|lzma)\.open"), (0, "filename"), (1, "mode"), "r"),
     _Form(re.compile(re.escape(PATH) + r"\.open"), (None, ""), (0, "mode"), "r"),
+    _Form(re.compile(r"tensorflow\.(io\.)?gfile\.(GFile|FastGFile|Open)"), (0, "name"), (1, "mode"), "r"),
+    _Form(re.compile(r"tensorflow\.(io|python_io)\.TFRecordWriter"), (0, "path"), _ALWAYS, "w"),
+    _Form(re.compile(r"zipfile\.ZipFile"), (0, "file"), (1, "mode"), "r"),
+    _Form(re.compile(r"tarfile\.open"), (0, "name"), (1, "mode"), "r"),
+    _Form(re.compile(r"cv2\.VideoWriter"), (0, "filename"), _ALWAYS, "w", FILE),
+    _Form(re.compile(r"imageio(\.v[23])?\.get_writer"), (0, "uri"), _ALWAYS, "w", FILE),
+    _Form(re.compile(r"pandas\.ExcelWriter"), (0, "path"), (-1, "mode"), "w", FILE),
 )
+_EVENTS = (
+    _Form(
+        re.compile(r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter"),
+        (0, "log_dir"),
+        _ALWAYS,
+        "w",
+        FOLDER,
+    ),
+    _Form(re.compile(r"tensorboardX(\.writer)?\.SummaryWriter"), (0, "logdir"), _ALWAYS, "w", FOLDER),
+    _Form(
+        re.compile(
+            r"tensorflow\.(contrib\.)?summary\.create_file_writer|tensorflow\.summary\.create_summary_file_writer"
+        ),
+        (0, "logdir"),
+        _ALWAYS,
+        "w",
+        FOLDER,
+    ),
+    _Form(re.compile(r"tensorflow\.(summary\.File|train\.Summary)Writer"), (0, "logdir"), _ALWAYS, "w", FOLDER),
+)
+"""What makes a file of events as soon as it is called, in a folder."""
 _LOGS = (
     _Form(re.compile(r"logging(\.handlers)?\.(Rotating|Watched)?FileHandler"), (0, "filename"), (1, "mode"), "a"),
     _Form(re.compile(r"logging\.handlers\.TimedRotatingFileHandler"), (0, "filename"), (-1, ""), "a"),
@@ -49,6 +88,8 @@ _WRITES = (
     (re.compile(r"numpy\.savetxt"), (0, "fname")),
     (re.compile(r"joblib\.dump"), (1, "filename")),
     (re.compile(re.escape(PATH) + r"\.write_(text|bytes)"), (None, "")),
+    (re.compile(r"numpy\.[\w.()\[\]]+\.tofile"), (0, "fid")),
+    (re.compile(r"pandas\.[\w.()\[\]]+\.to_(csv|json|pickle|excel|parquet|feather)"), (0, "path")),
 )
 """What writes a whole file, and by which argument it is told which."""
 
@@ -61,6 +102,15 @@ def opened(call: ast.Call, program: Program) -> Opened | None:
 def logged(call: ast.Call, program: Program) -> Opened | None:
     """The file that a call has the log written to."""
     return _opened(call, program, _LOGS)
+
+
+def recorded(call: ast.Call, program: Program) -> Opened | None:
+    """The folder in which a call begins a file of events; its path is None where the library chooses one."""
+    found = _opened(call, program, _EVENTS)
+    names = program.names(call.func)
+    chosen = any(each.names.fullmatch(name) for each in _EVENTS[:1] for name in names)
+    spread = any(isinstance(each, ast.Starred) for each in call.args) or any(k.arg is None for k in call.keywords)
+    return found or (Opened(None, "w", FOLDER) if chosen and not spread else None)
 
 
 def opens_to_write(call: ast.Call, program: Program) -> bool:
@@ -81,14 +131,12 @@ def written(call: ast.Call, program: Program) -> ast.expr | None:
 
 def _opened(call: ast.Call, program: Program, forms: tuple[_Form, ...]) -> Opened | None:
     names = program.names(call.func)
-    form = next((each for each in forms if any(map(each.names.fullmatch, names))), None)
-    path = None if form is None else _given(call, *form.path)
-    if form is None or path is None:
-        return None
-    mode = _given(call, *form.mode)
-    if mode is None:
-        return Opened(path, form.unless)
-    return Opened(path, mode.value if isinstance(mode, ast.Constant) and isinstance(mode.value, str) else None)
+    for form in (each for each in forms if any(map(each.names.fullmatch, names))):
+        path, mode = _given(call, *form.path), _given(call, *form.mode)
+        if path is not None:
+            said = mode.value if isinstance(mode, ast.Constant) and isinstance(mode.value, str) else None
+            return Opened(path, form.unless if mode is None else said, form.instead)
+    return None
 
 
 def _given(call: ast.Call, position: int | None, name: str) -> ast.expr | None:

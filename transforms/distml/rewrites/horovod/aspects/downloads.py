@@ -151,13 +151,16 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     """Whether a call fetches or writes what is missing, and what all processes of a machine go on to read."""
     program = plan.program
     statement = program.statement(call)
-    if start_of(plan) != "torch" or not _if_missing(statement, program) or during_training(statement, plan):
+    if start_of(plan) == "session" or not _if_missing(statement, program) or during_training(statement, plan):
         return False
     if program.names(call.func) & _FETCHES:
         return True
     tokens = any(map(_TOKENS.fullmatch, program.names(call.func)))
     path = argument(call, 0, "path") if tokens else written(call, program)
-    return path is not None and is_read(plan, path) and not private(call, program)
+    if path is None or private(call, program):
+        return False
+    parts = (each for each in program.sources(path) if isinstance(each, ast.Name | ast.Attribute))
+    return is_read(plan, path) or any(is_read(plan, each) for each in parts)
 
 
 def _tidied(call: ast.Call, plan: Plan) -> ast.stmt | None:
@@ -253,14 +256,19 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
     program = plan.program
     function, branch = program.function(statement), _branch(statement, program)
     place = branch if branch is not None and function is None else statement
-    if place is branch or (isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr) and _surely(place, program)):
+    if place is branch:
+        loops = [each for each in program.ancestors(place) if isinstance(each, ast.For | ast.While)]
+        place = loops[-1] if loops and not _trains(loops[-1], plan) else place
+        return [] if _trains(place, plan) else [place]
+    if isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr) and _surely(place, program):
         return [] if _trains(place, plan) else [place]
     calls = program.calling(function) if function is not None and depth else []
     if isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With):
         found = [_places(program.statement(call), plan, depth - 1) for call in calls]
         if found and all(found):
             return [each for places in found for each in places]
-    around = branch is not None and start_of(plan) == "torch" and _surely(branch, program) and not _trains(branch, plan)
+    alone = start_of(plan) != "session"
+    around = branch is not None and alone and _surely(branch, program) and not _trains(branch, plan)
     return [branch] if around and branch is not None else []
 
 

@@ -1,13 +1,22 @@
 """Files that are opened in one statement and written in others: every rank would empty what rank 0 writes.
 
-All ranks open the file, since all of them go on to use it; those but rank 0 get one that forgets what is written to it.
+All ranks open the file, since all of them go on to use it; those but rank 0 get one that forgets what is written to it, or
+where that cannot be, one of their own that nobody reads.
 """
 
 from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.aspects.destinations import Opened, logged, opened, opens_to_write
+from distml.rewrites.horovod.aspects.destinations import (
+    FILE,
+    FOLDER,
+    Opened,
+    logged,
+    opened,
+    opens_to_write,
+    recorded,
+)
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_machine, private
 from distml.rewrites.horovod.aspects.setup import started
@@ -22,6 +31,11 @@ _NOTE = Note(
     "opening a file for writing truncates it, including what rank 0 has written",
     "rank-zero-output",
 )
+_EVENTS = Note(
+    "events recorded by rank 0",
+    "every rank would begin a file of events in the same folder; the others begin theirs where nobody reads",
+    "rank-zero-output",
+)
 _LOOKS = tuple(
     "exists isfile is_file is_dir makedirs mkdir dirname basename join remove unlink write_text write_bytes".split()
 )
@@ -33,7 +47,7 @@ def apart(plan: Plan) -> None:
         if unit.source.location not in plan.worlds and unit in plan.program.roots:
             continue
         for call in (each for each in ast.walk(unit.tree) if isinstance(each, ast.Call)):
-            found = opened(call, plan.program) or logged(call, plan.program)
+            found = opened(call, plan.program) or logged(call, plan.program) or recorded(call, plan.program)
             if found is not None and found.to_write and started(plan, call) and runs(call, plan.program):
                 if not _under_rank_zero(plan.program.statement(call), plan):
                     _open(plan, call, found)
@@ -46,12 +60,29 @@ def _under_rank_zero(statement: ast.stmt, plan: Plan) -> bool:
 
 def _open(plan: Plan, call: ast.Call, found: Opened) -> None:
     plain = found.mode is not None and not set(found.mode) & set("+x")
-    if on_each_machine(call, plan) or not plain or private(call, plan.program) or is_read(plan, found.path):
+    if on_each_machine(call, plan) or not plain or private(call, plan.program):
         return
-    nowhere, template = spell(plan, call, "os.devnull"), "{{}} if {} else {}"
-    if isinstance(call.func, ast.Attribute) and found.path is call.func.value:
-        nowhere, template = f"{spell(plan, call, 'pathlib.Path')}({nowhere})", "({{}} if {} else {})"
-    plan.patch(call).wrap(found.path, template.format(plan.world(call).first, nowhere), _NOTE)
+    first = plan.world(call).first
+    if found.instead == FOLDER:
+        own = f"{spell(plan, call, 'tempfile.mkdtemp')}()"
+        if found.path is None:
+            plan.patch(call).keyword(call, "log_dir", f"None if {first} else {own}", _EVENTS)
+        else:
+            plan.patch(call).wrap(found.path, f"{{}} if {first} else {own}", _EVENTS)
+    elif found.path is not None and not is_read(plan, found.path):
+        plan.patch(call).wrap(found.path, _or_nowhere(plan, call, found.path, found.instead, first), _NOTE)
+
+
+def _or_nowhere(plan: Plan, call: ast.Call, path: ast.expr, instead: str, first: str) -> str:
+    """What the expression of a path becomes: that on rank 0, else what is given `instead`."""
+    if instead == FILE:
+        join, folder = spell(plan, call, "os.path.join"), spell(plan, call, "tempfile.mkdtemp")
+        name = f"{spell(plan, call, 'os.path.basename')}({ast.unparse(path)})"
+        return f"{{}} if {first} else {join}({folder}(), {name})"
+    nowhere = spell(plan, call, "os.devnull")
+    if isinstance(call.func, ast.Attribute) and path is call.func.value:
+        return f"({{}} if {first} else {spell(plan, call, 'pathlib.Path')}({nowhere}))"
+    return f"{{}} if {first} else {nowhere}"
 
 
 def is_read(plan: Plan, path: ast.expr, depth: int = 3) -> bool:

@@ -7,11 +7,13 @@ https://docs.python.org/3/reference/datamodel.html#object.__hash__
 from __future__ import annotations
 
 import ast
+import re
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.callsites import called
+from distml.training.callsites import argument, called
 from distml.training.program import Program
+from distml.training.values import Constant
 
 _NOTE = Note(
     "the items of a set in one order on every rank",
@@ -22,6 +24,8 @@ _KEEPING = frozenset(
     {"builtins.list", "builtins.tuple", "builtins.enumerate", "builtins.zip", "builtins.dict.fromkeys"}
 )
 """What keeps the order in which it is given items."""
+_GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState|PCG64|MT19937|Philox|SFC64)|random\.Random")
+"""What makes a generator, which begins anywhere unless it is given a seed."""
 _FORGETTING = frozenset(
     f"builtins.{name}" for name in ("sorted", "set", "frozenset", "len", "sum", "min", "max", "any", "all", "print")
 )
@@ -35,6 +39,20 @@ def alike(plan: Plan) -> None:
             for given in _ordered(node, plan.program):
                 if _is_set(given, plan.program):
                     plan.patch(given).wrap(given, "sorted({}, key=repr)", _NOTE)
+
+
+def makes_generator(call: ast.Call, program: Program) -> bool:
+    """Whether a call makes a generator of random numbers of its own."""
+    return any(map(_GENERATORS.fullmatch, program.names(call.func)))
+
+
+def is_unseeded(call: ast.Call, program: Program) -> bool:
+    """Whether a call makes a generator that begins elsewhere in each process."""
+    if not makes_generator(call, program) or any(keyword.arg is None for keyword in call.keywords):
+        return False
+    given = argument(call, 0, "seed", "x")
+    values = program.of(given)
+    return given is None or (bool(values) and all(value == Constant(None) for value in values))
 
 
 def _ordered(node: ast.AST, program: Program) -> list[ast.expr]:

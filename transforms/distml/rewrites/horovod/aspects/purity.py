@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from distml.training.callsites import called
 from distml.training.program import Program
-from distml.training.values import Callable, Constant
+from distml.training.values import BoxMethod, Callable, Constant
 
 _BUILTINS = frozenset(
     "abs all any ascii bin bool bytes chr dict divmod enumerate filter float format frozenset getattr hasattr hash hex id "
@@ -50,7 +50,8 @@ def reads_only(node: ast.AST, program: Program, depth: int = 3, harmless: Collec
 
 
 def _call(node: ast.Call, program: Program, depth: int) -> bool:
-    name = called(node, program)
+    of_box = (value.name for value in program.of(node.func) if isinstance(value, BoxMethod))
+    name = called(node, program) or next(of_box, "")
     own = [value for value in program.of(node.func) if isinstance(value, Callable)]
     if own:
         return depth > 0 and all(_function(value, program, depth - 1) for value in own)

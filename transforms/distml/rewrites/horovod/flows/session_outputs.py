@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.outputs import guard, kind_of
 from distml.rewrites.horovod.aspects.purity import reads_only
@@ -16,10 +15,8 @@ from distml.training.around import LOOPS, owner_of, whole_branch
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.values import Foreign
 
 _SAVED = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
-_LOGGED = Note("logged by rank 0", "all ranks would log the same values", "rank-zero-output")
 _WAIT = Note(
     "all ranks wait until rank 0 has written",
     "the others would look for a checkpoint that is not complete yet",
@@ -30,7 +27,6 @@ _READ = Note(
     "only rank 0 has written it, to a folder named after rank 0's start time",
     "wait-for-checkpoint",
 )
-_WRITERS = ("tensorflow.summary.FileWriter", "tensorflow.train.SummaryWriter")
 _TIME = re.compile(r"time\.(time|strftime|ctime)|datetime\.(datetime\.)?(now|today|utcnow)")
 _CHANGES = ("assign", "get_next", "dequeue", "batch", "shuffle_batch", "scatter_update", "iterator")
 
@@ -53,9 +49,6 @@ def _reports(plan: Plan) -> None:
                 guard(plan, statement, "file")
         elif isinstance(statement, ast.Assign) and statement.value is call and _saves(call, program):
             _assigned(plan, statement, call)
-    for call in program.calls:  # when it is known what is put under rank 0
-        if any(name in _WRITERS for name in program.names(call.func)) and program.unit(call) in plan.units():
-            _writer(plan, call)
 
 
 def _saves(call: ast.Call, program: Program) -> bool:
@@ -130,40 +123,6 @@ def _printed(use: ast.Name, program: Program) -> bool:
     call = statement.value
     return kind_of(call, program) == "output" and all(
         reads_only(each, program) for each in (*call.args, *call.keywords)
-    )
-
-
-def _writer(plan: Plan, call: ast.Call) -> None:
-    """A writer of summaries is made by rank 0 if nothing but statements under rank 0 uses it."""
-    program = plan.program
-    uses = [node for node in _attributes(program) if any(_is(value, call) for value in program.of(node.value))]
-    if uses and all(_quiet(each, plan) for each in uses) and not isinstance(program.parent(call), ast.withitem):
-        plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", _LOGGED)
-
-
-def _attributes(program: Program) -> Iterator[ast.Attribute]:
-    for unit in program.units.values():
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Attribute):
-                yield node
-
-
-def _is(value: object, call: ast.Call) -> bool:
-    return (
-        isinstance(value, Foreign) and value.node is call and value.name.endswith(("FileWriter()", "SummaryWriter()"))
-    )
-
-
-def _quiet(use: ast.Attribute, plan: Plan) -> bool:
-    """Whether a method of a writer is called in a statement that is put under rank 0."""
-    program = plan.program
-    call = program.parent(use)
-    statement = program.statement(use)
-    if not isinstance(call, ast.Call) or not isinstance(statement, ast.Expr) or statement.value is not call:
-        return False
-    around = plan.patch(statement).requests.statements.get(statement)
-    return (around is not None and around.guard is not None) or (
-        kind_of(call, program) == "log" and all(reads_only(each, program) for each in (*call.args, *call.keywords))
     )
 
 

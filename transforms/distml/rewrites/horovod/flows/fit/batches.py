@@ -1,21 +1,25 @@
-"""Loops that call `train_on_batch`: one start for all ranks, arrays divided where they come from, fewer turns."""
+"""Loops that call `train_on_batch`: one start for all ranks, batches dealt out in turn or drawn by each rank, fewer turns.
+
+Arrays stay whole: what is computed from them, measured on them and judged by them is what it was in one process.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from distml.rewrites.horovod.aspects import tf_data
-from distml.rewrites.horovod.aspects.origins import Origin, origins, parameter
+from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
-from distml.rewrites.horovod.flows.fit.arrays import SHARD, divide
+from distml.rewrites.horovod.flows.fit.arrays import divide
 from distml.rewrites.horovod.flows.fit.data import DEAL, STEPS
 from distml.rewrites.horovod.flows.fit.files import Module
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import Looping, loops_around, owner_of
 from distml.training.program import Program
 from distml.training.values import Callable, Constant, Instance
@@ -120,16 +124,58 @@ def _divide(plan: Plan, group: list[Given]) -> None:
         return
     inner, outer = shared[0], shared[-1]
     inputs = [node for each in group for name in ("x", "y") if (node := each.one(name)) is not None]
-    names = _arrays(plan, inputs, outer)
-    seeds.agree(plan, outer, _computed_from(inputs, program), inside=False)
+    sources = _computed_from(inputs, program)
+    cuts = [each for source in sources for each in ast.walk(source) if _is_cut(each, outer, program)]
     given = _given_batches(plan, loops)
     if given is None:
         return
-    if not names and not given and not _dealt(plan, inputs, outer):
+    if not given and (counted := _counted(shared, cuts, program)) is not None:
+        _deal(plan, counted, outer, sources)
+        return
+    seeds.agree(plan, outer, sources, inside=False)
+    if cuts and not given:
+        _picked(plan, cuts[0], outer, inner)
+    elif not given and not _dealt(plan, inputs, outer):
         _unknown(plan, group[0])
     if not given:
-        _turns(plan, inner, names)
+        _turns(plan, inner)
     seeds.differ(plan, _anchor(outer, program))
+
+
+def _counted(shared: list[Looping], cuts: list[ast.Subscript], program: Program) -> ast.Call | None:
+    """What a loop counts by, whose number says where the samples of a batch are cut out."""
+    for loop in shared:
+        if not isinstance(loop, ast.For):
+            continue
+        counters = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        moved = any(
+            isinstance(node, ast.Name) and node.id in counters
+            for cut in cuts
+            for source in _computed_from([cut.slice], program)
+            for node in ast.walk(source)
+        )
+        counts = next((each for each in _ranges(loop, program)), None)
+        if moved and counts is not None:
+            return counts
+    return None
+
+
+def _deal(plan: Plan, counts: ast.Call, outer: Looping, sources: list[ast.expr]) -> None:
+    """Deal out the turns of a loop, whose batches are in one order on all ranks."""
+    world = plan.world(counts)
+    share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
+    plan.patch(counts).wrap(counts, share, DEAL)
+    seeds.agree(plan, outer, sources)
+    if not seeds.orders(plan.program, outer, sources):
+        seeds.differ(plan, _anchor(outer, plan.program))
+
+
+def _picked(plan: Plan, cut: ast.Subscript, outer: Looping, inner: Looping) -> None:
+    """Batches drawn at random: each rank draws its own. Raises `Refuse` for such as are cut out in any other way."""
+    if not seeds.orders(plan.program, outer, _computed_from([cut.slice], plan.program)):
+        what = "cannot determine which samples a turn of this loop takes, so its turns cannot be dealt out"
+        raise Refuse("HVD213", inner, what, "count the batches with a `for` loop over a range")
+    seeds.apart(plan, outer, [cut.slice])
 
 
 def _called_in_turns(plan: Plan, arguments: Given) -> None:
@@ -149,7 +195,7 @@ def _called_in_turns(plan: Plan, arguments: Given) -> None:
     _unknown(plan, arguments)
     if outer not in plan.divided:
         plan.divided.add(outer)
-        _turns(plan, outer, set())
+        _turns(plan, outer)
         seeds.differ(plan, _anchor(outer, program))
 
 
@@ -169,25 +215,6 @@ def _unknown(plan: Plan, arguments: Given) -> None:
     )
 
 
-def _arrays(plan: Plan, inputs: list[ast.expr], outer: Looping) -> set[str]:
-    """Divide the arrays that batches are cut from, right behind where they get their values."""
-    program = plan.program
-    found: set[str] = set()
-    inside = {*ast.walk(outer)}
-    for source in _computed_from(inputs, program):
-        for part in (each for each in ast.walk(source) if isinstance(each, ast.Subscript)):
-            base = part.value
-            if part not in inside or not isinstance(base, ast.Name | ast.Attribute) or not _is_cut(part, program):
-                continue
-            made = origins(base, program)
-            text = ast.unparse(base)
-            if text in found or any(each.statement in inside for each in made):
-                continue
-            if _part(plan, base, text, made, outer):
-                found.add(text)
-    return found
-
-
 def _computed_from(nodes: Iterable[ast.expr], program: Program) -> list[ast.expr]:
     """Expressions and those that the variables in them were assigned, back to where nothing more is known."""
     found: list[ast.expr] = []
@@ -203,8 +230,13 @@ def _computed_from(nodes: Iterable[ast.expr], program: Program) -> list[ast.expr
     return found
 
 
-def _is_cut(part: ast.Subscript, program: Program) -> bool:
-    """Whether a subscript takes some samples of many, not one thing by its name or place."""
+def _is_cut(part: ast.AST, outer: Looping, program: Program) -> TypeGuard[ast.Subscript]:
+    """Whether some samples of many are taken here in the loop, not one thing by its name or place."""
+    if not isinstance(part, ast.Subscript) or not isinstance(part.value, ast.Name | ast.Attribute):
+        return False
+    inside = set(ast.walk(outer))
+    if part not in inside or any(each.statement in inside for each in origins(part.value, program)):
+        return False
     index = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
     if isinstance(index, ast.Slice):
         return index.lower is not None or index.upper is not None
@@ -212,31 +244,10 @@ def _is_cut(part: ast.Subscript, program: Program) -> bool:
     return not literals and not isinstance(index, ast.Constant | ast.UnaryOp)
 
 
-def _part(plan: Plan, base: ast.Name | ast.Attribute, text: str, made: list[Origin], outer: Looping) -> bool:
-    world = plan.world(base)
-    every = f"[{world.rank} : len({text}) // {world.size} * {world.size} : {world.size}]"
-    code = f"{text} = {text}{every}"
-    if made:
-        last = max(made, key=lambda each: (each.statement.lineno, each.statement.col_offset))
-        plan.patch(last.statement).after(last.statement, code, SHARD)
-        return True
-    if not isinstance(base, ast.Name):
-        return False
-    owner = parameter(base, plan.program)
-    lexical = plan.program.unit(outer).lexical
-    if owner is not None:
-        plan.patch(owner).begin(owner, code, SHARD)
-    elif lexical.owner(base.id, lexical.scope(base)) is lexical.scope(outer):
-        plan.patch(outer).before(outer, code, SHARD)
-    else:
-        return False
-    return True
-
-
 def _given_batches(plan: Plan, loops: list[list[Looping]]) -> bool | None:
     """Whether a loop around the batches goes over a pipeline, which is divided then; None over something nobody knows."""
     for loop in {each for around in loops for each in around}:
-        if not isinstance(loop, ast.For) or _is_range(loop, plan.program):
+        if not isinstance(loop, ast.For) or _ranges(loop, plan.program):
             continue
         if tf_data.shard(plan, loop.iter):
             return True
@@ -290,14 +301,14 @@ def _unshared_iterator(plan: Plan, node: ast.expr) -> None:
     )
 
 
-def _is_range(loop: ast.For, program: Program) -> bool:
-    """Whether a loop counts, with a progress bar or another number beside or not."""
+def _ranges(loop: ast.For, program: Program) -> list[ast.Call]:
+    """What a loop counts by, with a progress bar or another number beside or not."""
     inner = [each for each in (loop.iter, *getattr(loop.iter, "args", ())[:1]) if isinstance(each, ast.Call)]
-    return any(_counts(each, program) for each in inner)
+    return [each for each in inner if _counts(each, program)]
 
 
-def _turns(plan: Plan, loop: Looping, divided: set[str]) -> None:
-    """Divide the number of turns of a loop that draws its batches, unless it is counted by what is divided."""
+def _turns(plan: Plan, loop: Looping) -> None:
+    """Divide the number of turns of a loop that draws its batches."""
     program = plan.program
     count = None
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call):
@@ -312,9 +323,7 @@ def _turns(plan: Plan, loop: Looping, divided: set[str]) -> None:
             "divide them by the number of ranks",
         )
         return
-    sources = {ast.unparse(s) for s in program.sources(count) if isinstance(s, ast.Name | ast.Attribute)}
-    if not sources & divided:
-        plan.patch(count).wrap(count, "{} // " + plan.world(count).size, STEPS)
+    plan.patch(count).wrap(count, "{} // " + plan.world(count).size, STEPS)
 
 
 def _counts(call: ast.Call, program: Program) -> bool:

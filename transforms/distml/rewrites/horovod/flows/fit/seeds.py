@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from distml.rewrites.horovod.aspects.orders import is_unseeded, makes_generator
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
-from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.callsites import argument
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.values import Foreign
@@ -48,12 +49,22 @@ def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = 
         if isinstance(source, ast.Call) and _splits(source, program) and not _says(source, "random_state"):
             if program.unit(source).source.location in plan.editable:
                 plan.patch(source).keyword(source, "random_state", "0", _ALIKE)
+    for source in sources:
+        if isinstance(source, ast.Call) and is_unseeded(source, program) and (inside or _prepares(source, program)):
+            if program.unit(source).source.location in plan.editable:
+                plan.patch(source).argument(source, "0", _ALIKE)
+    for source in sources:
+        if isinstance(source, ast.Call) and is_unseeded(source, program) and (inside or _prepares(source, program)):
+            if program.unit(source).source.location in plan.editable:
+                plan.patch(source).argument(source, "0", _ALIKE)
     for library in ("numpy", "random"):
         drawn = next((each for each in _draws(program, library, sources) if inside or not _looped(program, each)), None)
         if drawn is not None and not _seeded(program, library):
             unit = program.unit(drawn)
             plan.world(drawn)
-            behind_start(plan, unit, f"{spell(plan, drawn, _SEED[library], at_start=True)}(0)", _ALIKE)
+            seed = spell(plan, drawn, _SEED[library], at_start=True)
+            plan.spelled[(unit.source.location, _SEED[library])] = seed
+            behind_start(plan, unit, f"{seed}(0)", _ALIKE)
 
 
 _SEED = {"numpy": "numpy.random.seed", "random": "random.seed"}
@@ -103,6 +114,46 @@ def _seeded(program: Program, library: str) -> bool:
     return any(program.calls_of(_SEED[library], "keras.utils.set_random_seed"))
 
 
+def orders(program: Program, loop: ast.AST, arrays: Iterable[ast.expr]) -> bool:
+    """Whether a loop draws, by itself, which samples it takes, or shuffles something."""
+    sources = {source for each in arrays for source in program.sources(each)}
+    for call in (each for each in ast.walk(loop) if isinstance(each, ast.Call)):
+        draws = any(map(_DRAWS.fullmatch, program.names(call.func))) or bool(_generators(call, program))
+        if _splits(call, program) or (
+            draws and (call in sources or called(call, program) in ("shuffle", "permutation"))
+        ):
+            return True
+    return False
+
+
+def _generators(call: ast.Call, program: Program) -> list[ast.Call]:
+    """The calls that make the generators of their own of which a call is a method."""
+    made = [value.node for value in program.of(call.func) if isinstance(value, Foreign)]
+    return [each for each in made if isinstance(each, ast.Call) and makes_generator(each, program)]
+
+
+def _prepares(made: ast.Call, program: Program) -> bool:
+    """Whether the generator that a call makes draws in front of all loops."""
+    return any(made in _generators(each, program) and not _looped(program, each) for each in program.calls)
+
+
+def apart(plan: Plan, loop: ast.stmt, arrays: Iterable[ast.expr]) -> None:
+    """Let the generators by which a loop takes its samples begin elsewhere on each rank, those that are given a seed.
+
+    Raises `Refuse` where one draws outside of the loop too, what must be alike.
+    """
+    program, inside = plan.program, set(ast.walk(loop))
+    sources = {source for each in arrays for source in program.sources(each)}
+    used = {made for each in sources if isinstance(each, ast.Call) for made in _generators(each, program)}
+    for made in program.ordered(used):
+        if any(made in _generators(each, program) for each in program.calls if each not in inside):
+            what = "one generator draws the batches, which ranks must draw apart, and what must be alike on all of them"
+            raise Refuse("HVD213", loop, what, "draw the batches from a generator of their own")
+        seed = argument(made, 0, "seed")
+        if seed is not None and not is_unseeded(made, program):
+            plan.patch(seed).wrap(seed, "{} + " + plan.world(seed).rank, _APART)
+
+
 def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
     """Let each rank draw other batches: by its own seed, from where training begins."""
     program, world, patch = plan.program, plan.world(call), plan.patch(call)
@@ -112,6 +163,9 @@ def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
         if any(_GLOBAL.fullmatch(name) for name in program.names(seed.func)) and len(seed.args) == 1:
             if program.unit(seed) is program.unit(call):
                 code.append(f"{ast.unparse(seed.func)}({ast.unparse(seed.args[0])} + {world.rank})")
+    here = program.unit(call).source.location
+    given = [plan.spelled[here, name] for name in _SEED.values() if (here, name) in plan.spelled]
+    code += [f"{seed}({world.rank})" for seed in given]
     if code:
         patch.before(statement, "\n".join(dict.fromkeys(code)), _APART)
     for value in program.of(x) if x is not None else ():

@@ -16,7 +16,6 @@ from distml.rewrites.horovod.flows.pytorch.counts import Counts
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.orders import Orders
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
-from distml.rewrites.horovod.flows.pytorch.seeds import DRAWS, drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
@@ -39,11 +38,6 @@ _SHARE = Note(
     "share-batches",
 )
 _FEWER = Note("fewer batches for each rank", "all ranks together draw as many as one process did", "fewer-steps")
-_ORDER = Note(
-    "one order of the samples on all ranks",
-    "batches are assigned to ranks in turn, so all ranks must see the same batches",
-    "share-batches",
-)
 _STREAM = re.compile(r".*IterableDataset\(\)|torchtext\.datasets\.\w+\(\)(\[\])?")
 _SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data.sampler.SequentialSampler"})
 _RANDOM = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"})
@@ -62,7 +56,7 @@ class Loaders:
         self.shuffled: set[ast.Call] = set()
         self.anew: set[ast.Call] = set()
         """Loaders that are made for one epoch each, where nothing counts the epochs."""
-        self.orders = Orders(plan)
+        self.orders = Orders(study, plan)
         self.sampled: set[ast.Call] = set()
         """Loaders whose length is that of a rank's part."""
         self.together: set[str] = set()
@@ -155,6 +149,10 @@ class Loaders:
         values = self.program.of(sampler)
         if sampler is not None and not (values and all(isinstance(v, Constant) and v.value is None for v in values)):
             return self._replaced(maker, data, sampler)
+        if any(
+            k.arg is None and self._has(k.value, key) for k in maker.keywords for key in ("sampler", "batch_sampler")
+        ):
+            return None
         spread = next((k.value for k in maker.keywords if k.arg is None and self._has(k.value, "shuffle")), None)
         if spread is not None:
             return partial(self._spread, maker, data, spread) if isinstance(spread, ast.Name | ast.Attribute) else None
@@ -218,7 +216,7 @@ class Loaders:
         (call,) = calls
         names = self.program.names(call.func)
         first = call.args[0] if call.args else None
-        if names & _WEIGHTED or (names & _RANDOM and argument(call, 1, "replacement") is not None):
+        if self._puts_back(call, names):
             own = any(k.arg in ("generator", None) for k in call.keywords)
             return None if own else partial(self._independent, call, 1 if names & _WEIGHTED else 2)
         if first is None or len(call.args) + len(call.keywords) > 1:
@@ -228,6 +226,12 @@ class Loaders:
         if names & _SUBSET and isinstance(first, ast.Name | ast.Attribute | ast.Subscript):
             return partial(self._indexed, maker, data, sampler, ast.unparse(first))
         return None
+
+    def _puts_back(self, call: ast.Call, names: frozenset[str]) -> bool:
+        """Whether a sampler draws from all samples each time: then ranks may draw apart."""
+        given = argument(call, 2 if names & _WEIGHTED else 1, "replacement")
+        never = isinstance(given, ast.Constant) and not given.value
+        return not never and bool(names & _WEIGHTED or (names & _RANDOM and given is not None))
 
     def _reordered(self, maker: ast.Call, data: ast.expr, sampler: ast.expr, names: frozenset[str]) -> None:
         order = "True" if names & _RANDOM else "False"
@@ -372,15 +376,13 @@ class Loaders:
         share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
         self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
         for maker in makers:
-            mine = self.program.unit(maker).source.location in self.plan.editable
-            own = self._drawn_by(maker)
-            self.together |= own | (set() if mine else {"torch"})
-            if mine and not own and not any(k.arg in ("generator", None) for k in maker.keywords):
-                self.plan.patch(maker).keyword(maker, "generator", f"{world.torch}.Generator()", _ORDER)
+            data = argument(maker, 0, "dataset")
+            self.together |= self.orders.agree(maker, data if data is not None and self._iterable(data) else None)
         if isinstance(use.drawn, ast.For):
             text = ast.unparse(use.iterable)
             self.samples.dealt(use.drawn, {f"len({text})", f"len(list({text}))"})
         if not makers:
+            self.together |= self.orders.agree_on(use.iterable)
             self.plan.warn(
                 "HVD302",
                 self.program.statement(use.drawn),
@@ -388,12 +390,6 @@ class Loaders:
                 "seed what shuffles it alike on all ranks",
             )
         return True
-
-    def _drawn_by(self, maker: ast.Call) -> set[str]:
-        """The generators by which a sampler of the program draws the order of samples."""
-        given = [argument(maker, 3, "sampler"), argument(maker, 4, "batch_sampler")]
-        owners = [v.type.node for each in given for v in self.program.of(each) if isinstance(v, Instance)]
-        return {kind for owner in owners for kind in drawn(self.study, owner, DRAWS, 2)}
 
     def _takes_data(self, use: Use, loop: ast.For) -> bool:
         """Whether a loop goes through samples: it is the innermost that does, around a step."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from distml.rewrites.horovod.aspects.rates import change_each
 from distml.rewrites.horovod.flows.pytorch.parameters import of_models
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
@@ -135,8 +136,12 @@ class Optimizers:
 
     def _times(self, rate: ast.expr | None) -> None:
         if rate is not None and not (isinstance(rate, ast.Constant) and not rate.value):
-            world = self.plan.world(rate)
-            self.plan.patch(rate).wrap(rate, f"{{}} * {world.size}", _SCALED)
+            times = f"{{}} * {self.plan.world(rate).size}"
+            values = self.program.of(rate)
+            if values and all(isinstance(value, Box) for value in values):
+                change_each(self.plan, rate, times, _SCALED)
+            else:
+                self.plan.patch(rate).wrap(rate, times, _SCALED)
 
     def _sets_rate(self, target: ast.expr) -> bool:
         """Whether a rate of an optimizer is set, and not one that is written into a log or a checkpoint."""

@@ -72,7 +72,8 @@ class Schedules:
     def shorten(self, optimizers: Optimizers) -> None:
         """Divide what schedules count; HVD311 warns of those that count in a way which cannot be seen."""
         for call in self.program.calls:
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and self._by_batch(call):
+            told = any(self._is_own(each) for each in (*call.args, *(k.value for k in call.keywords)))
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and self._by_batch(call) and not told:
                 for made in self._made(call.func.value):
                     self._schedule(made)
                 for name in self._of_the_program(call.func.value):
@@ -144,7 +145,10 @@ class Schedules:
             patch.wrap(given, f"lambda step: ({{}})(step * {size})", _STEPS)
 
     def _is_own(self, given: ast.expr) -> bool:
-        """Whether a number, or a function that is given the step, counts by the length of data that is divided already."""
+        """Whether a number, or a function that is given the step, counts by the length of data that is divided already.
+
+        So does an epoch that a schedule is told with its fraction: `step(epoch + i / len(loader))`.
+        """
         bodies = [each.node for each in self.program.of(given) if isinstance(each, Callable)]
         counted = [given, *(node for body in bodies for node in ast.walk(body) if isinstance(node, ast.expr))]
         return any(self.loaders.counts.counts_own(each, self.loaders.sampled) for each in counted)

@@ -1,0 +1,65 @@
+"""Rates and lengths of schedules: scaled one by one where there are several, and left where a schedule is told its epoch."""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import HEAD, rewritten
+
+LOOP = """
+model = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 1))
+groups = [{{"params": each.parameters()}} for each in model]
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+optimizer = torch.optim.SGD(groups, lr=0.1, momentum=0.9)
+{before}
+schedule = torch.optim.lr_scheduler.{made}
+for epoch in range(4):
+    for i, (inputs, targets) in enumerate(loader):
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(inputs), targets).backward()
+        optimizer.step()
+        schedule.step({told})
+"""
+SEVERAL = ["[0.2, 0.1]", "(0.2, 0.1)", "rates", "[each for each in rates]"]
+
+
+@pytest.mark.parametrize("given", SEVERAL)
+@pytest.mark.parametrize("by", ["max_lr={}", "{}"])
+def test_each_of_several_rates_is_scaled(by: str, given: str) -> None:
+    """As many rates as before, each twice what it was."""
+    text = LOOP.format(
+        before="rates = [0.2, 0.1]", made=f"OneCycleLR(optimizer, {by.format(given)}, total_steps=48)", told=""
+    )
+    after = rewritten(HEAD + text, "ddp")
+    call = next(line for line in after.splitlines() if "OneCycleLR(" in line)
+    space = {"rates": [0.2, 0.1], "optimizer": None, "dist": Two(), "torch": Taken()}
+    exec(call, space)  # the line is made here
+    assert list(space["schedule"]) == [0.4, 0.2]
+
+
+class Two:
+    """Two ranks."""
+
+    def get_world_size(self) -> int:
+        return 2
+
+
+class Taken:
+    """Gives the rates that a schedule is made with."""
+
+    optim = lr_scheduler = property(lambda self: self)
+
+    def OneCycleLR(self, optimizer: object, max_lr: object, **_: object) -> object:
+        return max_lr
+
+
+@pytest.mark.parametrize(
+    ("told", "length"),
+    [
+        ("epoch + i / len(loader)", "T_0=6"),
+        ("epoch=epoch + i / len(loader)", "T_0=6"),
+        ("", "T_0=max(1, 6 // dist.get_world_size())"),
+    ],
+)
+def test_a_schedule_that_is_told_its_epoch_keeps_its_length(told: str, length: str) -> None:
+    text = LOOP.format(before="", made="CosineAnnealingWarmRestarts(optimizer, T_0=6)", told=told)
+    assert length in rewritten(HEAD + text, "ddp")
