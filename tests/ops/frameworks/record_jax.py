@@ -1,6 +1,6 @@
 """Runs calls of JAX, Flax and Optax for real and writes what each gave; see `record.py`.
 
-`PYTHONPATH=tests PYTHON -m ops.frameworks.record_jax jax|flax OUT.jsonl`. A call is traced (`jax.eval_shape`), or run
+`PYTHONPATH=tests PYTHON -m ops.frameworks.record_jax jax|flax|keras_ops OUT.jsonl`. A call is traced (`jax.eval_shape`), or run
 where it needs the numbers themselves.
 """
 
@@ -17,16 +17,20 @@ from typing import Any
 import jax
 import numpy as np
 
+from ops.frameworks import keras_functions
 from ops.frameworks.drawing import COUNT
 from ops.frameworks.jax_functions import FUNCTIONS
 from ops.frameworks.jax_layers import LINEN, NNX
 from ops.frameworks.numpy_texts import described, numpy_calls
+from ops.frameworks.record import made
 
 NOT_ABOUT_SHAPES = re.compile(
     r"dtype|requires ndarray|not a valid JAX|non-tuple sequence|unexpected keyword|positional argument|out argument"
     r"|does not support|must be an? (int|str|array|bool)|mplemented|Tracer|Concret|boolean ind|type|static|immutable"
     r"|AttributeError"
 )
+OF_BACKENDS = re.compile(r"jax\.numpy|inhomogen|ambiguous|not supported|Pad\.call|None is not|JAX RNG|jnp\.")
+"""Errors that functions of Keras raise on JAX alone, or about other things than shapes."""
 
 
 def found(path: str) -> Any:
@@ -105,6 +109,30 @@ def drawn() -> Iterator[dict[str, Any] | None]:
             yield line_of(path, found(path), args, kwargs)
 
 
+def of_keras() -> Iterator[dict[str, Any] | None]:
+    """Calls of keras.ops and keras.random on JAX: NumPy's by name, and drawn ones."""
+    library: Any = importlib.import_module("keras")
+
+    def arrays(sizes: list[int], kind: str, _: bool) -> Any:
+        return np.zeros(sizes, kind)
+
+    for space, table in (("ops", keras_functions.FUNCTIONS), ("random", keras_functions.DRAWS)):
+        for name, draw in table.items():
+            for _ in range(COUNT):
+                _, args, kwargs = draw()
+                real = [made(arg, arrays) for arg in args]
+                yield line_of(f"keras.{space}.{name}", found(f"keras.{space}.{name}"), real, kwargs)
+    for name, args, kwargs in numpy_calls():
+        function = found(f"keras.ops.{name}")
+        if callable(function) and name not in ("vectorize", "unique", "vsplit") and "ndarray" not in name:
+            try:
+                line = line_of(f"keras.ops.{name}", function, args, kwargs)
+            except TypeError:
+                continue
+            yield None if line is None or OF_BACKENDS.search(line.get("raised", "")) else line
+    assert library.backend.backend() == "jax"
+
+
 def layers() -> Iterator[dict[str, Any] | None]:
     """Layers of Flax, made and called; those of linen on parameters that they make themselves."""
     from flax import linen, nnx
@@ -131,7 +159,7 @@ def layers() -> Iterator[dict[str, Any] | None]:
 
 def main() -> None:
     """Write the record of one library."""
-    lines = {"jax": lambda: chain(of_numpy(), drawn()), "flax": layers}[sys.argv[1]]()
+    lines = {"jax": lambda: chain(of_numpy(), drawn()), "flax": layers, "keras_ops": of_keras}[sys.argv[1]]()
     with open(sys.argv[2], "w", encoding="utf-8") as file:
         file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines if line is not None)
 

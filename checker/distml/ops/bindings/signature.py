@@ -97,6 +97,29 @@ def adopt(name: str, source: str, ignored: str = "") -> None:
     op(name)(bound)
 
 
+def borrow(name: str, source: str, signature: str) -> None:
+    """Register the op `source` of another library under a name whose parameters are called otherwise.
+
+    What the signature gives no default is handed over by place, the rest by name. The name's dialect holds.
+    """
+    rule, listed = find_op(source), [parameter for parameter in parameters(signature) if parameter.used]
+    if rule is None:
+        raise ValueError(f"no op {source}")
+
+    def bound(call: Call, *args: Value, **kwargs: Value) -> Value:
+        given = arguments(signature, args, kwargs)
+        if given is None:
+            return call.unknown()
+        pairs = list(zip(listed, given, strict=True))
+        places = [value for parameter, value in pairs if parameter.default is None]
+        named = {parameter.name: value for parameter, value in pairs if parameter.default is not None}
+        call.name = source
+        return rule(call, *places, **named) if _takes(rule, tuple(places), named) else call.unknown()
+
+    bound.__module__ = home()
+    op(name)(bound)
+
+
 def _takes(rule: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
     try:
         inspect.signature(rule).bind(NONE, *args, **kwargs)

@@ -36,7 +36,7 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
     shape = own if kind is None and own.rank == 0 else indexed(call, own, index, call.lib)
     if shape is None:
         return call.unranked(kind)
-    if kind is None and shape.rank == 0:
+    if kind is None and shape.rank == 0 and (call.dialect.takes_objects_apart or call.dialect.anything_is_element):
         return call.unknown("item")  # an element may be any object, not an array at all
     content = picked(call, self, index) if isinstance(self, Tensor) else None
     return Tensor(call.lib, shape, kind, content=content)

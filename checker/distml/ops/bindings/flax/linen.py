@@ -207,7 +207,7 @@ define(
 )
 
 
-@op("flax.linen.Embed.attend")
+@op("flax.linen.Embed.attend", "flax.nnx.Embed.attend")
 def attend(call: Call, self: Value, query: Value) -> Value:
     """embed.attend(query): a score for each embedding."""
     attrs = call.attrs(self) or {}

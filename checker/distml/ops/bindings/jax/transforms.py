@@ -6,6 +6,7 @@ https://docs.jax.dev/en/latest/jax.html, https://docs.jax.dev/en/latest/jax.lax.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.jax.trees import leaves, mapped, parts_of, rebuilt
@@ -167,6 +168,38 @@ def map_over(call: Call, fun: Value, in_axes: Value, out_axes: Value, *args: Val
         return call.unknown()
     made = call.apply(fun, *inside.items, kwargs={key: _without(call, ZERO, value) for key, value in kwargs.items()})
     return _stacked(call, made, out_axes, size)
+
+
+later("pyfunc * -excluded=() signature=None", "jax.numpy.vectorize")
+
+
+@op("jax.numpy.vectorize.__call__")
+def vectorized(call: Call, function: Value, signature: Value, *args: Value) -> Value:
+    """jnp.vectorize(f, signature="(n),(n)->()")(*args): axes before those that are named broadcast, f sees the named ones."""
+    text = call.const(signature, str)
+    given, arrow, _ = text.partition("->") if isinstance(text, str) else ("", "", "")
+    cores = [group.count(",") + 1 if group.strip() else 0 for group in re.findall(r"\(([^()]*)\)", given)]
+    shapes = [call.facts.shape(call.shape(arg)) for arg in args]
+    if not arrow or len(cores) != len(args) or any(shape.dims is None for shape in shapes):
+        return call.unknown()
+    ahead, inner = Shape(()), []
+    for arg, shape, core in zip(args, shapes, cores, strict=True):
+        if len(shape.head) < core:
+            call.fail("SHP301", f"{call.text}: {text} asks for {core} axes, {call.show(arg)} has {len(shape.head)}")
+        cut = len(shape.head) - core
+        ahead = call.broadcast(ahead, Shape(shape.head[:cut]))
+        inner.append(call.tensor(Shape(shape.head[cut:]), kind_of(arg)))
+    made = call.apply(function, *inner)
+    if ahead.dims is None:
+        return call.unknown()
+    axes = ahead.dims
+
+    def wider(leaf: Value) -> Value:
+        own = call.shape(leaf)
+        dims = None if own.dims is None else (*axes, *own.dims)
+        return call.unranked(kind_of(leaf)) if dims is None else call.tensor(Shape(dims), kind_of(leaf))
+
+    return mapped(call, wider, made)
 
 
 def _stacked(call: Call, tree: Value, axes: Value, size: Dim | None) -> Value:

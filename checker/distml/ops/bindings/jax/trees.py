@@ -131,3 +131,19 @@ def tree_leaves(call: Call, tree: Value, is_leaf: Value) -> Value:
 
 
 bind(tree_leaves, "tree is_leaf=None", "jax.tree.leaves", "jax.tree_util.tree_leaves", "jax.tree_leaves")
+
+
+def flattened(call: Call, tree: Value, is_leaf: Value) -> Value:
+    """jax.tree.flatten(tree): the leaves, and how they were arranged."""
+    return Tup((tree_leaves(call, tree, is_leaf), call.unknown("treedef")))
+
+
+bind(flattened, "tree is_leaf=None", "jax.tree.flatten", "jax.tree_util.tree_flatten")
+
+
+@op("jax.tree.map_with_path", "jax.tree_util.tree_map_with_path")
+def map_with_path(call: Call, f: Value, tree: Value, *rest: Value, is_leaf: Value = NONE) -> Value:
+    """jax.tree.map_with_path(f, tree, *rest)"""
+    if call.is_none(is_leaf) is not True:
+        return call.unknown()
+    return mapped(call, lambda *found: call.apply(f, call.unknown("path"), *found), tree, *rest)

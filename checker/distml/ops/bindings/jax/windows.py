@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.ops.bindings.signature import bind
-from distml.ops.call import NONE, ShapeError
+from distml.ops.call import FALSE, NONE, ShapeError
 from distml.ops.rules.kinds import kind_of
 from distml.ops.semantics.conv import Kernel, convolve
-from distml.ops.semantics.window import Axes, Layout, Padding, Window, places, windows
+from distml.ops.semantics.window import Axes, Layout, Padding, Window, places, spread, windows
 from distml.shapes import Dim, Shape
 from distml.values import Const, Tensor, Value
 
@@ -161,16 +161,54 @@ def numbers_of(call: Call, image: Value, kernel: Value, numbers: Value) -> Value
 bind(numbers_of, "lhs_shape rhs_shape dimension_numbers", "jax.lax.conv_dimension_numbers")
 
 
-def transposed(call: Call, x: Value, kernel: Value) -> Value:
-    """jax.lax.conv_transpose: an image of as many axes."""
-    rank = call.shape(x).rank
-    return call.unranked(kind_of(x)) if rank is None else call.tensor([None] * rank, kind_of(x))
+def transposed(
+    call: Call,
+    x: Value,
+    kernel: Value,
+    strides: Value,
+    padding: Value,
+    dilation: Value,
+    numbers: Value,
+    swapped: Value,
+    consistent: Value,
+) -> Value:
+    """jax.lax.conv_transpose: each spatial axis as long as its strides make it, or as the sides that are added do."""
+    image, weight = call.shape(x), call.shape(kernel)
+    rank = image.rank if image.rank is not None else weight.rank
+    if rank is None or rank < 3:
+        return call.unranked(kind_of(x))
+    count, plain = rank - 2, swapped == FALSE and consistent == FALSE
+    spatial = "0123456789"[:count]
+    channels_last = Orders(f"N{spatial}C", f"{spatial}IO", f"N{spatial}C")
+    orders = channels_last if call.is_none(numbers) else orders_of(call, numbers, count)
+    image, weight = call.of_rank(image, rank), call.of_rank(weight, rank, what="a kernel")
+    if orders is None or not plain or image.dims is None or weight.dims is None:
+        return call.tensor([None] * rank, kind_of(x))
+    own = dict(zip(orders.image, image.dims, strict=True))
+    weights = dict(zip(orders.kernel, weight.dims, strict=True))
+    message = f"{call.text}: the kernel {call.show(weight)} takes {{left}} channels, {call.show(image)} has {{right}}"
+    call.require_equal(weights["I"], own["C"], "SHP402", message)
+    kernels, between = tuple(weights[axis] for axis in spatial), each_axis(call, dilation, count)
+    read = windows(kernels, each_axis(call, strides, count), paddings_of(call, padding, count), between)
+    grown = [_grown(call, own[axis], one) for axis, one in zip(spatial, read, strict=True)]
+    result = dict(zip(["N", *spatial, "C"], [own["N"], *grown, weights["O"]], strict=True))
+    return call.tensor([result[letter] for letter in orders.result], kind_of(x))
+
+
+def _grown(call: Call, size: Dim, window: Window) -> Dim | None:
+    """The size by a word; by sides that are added to the spread image it is what a convolution leaves of that."""
+    if isinstance(window.padding, str):
+        return spread(call, size, window)
+    added, stride, reach = window.padding, window.stride, window.reach
+    if added is None or stride is None or reach is None:
+        return None
+    return (size - 1) * stride + added - reach + 2
 
 
 bind(
     transposed,
-    "lhs rhs -strides -padding -rhs_dilation=None -dimension_numbers=None -transpose_kernel=False"
-    f" {_TYPED} -use_consistent_padding=False",
+    "lhs rhs strides padding rhs_dilation=None dimension_numbers=None transpose_kernel=False"
+    f" {_TYPED} use_consistent_padding=False",
     "jax.lax.conv_transpose",
 )
 

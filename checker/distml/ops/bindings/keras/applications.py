@@ -30,16 +30,32 @@ inception_v3.InceptionV3 -2048, xception.Xception -2048, inception_resnet_v2.Inc
 """Where each network is and the channels of its last feature map; negative where that is not 1/32 of the image."""
 
 
-def _network(channels: int) -> Callable[..., Value]:
+_WIDTHS: dict[str, Callable[[float], int | None]] = {
+    "mobilenet": lambda alpha: int(1024 * alpha),
+    "mobilenet_v2": lambda alpha: 1280 if alpha <= 1 else None,
+}
+"""The channels of the last feature map by the factor of the width, where a network takes one."""
+
+
+def _depth(call: Call, module: str, channels: int, alpha: Value) -> Dim | None:
+    """The channels of the last feature map."""
+    factor, width = call.const(alpha, (int, float)), _WIDTHS.get(module)
+    if factor in (1, 1.0):
+        return Dim.of(abs(channels))
+    made = None if width is None or not isinstance(factor, int | float) else width(factor)
+    return None if made is None else Dim.of(made)
+
+
+def _network(module: str, channels: int) -> Callable[..., Value]:
     def build(call: Call, **options: Value) -> Value:
         """https://keras.io/api/applications: the class scores, or the last feature map, pooled or not"""
         top, pooling = call.flag(options.get("include_top", Const(True))), options.get("pooling", NONE)
         given, sizes = options.get("input_tensor", NONE), call.items(options.get("input_shape", NONE))
-        if call.is_none(given) is not True or top is None or "alpha" in options or "classifier_activation" in options:
+        if call.is_none(given) is not True or top is None or "classifier_activation" in options:
             return call.unknown("model")
         image = placeholder(call, sizes if sizes is not None and len(sizes) == 3 else (NONE, NONE, Const(3)))
         batch, *spatial = image.shape.head[:-1]
-        depth = Dim.of(abs(channels))
+        depth = _depth(call, module, channels, options.get("alpha", Const(1)))
         whole = channels > 0 and all(size.constant is not None and not (size % _STEP).terms for size in spatial)
         small: list[Dim | None] = [size // _STEP if whole else None for size in spatial]
         if top:
@@ -61,7 +77,8 @@ def _model(call: Call, image: Tensor, output: Tensor) -> Value:
 
 for _entry in _CHANNELS.split(","):
     _path, _count = _entry.split()
-    op(f"keras.applications.{_path}")(_network(int(_count)))
-    _short = f"keras.applications.{_path.rpartition('.')[2]}"
+    _module, _, _name = _path.partition(".")
+    op(f"keras.applications.{_path}")(_network(_module, int(_count)))
+    _short = f"keras.applications.{_name}"
     if _path != "resnet.ResNet50":
-        op(_short)(_network(int(_count)))
+        op(_short)(_network(_module, int(_count)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from distml.ops.bindings.signature import arguments, home
+from distml.ops.bindings.signature import arguments, home, parameters
 from distml.ops.bindings.tensorflow.dtypes import asked_kind
 from distml.ops.call import NONE
 from distml.ops.registry import MANY, attribute, layer, op
@@ -39,6 +39,7 @@ class Layer:
 
 
 @op(*(f"{LAYER}.{name}" for name in ("__init__", "build")))
+@op("keras.layers.Normalization.adapt", "keras.layers.Discretization.adapt")
 def silent(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     """What sets nothing that shapes depend on."""
     return NONE
@@ -83,10 +84,13 @@ def define(
 ) -> type:
     """Register a layer: the attributes `make` gives for the parameters of `signature`, and what `run` makes of an input."""
 
+    own = {parameter.name for parameter in parameters(signature)}
+
     class Bound:
         @staticmethod
         def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value] | None:
-            common = {key: kwargs.pop(key) for key in list(kwargs) if key in _ANYWHERE or key.endswith(_SUFFIXES)}
+            ours = [key for key in kwargs if key not in own and (key in _ANYWHERE or key.endswith(_SUFFIXES))]
+            common = {key: kwargs.pop(key) for key in ours}
             given = arguments(signature, args, kwargs)
             if given is None:
                 return None

@@ -15,7 +15,7 @@ from distml.ops.semantics.conv import Kernel, convolve, transpose
 from distml.ops.semantics.pool import pool
 from distml.ops.semantics.window import Axes, Layout, Padding, Window, windows
 from distml.shapes import Dim, Shape
-from distml.values import Value
+from distml.values import Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,6 +143,34 @@ def _pool(count: int) -> Callable[..., Value]:
         return pool(call, inputs, _windows(call, attrs, count, "pool_size", "strides"), layout, (count + 2,))
 
     return run
+
+
+def pooled(call: Call, x: Value, *given: Value) -> Value:
+    """keras.ops.max_pool: over as many spatial axes as the input has."""
+    rank = call.shape(x).rank
+    if rank not in (3, 4, 5):
+        return call.unranked(call.dtype(x))
+    return _pool(rank - 2)(call, _make_pool(call, *given), x)
+
+
+def convolved(
+    call: Call, x: Value, kernel: Value, strides: Value, padding: Value, data_format: Value, dilation: Value
+) -> Value:
+    """keras.ops.conv: a kernel [..., channels, filters]; fewer channels than the image has are those of one group."""
+    shape, weight = call.shape(x), call.facts.shape(call.shape(kernel))
+    rank = weight.rank if shape.rank is None else shape.rank
+    if rank not in (3, 4, 5):
+        return call.unranked("float")
+    weight, count = call.of_rank(weight, rank, what="a kernel"), rank - 2
+    attrs = {"strides": strides, "padding": padding, "data_format": data_format, "dilation_rate": dilation}
+    layout = _layout(call, attrs, count)
+    if layout is None or weight.dims is None:
+        return call.unranked("float")
+    *sizes, taken, gives = weight.dims
+    channels = call.facts.axis(shape, layout.channels)
+    grouped = channels is not None and channels.differs(taken) and not (channels % taken).terms
+    read = _windows(call, {**attrs, "kernel": Tup(tuple(map(call.number, sizes)))}, count, "kernel", "strides")
+    return convolve(call, shape, Kernel(None if grouped else taken, gives), read, layout, (rank,))
 
 
 def _make_global(call: Call, *values: Value) -> Attrs:

@@ -12,7 +12,7 @@ from distml.ops.registry import layer, op
 from distml.ops.rules.axes import product
 from distml.ops.rules.loss import CODE
 from distml.shapes import Dim, Shape
-from distml.values import Const, InstanceRecord, Lib, Ref, Value
+from distml.values import Class, Const, Function, InstanceRecord, Lib, Ref, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,6 +135,35 @@ for _name, _rule in BY_NAME.items():
     if _name not in ("mse", "mae", "mape", "msle", "logcosh"):
         _class = next((key for key, value in _CLASSES.items() if value == _name), _camel(_name))
         layer(f"keras.losses.{_class}")(_loss_class(_rule))
+
+
+@layer("keras.losses.Loss")
+class Loss:
+    """https://keras.io/api/losses/#creating-custom-losses: `call` says what each example costs, a call of it reduces that."""
+
+    bases = ()
+    entry = "__call__"
+
+    @staticmethod
+    def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value]:
+        """What a call reduces to; by place, versions of Keras mean different things."""
+        return {} if args else {"reduction": kwargs.get("reduction", NONE)}
+
+
+@op("keras.losses.Loss.__call__")
+def own_loss(call: Call, self: Value, y_true: Value, y_pred: Value, *args: Value, **options: Value) -> Value:
+    """A loss of the program: one number, where it reduces in Keras's own way."""
+    method = call.world.attribute(self, "call")
+    if method is not None:
+        call.apply(method, y_true, y_pred)
+    plain = call.is_none((call.attrs(self) or {}).get("reduction", call.unknown()))
+    return call.tensor([], "float") if plain and not args and not options else call.unranked("float")
+
+
+def own(call: Call, loss: Value) -> bool:
+    """Whether a loss is a function or an object of the program."""
+    record = call.world.record(loss) if isinstance(loss, Ref) else None
+    return isinstance(loss, Function) or (isinstance(record, InstanceRecord) and isinstance(record.cls, Class))
 
 
 def checked(call: Call, loss: Value, labels: Shape, scores: Shape) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.keras.base import INPUT_SHAPE, LAYER, placeholder
-from distml.ops.bindings.keras.losses import checked
+from distml.ops.bindings.keras.losses import checked, own
 from distml.ops.bindings.tensorflow.data import element_of
 from distml.ops.call import NONE
 from distml.ops.registry import attribute, layer, op
@@ -329,7 +329,17 @@ def _pass(call: Call, self: Value, inputs: Value, labels: Value) -> None:
     for key, tensor in made.items():
         known, shape = call.shape(wanted[key]), call.facts.shape(call.shape(tensor))
         if known.dims and shape.dims:
-            checked(call, _loss_of(call, loss, key), Shape((shape.dims[0], *known.dims[1:])), shape)
+            _compared(call, _loss_of(call, loss, key), replace(wanted[key], shape=known), tensor)
+
+
+def _compared(call: Call, loss: Value, labels: Tensor, output: Tensor) -> None:
+    """A batch of labels and the output for it, in a loss of Keras or of the program."""
+    shape = call.facts.shape(call.shape(output))
+    rows = Shape((shape.head[0], *labels.shape.head[1:]))
+    if not own(call, loss):
+        checked(call, loss, rows, shape)
+    elif rows.rank == shape.rank:  # else versions of Keras differ in which axis they add or take away
+        call.apply(loss, call.tensor(rows, labels.dtype, "tensorflow"), output)
 
 
 def _loss_of(call: Call, loss: Value, key: Value) -> Value:

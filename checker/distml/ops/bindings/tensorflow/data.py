@@ -260,20 +260,39 @@ class TensorSpec:
         return {"shape": shape, "dtype": dtype}
 
 
-def from_generator(call: Call, signature: Value) -> Value:
-    """Elements as the signature says, in a number that is not known."""
-    return made(call, None if call.is_none(signature) is not False else _specified(call, signature), None)
+def from_generator(call: Call, types: Value, shapes: Value, signature: Value) -> Value:
+    """Elements as the signature, or types and shapes, say; in a number that is not known."""
+    if call.is_none(signature) is False:
+        return made(call, _specified(call, signature), None)
+    return made(call, None if call.is_none(types) is not False else _typed(call, types, shapes), None)
+
+
+def _typed(call: Call, types: Value, shapes: Value) -> Value | None:
+    """Tensors of these types and shapes; of any shape for None."""
+    if isinstance(types, Tup):
+        given = (NONE,) * len(types.items) if call.is_none(shapes) else call.items(shapes)
+        if given is None or len(given) != len(types.items):
+            return None
+        parts = [_typed(call, one, shape) for one, shape in zip(types.items, given, strict=True)]
+        known = [part for part in parts if part is not None]
+        return Tup(tuple(known)) if len(known) == len(parts) else None
+    kind = asked_kind(call, types, None)
+    return None if kind is None else _sized(call, shapes, kind)
+
+
+def _sized(call: Call, shape: Value, kind: str | None) -> Value:
+    """A tensor of a shape in which None stands for any size."""
+    sizes = call.items(shape)
+    if sizes is None:
+        return call.unranked(kind)
+    dims = [call.symbol("size") if call.is_none(size) is not False else call.dim(size) for size in sizes]
+    return call.tensor(dims, kind)
 
 
 def _specified(call: Call, spec: Value) -> Value | None:
     record = call.world.record(spec) if isinstance(spec, Ref) else None
     if isinstance(record, InstanceRecord) and record.cls == Lib("tensorflow.TensorSpec"):
-        sizes, kind = call.items(record.attrs["shape"]), asked_kind(call, record.attrs["dtype"], "float")
-        if sizes is None:
-            return call.unranked(kind)
-        return call.tensor(
-            [call.symbol("size") if call.is_none(size) is not False else call.dim(size) for size in sizes], kind
-        )
+        return _sized(call, record.attrs["shape"], asked_kind(call, record.attrs["dtype"], "float"))
     items = call.items(spec) if isinstance(spec, Tup) else None
     parts = [_specified(call, item) for item in items or ()]
     known = [part for part in parts if part is not None]
@@ -344,7 +363,7 @@ bind(
 )
 bind(
     from_generator,
-    "-generator -output_types=None -output_shapes=None -args=None output_signature=None -name=None",
+    "-generator output_types=None output_shapes=None -args=None output_signature=None -name=None",
     f"{_ROOT}from_generator",
 )
 bind(unbatched, "self -name=None", f"{_ROOT}unbatch")

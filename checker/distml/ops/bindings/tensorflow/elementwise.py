@@ -5,9 +5,15 @@ https://www.tensorflow.org/api_docs/python/tf/math, https://keras.io/api/ops/num
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from distml.ops.bindings.signature import bind
 from distml.ops.rules.kinds import counted, floating, real
 from distml.ops.semantics.tensors import along, always, binary, divided, reduction, same, unary, where
+
+if TYPE_CHECKING:
+    from distml.ops.call import Call
+    from distml.values import Value
 
 _UNARY = """acos acosh asin asinh atan atanh ceil cos cosh digamma erf erfc exp expm1 floor lgamma log log1p log_sigmoid
 negative reciprocal rint round rsqrt sigmoid sign sin sinh softplus sqrt square tan tanh bessel_i0 bessel_i1 erfinv ndtri
@@ -18,6 +24,11 @@ multiply_no_nan xlogy xdivy xlog1py"""
 _COMPARE = "equal greater greater_equal less less_equal not_equal logical_and logical_or logical_xor"
 _ACTIVATIONS = "elu relu relu6 selu sigmoid tanh softplus softsign silu swish gelu leaky_relu"
 _REDUCTIONS = {"sum": "sum", "prod": "prod", "max": "max", "min": "min"}
+
+
+def chosen(call: Call, condition: Value, x: Value, y: Value) -> Value:
+    """keras.ops.where: of one or the other; of neither, each backend tells the places in its own way."""
+    return call.unknown() if call.is_none(x) else where(call, condition, x, y)
 
 
 def _both(names: str) -> list[str]:
@@ -87,10 +98,12 @@ bind(unary(), "-scalar x -name=None", *_both("scalar_mul"))
 bind(unary(), "input -depth_radius=5 -bias=1 -alpha=1 -beta=0.5 -name=None", f"{_ROOT}nn.local_response_normalization")
 
 # keras.ops: NumPy's names and parameters.
-_KERAS_UNARY = """arccos arccosh arcsin arcsinh arctan arctanh ceil cos cosh exp expm1 floor log log10 log1p log2 negative
-reciprocal round sign sin sinh sqrt square tan tanh erf rsqrt stop_gradient relu relu6 sigmoid silu softplus softsign
+_KERAS_FLOATS = """arccos arccosh arcsin arcsinh arctan arctanh cos cosh exp expm1 log log10 log1p log2 reciprocal rsqrt sin
+sinh sqrt tan tanh erf"""
+_KERAS_UNARY = """ceil floor negative round sign square stop_gradient relu relu6 sigmoid silu softplus softsign
 hard_sigmoid log_sigmoid selu swish conjugate copy"""
 _KERAS_BINARY = "add arctan2 floor_divide maximum minimum mod multiply power subtract"
+bind(unary(floating), "x", *(f"keras.ops.{name}" for name in _KERAS_FLOATS.split()))
 bind(unary(), "x", *(f"keras.ops.{name}" for name in _KERAS_UNARY.split()))
 bind(unary(), "x -approximate=True", "keras.ops.gelu")
 bind(unary(), "x -negative_slope=0.2", "keras.ops.leaky_relu")
@@ -109,7 +122,7 @@ bind(
     ),
 )
 bind(along(), "x axis=-1", "keras.ops.softmax", "keras.ops.log_softmax")
-bind(where, "condition x1=None x2=None", "keras.ops.where")
+bind(chosen, "condition x1=None x2=None", "keras.ops.where")
 _KERAS_AXES = "x axis=None keepdims=False"
 bind(reduction(), _KERAS_AXES, *(f"keras.ops.{name}" for name in ("max", "min", "logsumexp")))
 bind(reduction(counted), "x axis=None keepdims=False -dtype=None", "keras.ops.sum", "keras.ops.prod")

@@ -164,6 +164,11 @@ def meshgrid(call: Call, *arrays: Value) -> Value:
     return call.unknown()
 
 
+def joined(call: Call, tensors: Value, axis: Value) -> Value:
+    """keras.ops.concatenate: what None for an axis means differs between backends."""
+    return call.unranked() if call.is_none(axis) else rules.concatenate(call, tensors, axis)
+
+
 _TF, _KERAS = "tensorflow.", "keras.ops."
 bind(rules.reshape, "tensor shape -name=None", f"{_TF}reshape")
 bind(rules.reshape, "x newshape", f"{_KERAS}reshape")
@@ -176,7 +181,7 @@ bind(rules.squeeze, "x axis=None", f"{_KERAS}squeeze")
 bind(rules.broadcast_to, "input shape -name=None", f"{_TF}broadcast_to")
 bind(rules.broadcast_to, "x shape", f"{_KERAS}broadcast_to")
 bind(rules.concatenate, "values axis -name=None", f"{_TF}concat")
-bind(rules.concatenate, "xs axis=0", f"{_KERAS}concatenate")
+bind(joined, "xs axis=0", f"{_KERAS}concatenate")
 bind(rules.stack, "values axis=0 -name=None", f"{_TF}stack")
 bind(rules.stack, "x axis=0", f"{_KERAS}stack")
 bind(rules.unstack, "value -num=None axis=0 -name=None", f"{_TF}unstack")
