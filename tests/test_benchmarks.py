@@ -112,3 +112,10 @@ def test_mutants_change_one_place_on_the_lines_that_run() -> None:
     assert all(mutation.line in (2, 3, 4) and mutation.applied(text) != text for mutation in found)
     for mutation in found:
         compile(mutation.applied(text), "mutant", "exec")
+
+
+@pytest.mark.requires("pygls")
+def test_the_server_is_timed_beside_a_check() -> None:
+    done = benchmark("server.py", "--lines", "300", "--times", "1")
+    assert done.returncode == 0, done.stderr
+    assert "\n| 308 | " in done.stdout

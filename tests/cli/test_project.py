@@ -76,3 +76,48 @@ def test_what_is_no_file_is_not_waited_for(folder: Path) -> None:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "not a regular file" in done.stderr
+
+
+KINDS = {
+    "programs": ([], "p_first.py"),
+    "a completed choreography": (["--infer-selects"], "p_with_selects.py"),
+    "diagrams": (["--diagram"], "p_send.mmd"),
+}
+OTHER = '"""The program of Third, projected from a choreography by distml."""\n'
+THERE = ["", "print('mine')\n", "\n", "\xe4\xff\n", OTHER, "%% other\n"]
+
+
+@pytest.mark.parametrize("there", THERE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_not_made_here_is_not_replaced(
+    folder: Path, capsys: pytest.CaptureFixture[str], kind: str, there: str
+) -> None:
+    """Nor is anything else written then."""
+    options, name = KINDS[kind]
+    (folder / "p.py").write_text(PAIR)
+    (folder / "out").mkdir()
+    (folder / "out" / name).write_bytes(there.encode("latin-1"))
+    assert main(["project", "p.py", "-o", "out", *options]) == 2
+    assert name in capsys.readouterr().err
+    assert {each.name: each.read_bytes() for each in (folder / "out").iterdir()} == {name: there.encode("latin-1")}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_made_here_is_replaced(folder: Path, kind: str) -> None:
+    options, name = KINDS[kind]
+    (folder / "p.py").write_text(PAIR)
+    assert main(["project", "p.py", "-o", "out", *options]) == 0
+    first = (folder / "out" / name).read_text()
+    (folder / "p.py").write_text(PAIR.replace("return send_on(ch, n)", "return ch.com(n + 1)"))
+    assert main(["project", "p.py", "-o", "out", *options]) == 0
+    assert (folder / "out" / name).read_text() != first
+
+
+@pytest.mark.parametrize("options", [[], ["--diagram"]])
+def test_two_files_whose_programs_have_one_name_do_not_share_it(folder: Path, options: list[str]) -> None:
+    (folder / "a_b.py").write_text(PAIR.replace("First", "C").replace("def send(", "def c("))
+    (folder / "a.py").write_text(PAIR.replace("First", "B_C").replace("def send(", "def b_c("))
+    assert main(["project", "a_b.py", "-o", "out", *options]) == 0
+    before = {each.name: each.read_bytes() for each in (folder / "out").iterdir()}
+    assert main(["project", "a.py", "-o", "out", *options]) == 2
+    assert {each.name: each.read_bytes() for each in (folder / "out").iterdir()} == before

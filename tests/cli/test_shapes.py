@@ -212,3 +212,13 @@ def test_names_that_are_not_functions(program: Path, capsys: pytest.CaptureFixtu
     program.write_text(NET + "\n\nclass Box:\n    def __init__(self, n):\n        self.x = torch.zeros(n, 2)\n")
     assert distml("net.py::Box") == 0
     assert "self.x: [n, 2]" in capsys.readouterr().out
+
+
+def test_packages_of_the_projects_environment_are_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = folder / ".venv" / "lib" / "python3.11" / "site-packages"
+    (site / "zoo-1.0.dist-info").mkdir(parents=True)
+    (site / "zoo-1.0.dist-info" / "METADATA").write_text("Name: zoo\nRequires-Dist: torch\n")
+    (site / "zoo.py").write_text("from torch import nn\ndef head(n):\n    return nn.Linear(n, 7)\n")
+    Path("uses.py").write_text("import torch\nfrom zoo import head\ny = head(4)(torch.zeros(2, 4))\n")
+    assert distml("uses.py") == 0
+    assert "y: [2, 7]" in capsys.readouterr().out

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
 from distml.engine.config import MOST_JOBS, MOST_SECONDS, SHOWN, Config, ConfigError, load
+from distml.engine.environment import NONE
 from distml.engine.run import run as run_checks
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--select", type=_codes, action="extend", metavar="CODES", help="report only these rules")
     parser.add_argument("--ignore", type=_codes, action="extend", metavar="CODES", help="do not report these rules")
     parser.add_argument("--config", metavar="FILE", help="read [tool.distml] from this file")
+    parser.add_argument(
+        "--python", metavar="PATH", help="interpreter or environment whose packages are followed; none for none"
+    )
     parser.add_argument("--jobs", type=_count, metavar="N", help="worker processes; 0 checks in this process")
     parser.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="for each file (default: 10)")
     parser.add_argument("--no-cache", action="store_true", help="neither use nor write remembered results")
@@ -113,6 +117,7 @@ def configuration(options: Namespace) -> Config:
         "ignore": (*config.ignore, *options.ignore) if options.ignore else None,
         "jobs": options.jobs,
         "time_limit": options.time_limit,
+        "python": options.python if options.python in (None, NONE) else os.path.abspath(options.python),
     }
     return config._replace(**{name: value for name, value in given.items() if value is not None})
 

@@ -56,11 +56,12 @@ def run(options: Namespace) -> int:
 
 
 class _Program(NamedTuple):
-    """What is made: a file, and how it is printed instead."""
+    """What is made: a file, and how it is printed instead. By the line `mark` the file is known later as made here."""
 
     name: str
     text: str
     shown: str
+    mark: str
 
 
 def projected(file: str, role: str | None, infer_selects: bool) -> Projection:
@@ -101,25 +102,45 @@ def _diagrams(path: Path, found: Projection) -> list[_Program]:
     """The diagrams; printed, blocks of Markdown."""
     from distml.choreo.diagram import diagrams
 
-    made = diagrams(found.checked).items()
-    return [_Program(f"{path.stem}_{name}.mmd", text, f"```mermaid\n{text}```\n") for name, text in made]
+    programs = []
+    for name, text in diagrams(found.checked).items():
+        mark = f"%% {name} of {path.name}, drawn by distml"
+        programs.append(_Program(f"{path.stem}_{name}.mmd", f"{mark}\n{text}", f"```mermaid\n{text}```\n", mark))
+    return programs
 
 
 def _programs(path: Path, found: Projection, completed: bool) -> list[_Program]:
     """The programs of the roles, in files after the choreography itself where it was completed."""
     made = [
-        _Program(f"{path.stem}_{role.lower()}.py", text, f"# {role}\n{text}\n") for role, text in found.files.items()
+        _Program(f"{path.stem}_{role.lower()}.py", text, f"# {role}\n{text}\n", text.partition("\n")[0])
+        for role, text in found.files.items()
     ]
-    return [_Program(f"{path.stem}_with_selects.py", found.source, ""), *made] if completed else made
+    mark = f"# {path.name}, completed by distml"
+    whole = _Program(f"{path.stem}_with_selects.py", f"{found.source.rstrip()}\n\n{mark}\n", "", mark)
+    return [whole, *made] if completed else made
 
 
 def _write(programs: Sequence[_Program], folder: str) -> None:
-    """Write all of them into a folder, or none."""
+    """Write all of them into a folder, or none; what is there is replaced if it was made of the same choreography."""
     from distml.writing.files import File, WriteError, roots_of, write_files
 
     try:
-        write_files(
-            [File(os.path.join(folder, each.name), each.text.encode()) for each in programs], roots_of([folder])
-        )
+        files = [_file(os.path.join(folder, each.name), each) for each in programs]
+        write_files([File(path, each.text.encode(), before) for path, before, each in files], roots_of([folder]))
     except WriteError as error:
         raise ConfigError(str(error)) from None
+
+
+def _file(path: str, program: _Program) -> tuple[str, bytes | None, _Program]:
+    """Where a program goes, and what it replaces. Raises ConfigError where that is not a program of this kind."""
+    if not os.path.isfile(path):
+        return path, None, program
+    try:
+        before = Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error}") from None
+    if program.mark.encode() not in (before.partition(b"\n")[0], before.rstrip().rpartition(b"\n")[2]):
+        raise ConfigError(
+            f"{path} is there already and was not made of this choreography: remove it, or name another folder"
+        )
+    return path, before, program

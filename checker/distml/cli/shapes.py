@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 from distml.cli.check import color, seconds
 from distml.cli.gradual import in_time
-from distml.engine.config import ConfigError
+from distml.engine.config import ConfigError, load
 from distml.report.printing import hand_over, say_painted
 
 if TYPE_CHECKING:
@@ -38,12 +39,14 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show; 1 where a line must fail, else 0."""
+    from distml.engine.environment import environment
     from distml.gradual.questions import Question
     from distml.gradual.shapes import find_shapes
 
     if options.where is not None and not options.where.strip():
         raise ConfigError("--where is empty")
-    question = Question(options.subject, options.where, 1, options.time_limit)
+    packages = environment(load(None, os.curdir))
+    question = Question(options.subject, options.where, 1, options.time_limit, packages)
     shown = in_time(question, lambda: find_shapes(question, options.input))
     if options.format == "json":
         from distml.report.shapes import as_json

@@ -41,7 +41,8 @@ class Config(NamedTuple):
 
     `select` and `ignore` hold codes, prefixes of codes or names; an empty `select` means all. Limits are for each file:
     seconds, MiB of memory, bytes of source. `jobs` is the number of worker processes: `None` lets distml choose, 0 checks
-    in this process. `baseline` is the path of a file with findings that are not reported.
+    in this process. `baseline` is the path of a file with findings that are not reported. `python` is the interpreter or the
+    folder of the environment whose packages are followed, `none` for no packages, empty to find it.
     """
 
     folder: str = "."
@@ -56,6 +57,7 @@ class Config(NamedTuple):
     max_file_size: int = 2 * 1024 * 1024
     jobs: int | None = None
     baseline: str = ""
+    python: str = ""
 
 
 def load(given: str | None, folder: str) -> Config:
@@ -190,5 +192,6 @@ _READERS: dict[str, tuple[str, Callable[[object], Any]]] = {
     "memory_limit": (f"a whole number of MiB from 1 to {MOST_MEBIBYTES}", _whole(1, MOST_MEBIBYTES)),
     "max_file_size": (f"a whole number of bytes from 1 to {MOST_BYTES}", _whole(1, MOST_BYTES)),
     "jobs": (f"a whole number from 0 to {MOST_JOBS}", _whole(0, MOST_JOBS)),
+    "python": (f"a path without NUL, of at most {LONGEST} characters", _path),
     "baseline": (f"a path without NUL, of at most {LONGEST} characters", _path),
 }

@@ -19,11 +19,14 @@ _DIGEST = re.compile(rb"[0-9a-f]{32}")
 
 
 def run_fingerprint(config: Config, folder: str, known: Store) -> str:
-    """What a result depends on besides files: distml, Python, settings that change results, the working folder.
+    """What a result depends on besides files: distml, Python, settings that change results, the working folder, where
+    installed packages lie.
 
     And whether there is a mypy, which tells the data types of choreographies.
     """
-    settings = (*config.src, str(config.max_file_size), folder)
+    from distml.engine.environment import environment
+
+    settings = (*config.src, str(config.max_file_size), folder, repr(environment(config)))
     parts = (FORMAT, VERSION, sys.version, own_content(known), *settings, str(find_spec("mypy") is not None))
     return digest("\0".join(parts).encode("utf-8", "surrogateescape"))
 

@@ -147,6 +147,7 @@ def _check(
         used_elsewhere=tuple(used),
         consulted=trace(source, project),
         lasting=not any(finding.code in FLEETING for finding in found),
+        answer=getattr(checked, "answer", None),
     )
 
 

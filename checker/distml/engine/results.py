@@ -58,7 +58,8 @@ class FileResult(NamedTuple):
 
     `skipped`: no tensor library is reachable from it. `consulted`: the records of what the result depends on.
     `used_elsewhere`: comments in other files that hid a finding met from this one. `lasting`: the result depends on
-    nothing else, such as the speed of the machine, and may be remembered.
+    nothing else, such as the speed of the machine, and may be remembered. `answer`: what a checker that stands in for the
+    interpreter says beside findings.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -67,6 +68,7 @@ class FileResult(NamedTuple):
     consulted: tuple[str, ...] = ()
     used_elsewhere: tuple[Place, ...] = ()
     lasting: bool = True
+    answer: Plain = None
 
 
 class Baselined(NamedTuple):
@@ -116,12 +118,13 @@ def encode(result: FileResult) -> Plain:
         list(result.consulted),
         list(result.used_elsewhere),
         result.lasting,
+        result.answer,
     ]
 
 
 def decode(plain: Plain) -> FileResult:
     """The `FileResult` that was encoded. Raises `TypeError`, `ValueError` or `LookupError` for anything else."""
-    diagnostics, lost, skipped, consulted, used, lasting = plain
+    diagnostics, lost, skipped, consulted, used, lasting, answer = plain
     return FileResult(
         tuple(_decode_finding(each) for each in diagnostics),
         tuple(LostPlace(_decode_span(span), _text(reason)) for span, reason in lost),
@@ -129,6 +132,7 @@ def decode(plain: Plain) -> FileResult:
         tuple(map(_text, consulted)),
         tuple((_text(path), _number(line)) for path, line in used),
         bool(lasting),
+        answer,
     )
 
 

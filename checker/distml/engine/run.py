@@ -114,10 +114,17 @@ def _merged(paths: Sequence[str], results: Sequence[FileResult]) -> Iterator[Dia
 
 
 def _on_disk(shown: Mapping[str, str], config: Config, overlay: dict[str, bytes] | None) -> Project:
+    from distml.engine.environment import environment
     from distml.source.project import Project
 
     sources = [os.path.join(os.path.abspath(config.folder), source) for source in config.src]
-    return Project(sources=sources, max_file_size=config.max_file_size, overlay=overlay, shown=shown)
+    return Project(
+        sources=sources,
+        max_file_size=config.max_file_size,
+        overlay=overlay,
+        shown=shown,
+        environment=environment(config),
+    )
 
 
 def _remembered(paths: Sequence[str], cache: Memory | None) -> dict[str, FileResult]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.gradual.inputs import find_inputs
 from distml.gradual.targets import Program, TargetError
 from distml.gradual.trial import Bench
 from distml.solver.where import WhereError, check_where, inputs_of, parse_where
+from distml.source.installed import Environment
 from distml.source.project import Project
 from distml.source.reading import UnreadableError
 
@@ -29,13 +31,14 @@ class Question(NamedTuple):
     """What is asked about, and under which assumptions.
 
     `subject` is `FILE`, `FILE::function`, `FILE::Class` or `FILE::Class.method`; `least` the least size a
-    dimension may have; `seconds` the processor time for everything.
+    dimension may have; `seconds` the processor time for everything; `environment` is where installed packages lie.
     """
 
     subject: str
     where: str | None = None
     least: int = 1
     seconds: float = 60.0
+    environment: Environment = Environment()
 
     @property
     def path(self) -> str:
@@ -51,12 +54,19 @@ class Question(NamedTuple):
 def benches(question: Question) -> Iterator[Bench]:
     """A bench for every target of a question. Raises `QuestionError` where it cannot be asked."""
     asked = wanted(question)
-    try:
+    with answering():
         program = program_of(question)
         for target in program.targets(question.name):
             bench = _bench(program, target, question, asked)
             if bench is not None:
                 yield bench
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """What cannot be read, and targets that are not there, are a `QuestionError`."""
+    try:
+        yield
     except UnreadableError as error:
         found = error.diagnostic
         raise QuestionError(f"{found.span.path}:{found.span.line}: {found.message}") from None
@@ -75,14 +85,20 @@ def wanted(question: Question) -> set[str]:
         raise QuestionError(f"--where: {error}") from None
 
 
-def program_of(question: Question, logged: bool = False) -> Program:
-    """The program of a question, run once; `logged`: shapes are kept. Raises `QuestionError`, `UnreadableError`, `OutOfTime`."""
+def program_of(question: Question, logged: bool = False, project: Project | None = None) -> Program:
+    """The program of a question, run once; `logged`: shapes are kept. `project` stands in for the one on disk.
+
+    Raises `QuestionError`, `UnreadableError`, `OutOfTime`.
+    """
+    deadline = time.process_time() + question.seconds
+    if project is not None:
+        return Program(project.open(question.path), project, deadline, logged)
     if os.path.isdir(question.path):
         raise QuestionError(f"{question.path} is a folder: name one file")
     if not os.path.isfile(question.path):
         raise QuestionError(f"no such file: {question.path}")
-    project = Project()
-    return Program(project.open(question.path), project, time.process_time() + question.seconds, logged)
+    project = Project(environment=question.environment)
+    return Program(project.open(question.path), project, deadline, logged)
 
 
 def _bench(program: Program, target: Target, question: Question, asked: set[str]) -> Bench | None:

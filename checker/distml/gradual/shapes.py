@@ -15,7 +15,7 @@ from distml.diagnostics.registry import rule
 from distml.diagnostics.rule import Severity
 from distml.gradual.inputs import find_inputs
 from distml.gradual.layers import Layers, layers_of
-from distml.gradual.questions import QuestionError, program_of, wanted, where_of
+from distml.gradual.questions import QuestionError, answering, program_of, wanted, where_of
 from distml.gradual.shape_names import SymbolNames
 from distml.gradual.shown import Failure, Shown, different_calls, entry_of, layers_shown
 from distml.gradual.stated import Stated, shapes_of, stated_inputs
@@ -25,17 +25,18 @@ from distml.interp.machine import OutOfTime
 from distml.interp.shape_log import Place, ShapeLog
 from distml.interp.symbolic import analyze_class, analyze_rest, is_unvisited
 from distml.interp.unsettled import unsettle_module
-from distml.source.reading import UnreadableError
 from distml.source.suppressions import hidden_by
 from distml.values import Tensor, Union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from distml.gradual.inputs import Input
     from distml.gradual.questions import Question
     from distml.gradual.targets import Program, Target
     from distml.gradual.trial import Trial
     from distml.source.file import SourceFile
+    from distml.source.project import Project
     from distml.values import Value
 
 STEPS_OF_EACH = 1500
@@ -44,25 +45,23 @@ LIBRARIES = ("torch", "tensorflow", "keras", "jax", "flax", "numpy")
 """Packages that tell of which library an input is that says nothing of it: the first that the file imports."""
 
 
-def find_shapes(question: Question, inputs: Sequence[str] = ()) -> Shown:
-    """The shapes in what a question names. Raises `QuestionError` where it cannot be asked."""
+def find_shapes(question: Question, inputs: Sequence[str] = (), project: Project | None = None) -> Shown:
+    """The shapes in what a question names; `project` stands in for the one on disk.
+
+    Raises `QuestionError` where it cannot be asked.
+    """
     asked = wanted(question)
-    try:
+    with answering():
         stated = stated_inputs(inputs)
         if question.name is None and (stated or question.where is not None):
             raise QuestionError("name what has the inputs that --input and --where speak of: FILE::NAME")
-        program = program_of(question, logged=True)
+        program = program_of(question, True, project)
         finder = _Finder(program, question, stated)
         if question.name is None:
             finder.whole()
         else:
             finder.named(question.name, asked)
         return finder.shown()
-    except UnreadableError as error:
-        found = error.diagnostic
-        raise QuestionError(f"{found.span.path}:{found.span.line}: {found.message}") from None
-    except TargetError as error:
-        raise QuestionError(str(error)) from None
 
 
 class _Finder:
@@ -138,16 +137,7 @@ class _Finder:
 
     def _run(self, target: Target, asked: set[str]) -> None:
         program, vm = self._program, self._program.vm
-        with self._silent():
-            stated = {each.name for each in self._stated}
-            inputs = find_inputs(program, target, asked, stated)
-            library = _library(program.source)
-            inputs = tuple(
-                given._replace(lib=library) if given.lib == "torch" and _says_nothing(target, given.name) else given
-                for given in inputs
-            )
-            lib_of = {each.name: each.lib for each in self._stated if each.lib}
-            inputs = tuple(given._replace(lib=lib_of.get(given.name, given.lib)) for given in inputs)
+        inputs = self._inputs(target, asked)
         question = self._question
         if not any(given.is_tensor for given in inputs) and question.name is None:
             return  # it is followed with what nothing has reached
@@ -171,6 +161,19 @@ class _Finder:
             self._fails(trial.failure.place.path, trial.failure.place.line, trial.failure.text)
         if not trial.complete:
             self._notes[f"{target.name}: {trial.reason}"] = None
+
+    def _inputs(self, target: Target, asked: set[str]) -> tuple[Input, ...]:
+        """The inputs of a target: of the library that the user states, or that the file uses where nothing else tells."""
+        lib_of = {each.name: each.lib for each in self._stated}
+        with self._silent():
+            inputs = find_inputs(self._program, target, asked, lib_of)
+        usual = _library(self._program.source)
+
+        def library(given: Input) -> str:
+            guessed = usual if given.lib == "torch" and _says_nothing(target, given.name) else given.lib
+            return lib_of.get(given.name) or guessed
+
+        return tuple(given._replace(lib=library(given)) for given in inputs)
 
     def _trial(self, bench: Bench) -> Trial | None:
         """A run with inputs of any rank; where layers take several ranks, one with the highest of those, which is said.
@@ -230,8 +233,7 @@ class _Finder:
 
         self._rest(run)
 
-    def _rest(self, run: object) -> None:
-        assert callable(run)
+    def _rest(self, run: Callable[[], None]) -> None:
         vm = self._program.vm
         for node in ast.walk(self._program.source.tree):
             entered = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and id(node.body[0]) in vm.visited

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.gradual.shape_names import UNKNOWN, SymbolNames, same_up_to_names, text_of
+from distml.gradual.shape_names import UNKNOWN, SymbolNames, dims_in, same_up_to_names, text_of
 from distml.interp.shape_log import holds_tensor
 from distml.values import Tensor, alternatives, union
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from distml.gradual.layers import Layer, Layers
     from distml.interp.shape_log import Place, ShapeLog
@@ -19,12 +19,24 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 4
 """Different shapes of one place that are listed; more become one in which what differs is unknown."""
+MAX_BIRTHS = 16
+"""Sizes of one place whose origin is told."""
 Sizes = tuple[int | str, ...]
+
+
+class Birth(NamedTuple):
+    """Where a size comes from: the size as it is shown, and the text and the place of what gave it."""
+
+    size: str
+    text: str
+    path: str
+    line: int
+    column: int
 
 
 class Entry(NamedTuple):
     """What one expression, target or parameter is. `values` are the different texts of what it may be, `sizes` the shapes
-    of those that are tensors."""
+    of those that are tensors, `births` where the numbers in them come from."""
 
     kind: str
     name: str
@@ -34,6 +46,7 @@ class Entry(NamedTuple):
     end_column: int
     values: tuple[str, ...]
     sizes: tuple[Sizes | None, ...]
+    births: tuple[Birth, ...] = ()
 
 
 class Failure(NamedTuple):
@@ -105,7 +118,17 @@ def entry_of(place: Place, values: Sequence[Value], names: SymbolNames) -> Entry
     }
     if len(shown) > MAX_SHOWN:
         shown = _in_general(shown)
-    return Entry(place.kind, place.name, *place.span[1:], tuple(shown), tuple(shown.values()))
+    births = dict.fromkeys(birth for option in options for birth in _births(option, names))
+    return Entry(
+        place.kind, place.name, *place.span[1:], tuple(shown), tuple(shown.values()), tuple(births)[:MAX_BIRTHS]
+    )
+
+
+def _births(view: Value, names: SymbolNames) -> Iterator[Birth]:
+    for dim in dims_in(view):
+        shown = names.dim(dim)
+        if dim.origin is not None and shown != UNKNOWN:
+            yield Birth(str(shown), *dim.origin)
 
 
 def _in_general(shown: dict[str, Sizes | None]) -> dict[str, Sizes | None]:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, call_value, each_alternative, read_attribute
 from distml.interp.changes import STORAGE
-from distml.interp.classes import CONTAINERS, COPY, ClassRecord, Property, Super, entry, is_module, lookup
+from distml.interp.classes import (
+    CONTAINERS,
+    COPY,
+    ClassRecord,
+    Property,
+    Super,
+    entry,
+    is_known_base,
+    is_module,
+    lookup,
+)
 from distml.interp.library import library_member
 from distml.interp.patches import Patches
 from distml.interp.storage import child, drop_child, held_by, replace_attributes, set_child, view_of
@@ -287,11 +297,18 @@ def _of_super(vm: Machine, value: Super, name: str) -> Value | None:
     if name in ("__init__", "__setattr__", "__init_subclass__", entry(record.mro)):
         return SuperInit(name, rest, value.receiver)
     member, _ = lookup(vm, rest, name)
+    if name == "__new__" and all(base is not None and not _makes_itself(base) for base in rest):
+        return Lib("builtins.object.__new__") if member is None else member
     if isinstance(member, Property):
         return call_value(vm, member.getter, Arguments([value.receiver]))
     if member is None:
         return vm.opaque(name)
     return bind_method(vm, member, value.receiver, cls)
+
+
+def _makes_itself(base: Value) -> bool:
+    """Whether a base is a library class that may make its objects in a way of its own."""
+    return isinstance(base, Lib) and (base.name in CONTAINERS or not is_known_base(base.name))
 
 
 def _class_of(vm: Machine, receiver: Value) -> Class | None:
@@ -310,6 +327,9 @@ def _of_function(vm: Machine, value: Function | Bound, name: str) -> Value:
     function = value.function if isinstance(value, Bound) else value
     if name in ("__name__", "__qualname__") and isinstance(function, Function):
         return Const(function.name) if name == "__name__" else Prim("str")
+    if name == "__module__" and isinstance(function, Function):
+        source = vm.frame_of(function.frame).module.source
+        return Const(source.module) if source is not vm.checked else Prim("str")
     return vm.opaque(name)
 
 

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from distml.interp.giving_up import REASON, ROOM, give_up, give_up_rest
 from distml.interp.imports import consider, make_module
-from distml.interp.machine import Lost, Machine, OutOfSteps, OutOfTime, PathEnd, ProcessEnd, Revealed
+from distml.interp.machine import FREE_STEPS, Lost, Machine, OutOfSteps, OutOfTime, PathEnd, ProcessEnd, Revealed
 from distml.interp.session import Session
 from distml.interp.state import State
 from distml.interp.statements import execute
@@ -133,7 +133,7 @@ def _run(vm: Machine, source: SourceFile, tree: ast.Module, settled: Callable[[]
             again.findings, again.lost, again.revealed = vm.findings, vm.lost, vm.revealed
             vm = again
             continue
-        analyze_rest(vm, settled)
+        analyze_rest(vm, settled, max(0, vm.steps - FREE_STEPS))
         settled()
         return vm
 

@@ -124,11 +124,9 @@ def _spread(vm: Machine, value: Value, kwargs: dict[str, Value]) -> bool:
 
 def _mapping(vm: Machine, value: Value) -> DictRecord | None:
     """What `**value` unpacks: a dict, or what an object of a class derived from dict holds."""
-    from distml.interp.storage import held_by
-    from distml.values import Ref
+    from distml.interp.storage import record_held_by
 
-    value = held_by(vm, value)
-    record = vm.record(value) if isinstance(value, Ref) else None
+    record = record_held_by(vm, value)
     return record if isinstance(record, DictRecord) else None
 
 

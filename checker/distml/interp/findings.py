@@ -6,13 +6,15 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.diagnostics.model import Diagnostic, Related, Span
+from distml.interp.installed import seen_from, told_from
 from distml.interp.lessons import retold
 from distml.interp.mending import whole_division
 from distml.interp.recording import note_failed
+from distml.ops import ShapeError
 
 if TYPE_CHECKING:
     from distml.interp.machine import Frame, Machine
-    from distml.ops import Note, ShapeError
+    from distml.ops import Note
 
 MAX_CALLERS = 3
 FindingKey = tuple[str, str, int, int]
@@ -50,6 +52,12 @@ def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:
         return
     if vm.watcher is not None:
         return
+    seen = seen_from(vm, node, frame)
+    if seen is None or (seen[1] is not frame and _is_warning(error.code)):
+        return
+    if seen[1] is not frame:
+        error = ShapeError(error.code, error.message, (told_from(vm, node, frame), *error.notes))
+        node, frame = seen
     span = place(vm, node, frame)
     key = (error.code, span.path, span.line, span.column)
     if key in vm.findings:

@@ -10,6 +10,7 @@ from distml.interp.calls import Arguments, unknown_call
 from distml.interp.exits import never_returns
 from distml.interp.giving_up import give_up_call
 from distml.interp.hints import refine_parameter, refine_return
+from distml.interp.installed import enters_installed, follow_installed
 from distml.interp.join import Wild, join_many, widen_records, widen_values
 from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd, ProcessEnd
 from distml.interp.recording import start_recording, stop_recording
@@ -61,10 +62,14 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
     known = recall(vm, function, bound)
     if known is not None:
         return known
-    if len(vm.stack) == 1 and vm.import_depth and not vm.brief:
+    made: Value | None
+    if enters_installed(vm, function):
+        made = follow_installed(vm, function, bound, lambda: _follow(vm, function, bound, node), node)
+    elif len(vm.stack) == 1 and vm.import_depth and not vm.brief:
         made = briefly(vm, IMPORT_CALL_STEPS, lambda: _follow(vm, function, bound, node))
-        return give_up_call(vm, function, arguments, node) if made is None else made
-    return _follow(vm, function, bound, node)
+    else:
+        made = _follow(vm, function, bound, node)
+    return give_up_call(vm, function, arguments, node) if made is None else made
 
 
 def _follow(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:
@@ -107,10 +112,9 @@ def _advances(vm: Machine, value: Value, entered: Sequence[Frame]) -> bool:
 
 def _holds(vm: Machine, whole: Value, part: Value) -> bool:
     """Whether a list or dict holds a value: a recursion that goes from it to that value goes down known data."""
-    from distml.interp.storage import held_by
+    from distml.interp.storage import record_held_by
 
-    whole = held_by(vm, whole)
-    record = vm.record(whole) if isinstance(whole, Ref) else None
+    record = record_held_by(vm, whole)
     items = record.items if isinstance(record, ListRecord | DictRecord) else None
     return part in (items.values() if isinstance(items, dict) else items or ())
 

@@ -27,6 +27,7 @@ ROOM = 12_000
 DEEPEST = 7_000
 """Frames at which what is nested further is given up."""
 _NOTHING = Limits(loop_steps=0, entries=0)
+_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 REASON = "nested too deeply to be followed"
 
 
@@ -68,15 +69,29 @@ def give_up_rest(vm: Machine, body: Sequence[ast.stmt]) -> None:
 
 
 def give_up_call(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
-    """Follow no more of a call: what the functions around it change is unknown too, since it may call any of them."""
+    """Follow no more of a call: what the functions around it change is unknown too, since it may call any of them. In an
+    installed package it calls those that it names, directly or through others."""
     frame: Frame | None = vm.frame_of(function.frame)
     while frame is not None:
-        for name in frame.module.facts.mutated:
+        mutated = frame.module.facts.mutated
+        for name in mutated & named_from(function.node, frame) if frame.module.source.installed else mutated:
             value = vm.variable(frame.ident, name)
             if value is not None and not isinstance(value, Function | Class | Module | Lib | Imported):
                 vm.assign(frame.ident, name, vm.opaque(name))
         frame = frame.parent
     return unknown_call(vm, arguments, node)
+
+
+def named_from(node: ast.AST, frame: Frame) -> set[str]:
+    """The names in a function, and in the functions of its module that it names."""
+    found: set[str] = set()
+    waiting = [node]
+    defined = {each.name: each for each in frame.module.source.tree.body if isinstance(each, _DEFINING)}
+    while waiting:
+        names = {part.id for part in ast.walk(waiting.pop()) if isinstance(part, ast.Name)} - found
+        found |= names
+        waiting += [defined[name] for name in names if name in defined]
+    return found
 
 
 def _parts(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:

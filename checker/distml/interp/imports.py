@@ -6,6 +6,7 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from distml.interp.exports import given
 from distml.interp.machine import Frame, ModuleInfo, OutOfSteps
 from distml.interp.module_facts import facts_of
 from distml.interp.names import assign_name
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_MODULE_STEPS = 12_000
 """Statements and rules that running one imported module may take."""
+MAX_INSTALLED_STEPS = 1_500
+"""How many a module of an installed package may take."""
 MAX_IMPORT_DEPTH = 24
 """How deeply modules that need each other while they are run may nest."""
 
@@ -51,17 +54,20 @@ def execute_import_from(vm: Machine, node: ast.ImportFrom) -> None:
 def _module(vm: Machine, name: str) -> Value:
     if name.partition(".")[0] in LIBRARIES:
         return Lib(name)
-    source = _resolved(vm, vm.frame.module.source, name)
-    return Lib(name) if source is None else _known(vm, source)
+    source = resolved(vm, vm.frame.module.source, name)
+    return Lib(name) if source is None else known_module(vm, source)
 
 
-def _resolved(vm: Machine, importer: SourceFile, module: str, level: int = 0) -> SourceFile | None:
-    """The module of the project, or else the program that stands for a library."""
+def resolved(vm: Machine, importer: SourceFile, module: str, level: int = 0) -> SourceFile | None:
+    """The module of the project, or else the program that stands for a library, or the module of an installed package."""
     found = vm.project.resolve(importer, module, level)
-    return vm.project.model(module) if found is None and not level else found
+    if found is None and not level:
+        found = vm.project.model(module) or vm.project.installed(importer, module)
+    return found
 
 
-def _known(vm: Machine, source: SourceFile) -> Module:
+def known_module(vm: Machine, source: SourceFile) -> Module:
+    """A source file as a module."""
     vm.sources[source.location] = source
     return Module(source.location)
 
@@ -70,10 +76,10 @@ def _imported(vm: Machine, importer: SourceFile, node: ast.ImportFrom, name: str
     module = node.module or ""
     if not node.level and module.partition(".")[0] in LIBRARIES:
         return _library(vm, module, name)
-    source = _resolved(vm, importer, module, node.level)
+    source = resolved(vm, importer, module, node.level)
     if source is None:
         return _library(vm, module, name) if module else vm.opaque(name)
-    return Imported(_known(vm, source).name, name)
+    return Imported(known_module(vm, source).name, name)
 
 
 def resolve_import(vm: Machine, value: Imported | Union) -> Value:
@@ -92,7 +98,11 @@ def _library(vm: Machine, module: str, name: str) -> Value:
 
 
 def _star(vm: Machine, node: ast.ImportFrom) -> None:
-    source = _resolved(vm, vm.frame.module.source, node.module or "", node.level)
+    source = resolved(vm, vm.frame.module.source, node.module or "", node.level)
+    if source is not None and source.installed:
+        known_module(vm, source)
+        vm.frame.module.stars.append(source)
+        return
     info = None if source is None else load(vm, source)
     if info is None:
         if (node.module or "").partition(".")[0] not in LIBRARIES:
@@ -102,7 +112,7 @@ def _star(vm: Machine, node: ast.ImportFrom) -> None:
         if not name.startswith("_"):
             # The names are not in the importing scope's own text.
             vm.frame.scope.locals.add(name)
-            assign_name(vm, name, Imported(_known(vm, info.source).name, name))
+            assign_name(vm, name, Imported(known_module(vm, info.source).name, name))
 
 
 def consider(vm: Machine, source: SourceFile) -> None:
@@ -115,9 +125,13 @@ def load(vm: Machine, source: SourceFile) -> ModuleInfo | None:
     """Run a module of the project once; None when it cannot be followed."""
     if source is vm.checked:
         return vm.main
-    consider(vm, source)
     known = vm.modules.get(source.location)
+    if source.installed and known is None and not vm.import_depth and vm.packages.enough:
+        vm.lose(f"importing {source.module} and what it needs takes too much work")
+        return None
+    consider(vm, source)
     if known is not None:
+        charge(vm, known)
         vm.exits += known.exits
         return known
     if vm.import_depth >= MAX_IMPORT_DEPTH:
@@ -130,7 +144,16 @@ def load(vm: Machine, source: SourceFile) -> ModuleInfo | None:
     info = make_module(vm, source, tree)
     vm.modules[source.location] = info
     _run(vm, info, tree)
+    charge(vm, info)
     return info
+
+
+def charge(vm: Machine, info: ModuleInfo) -> None:
+    """Note that a module is needed: by the one that is being run, or by the checked file."""
+    if vm.stack and vm.import_depth:
+        vm.frame.module.loaded.append(info)
+    else:
+        vm.packages.charge(info)
 
 
 def make_module(vm: Machine, source: SourceFile, tree: ast.Module) -> ModuleInfo:
@@ -152,7 +175,8 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     vm.loops, vm.handlers, vm.recording = [], [], None
     vm.import_depth += 1
     limit, begun, brief = vm.step_limit, vm.steps, vm.brief
-    vm.step_limit, vm.brief = begun + MAX_MODULE_STEPS, False
+    nested, vm.packages.nested = vm.packages.nested, 0
+    vm.step_limit, vm.brief = begun + (MAX_INSTALLED_STEPS if info.source.installed else MAX_MODULE_STEPS), False
     exits, vm.exits = vm.exits, 0
     try:
         vm.follow(lambda: execute_block(vm, tree.body))
@@ -164,6 +188,8 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
         give_up_rest(vm, tree.body)
         vm.session.leave(vm.state.entries())
         vm.lose(f"running {info.source.path} takes too much work")
+        if info.source.installed and vm.packages.late:
+            vm.modules.pop(info.name, None)  # it must not depend on this check's time what another one knows
     except BaseException:
         # Half a module would make the next check depend on this one's time.
         vm.modules.pop(info.name, None)
@@ -171,11 +197,16 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     finally:
         vm.import_depth -= 1
         info.exits, vm.exits = vm.exits, vm.exits + exits
+        info.cost, vm.packages.nested = vm.steps - begun - vm.packages.nested, nested + vm.steps - begun
         vm.step_limit, vm.brief = limit + (vm.steps - begun), brief
+        if info.source.installed and not vm.import_depth:
+            vm.step_limit = limit
+            vm.steps = begun  # they are not the program's
         vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.recording = saved
 
 
-def _attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:
+def own_attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:
+    """The value of a name that a module binds itself; None where it is not set."""
     if name not in info.frame.scope.locals:
         return None
     if vm.patches.redefines(info.source.module.rpartition(".")[2], name):
@@ -199,14 +230,33 @@ def _attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:
 def module_attribute(vm: Machine, module: Module, name: str) -> Value:
     """`module.name` for a module of the project."""
     source = vm.sources.get(module.name)
+    if source is not None and source.installed:
+        return given(vm, source, name) or vm.opaque(name)
     info = None if source is None else load(vm, source)
     if info is None:
         return vm.opaque(name)
-    found = _attribute(vm, info, name)
+    found = own_attribute(vm, info, name)
     if found is not None:
         return found
-    inner = vm.project.submodule(info.source, name)
-    return vm.opaque(name) if inner is None else _known(vm, inner)
+    return submodule(vm, info.source, name) or vm.opaque(name)
+
+
+def submodule(vm: Machine, source: SourceFile, name: str) -> Module | None:
+    """The module `name` inside a package."""
+    inner = vm.project.submodule(source, name)
+    return None if inner is None else known_module(vm, inner)
+
+
+def loaded_module(vm: Machine, name: object) -> Module | None:
+    """`sys.modules[name]`: a module that was imported already."""
+    found = next((each for each in vm.modules.values() if each.source.module == name), None)
+    return None if found is None else Module(found.name)
+
+
+def has_module_attribute(vm: Machine, module: Module, name: str) -> bool | None:
+    """Whether a module that was run has an attribute; None where it may have been given one that is not seen."""
+    info = vm.modules.get(module.name)
+    return True if info is not None and vm.variable(info.frame.ident, name) is not None else None
 
 
 def set_module_attribute(vm: Machine, module: Module, name: str, value: Value) -> None:

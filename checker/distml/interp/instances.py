@@ -57,10 +57,36 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
         return call_value(vm, Lib("builtins.dict"), arguments, node)
     new, _ = lookup(vm, record.mro, "__new__")
     if isinstance(new, Function):
-        return unknown_call(vm, arguments, node)
-    ref = vm.allocate(InstanceRecord(cls, _held(vm, record, node), not record.open))
+        return _by_own_means(vm, cls, new, arguments, node)
+    ref = bare(vm, cls, node)
     initialize(vm, ref, record, arguments, node)
     return ref
+
+
+def bare(vm: Machine, cls: Class, node: ast.AST) -> Ref:
+    """An object of a class whose constructor did not run yet."""
+    record: ClassRecord = vm.at(cls.address)
+    return vm.allocate(InstanceRecord(cls, _held(vm, record, node), not record.open))
+
+
+def _by_own_means(vm: Machine, cls: Class, new: Function, arguments: Arguments, node: ast.AST) -> Value:
+    """What the class's own `__new__` gives, initialized if it is an object of the class
+    (https://docs.python.org/3/reference/datamodel.html#object.__new__)."""
+    made = call_value(vm, new, arguments.after(cls), node)
+    record = vm.record(made) if isinstance(made, Ref) else None
+    if not isinstance(made, Ref) or not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+        return unknown_call(vm, arguments, node)
+    owner: ClassRecord = vm.at(record.cls.address)
+    if cls in owner.mro:
+        initialize(vm, made, owner, arguments, node)
+    return made
+
+
+def new_object(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`object.__new__(cls)`."""
+    cls = arguments.args[0] if arguments.args else None
+    plain = isinstance(cls, Class) and vm.at(cls.address).kind == "class" and None not in vm.at(cls.address).mro
+    return bare(vm, cls, node) if isinstance(cls, Class) and plain else unknown_call(vm, arguments, node)
 
 
 def _held(vm: Machine, owner: ClassRecord, node: ast.AST) -> dict[str, Value]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.lessons import settled
 from distml.interp.module_facts import facts_of
+from distml.interp.package_work import PackageWork
 from distml.interp.patches import Patches
 from distml.interp.recording import note_failed, note_raised
 from distml.interp.state import UNDEFINED, Global, State
@@ -99,14 +100,17 @@ class Revealed(NamedTuple):
 
 
 class ModuleInfo:
-    """A module of the project that is or was being run; `exits` counts where it may end the program."""
+    """A module of the project that is or was being run; `exits` counts where it may end the program. `stars` are modules of
+    installed packages of which it imports all names: run when one of them is needed."""
 
     def __init__(self, name: str, source: SourceFile, frame: Frame) -> None:
         self.name = name
         self.source = source
         self.facts = facts_of(source)
         self.frame = frame
-        self.exits = self.repeating = 0
+        self.exits = self.repeating = self.cost = 0
+        self.stars: list[SourceFile] = []
+        self.loaded: list[ModuleInfo] = []
 
 
 class Frame:
@@ -164,8 +168,9 @@ class Machine:
     def __init__(self, project: Project, deadline: float | None, session: Session) -> None:
         self.project = project
         self.deadline = deadline
+        self.packages = PackageWork(deadline)
         self.session = session
-        self._steps = 0
+        self.steps = 0
         self.step_limit = MAX_STEPS
         self.limits = Limits()
         self.brief = self.running_later = False
@@ -388,20 +393,18 @@ class Machine:
 
     def step(self) -> None:
         """Count one statement or rule; stops the run when its work or time is used up."""
-        self._steps += 1
-        if self._steps % STEP_CHECK == 0:
+        self.steps += 1
+        if self.steps % STEP_CHECK == 0:
             self.check_time()
-        if self._steps > self.step_limit:
+        if self.steps > self.step_limit:
             self.exhausted = list(self.stack)
             raise OutOfSteps
 
-    @property
-    def steps(self) -> int:
-        """Statements run so far."""
-        return self._steps
-
     def check_time(self) -> None:
-        """Stop the run when its time is over."""
+        """Stop the run when its time is over, and what goes on in an installed package when the time for packages is."""
+        if self.frame.module.source.installed and self.packages.late:
+            self.exhausted = list(self.stack)
+            raise OutOfSteps
         if self.deadline is not None and time.process_time() > self.deadline:
             raise OutOfTime
 
@@ -432,8 +435,12 @@ class Machine:
 
     def lose(self, reason: str, node: ast.AST | None = None) -> None:
         """Note that values could not be followed at a node."""
-        where = self.span(self.node if node is None else node)
-        self.lost.setdefault(where, Lost(where, reason))
+        from distml.interp.installed import seen_from
+
+        seen = seen_from(self, self.node if node is None else node, self.frame)
+        if seen is not None:
+            where = self.span(*seen)
+            self.lost.setdefault(where, Lost(where, reason))
 
     def abandon(self, reason: str, node: ast.AST) -> None:
         """Give up what is being followed, and go on in the module itself."""

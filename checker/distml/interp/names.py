@@ -6,6 +6,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
+from distml.interp.exports import from_stars
 from distml.values import Const, Imported, Lib, Union, Value
 
 if TYPE_CHECKING:
@@ -49,8 +50,10 @@ def _in_frame(vm: Machine, frame: Frame, name: str) -> Value | None:
                 vm.put(("global", vm.global_key(frame, name)), known)
             result: Value = known
             return result
+        if found is None and frame.module.stars:
+            return from_stars(vm, frame.module.stars, name)
         if found is None and name == "__name__":
-            return Const(frame.module.name)
+            return Const(frame.module.source.module)
         if found is None and name == "__file__":
             return Const(frame.module.source.path)
     return found

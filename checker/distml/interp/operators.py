@@ -344,6 +344,9 @@ def _contains(vm: Machine, container: Value, item: Value) -> bool | None:
     return contains(vm_call(vm, "in"), container, item)
 
 
+_MODULES = Lib("sys.modules")
+
+
 def subscript(vm: Machine, value: Value, index: Value, node: ast.AST | None = None) -> Value:
     """`value[index]`."""
     where = vm.node if node is None else node
@@ -358,6 +361,10 @@ def _subscript(vm: Machine, value: Value, index: Value, node: ast.AST) -> Value:
         return _shape_item(vm, value, index)
     if isinstance(value, Opaque | Expr):
         return _opaque_item(vm, value, index, node)
+    if value == _MODULES and isinstance(index, Const):
+        from distml.interp.imports import loaded_module
+
+        return loaded_module(vm, index.value) or vm.opaque("module")
     if isinstance(value, Lib | Class):
         return _of_class(vm, value, index, node)
     method = vm.attribute(value, "__getitem__")

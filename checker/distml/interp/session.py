@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from distml.interp.exports import Exports
     from distml.interp.machine import Frame, ModuleInfo
     from distml.source.file import SourceFile
     from distml.values import Tensor
 
 
 class Session:
-    """The imported modules, run once. `tensors` are the entries of `base` that hold any, None until it matters."""
+    """The imported modules, run once. `exports` are what modules of installed packages give out. `tensors` are the
+    entries of `base` that hold any, None until it matters."""
 
     def __init__(self) -> None:
         self.last_serial = 0
@@ -21,6 +23,7 @@ class Session:
         self.frames: dict[int, Frame] = {}
         self.modules: dict[str, ModuleInfo] = {}
         self.sources: dict[str, SourceFile] = {}
+        self.exports: dict[str, Exports] = {}
         self.holding: dict[int, tuple[Any, tuple[Tensor, ...]]] = {}
         self.tensors: dict[Hashable, Any] | None = None
 

@@ -7,6 +7,7 @@ gains those that hold when the functions around it return: a layer says how many
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -32,7 +33,7 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from distml.diagnostics.model import Span
     from distml.interp.machine import Frame, Machine
@@ -107,9 +108,8 @@ class ShapeLog:
             return
         if isinstance(value, Num) and isinstance(node, ast.Name):
             kind = "size"
-        saved, vm.recording = vm.recording, None  # what is only looked at is nothing that a call depends on
-        view = value if kind == "size" else view_of(vm, value)
-        vm.recording = saved
+        with _looking(vm):
+            view = value if kind == "size" else view_of(vm, value)
         if view is not None:
             frame = vm.stack[-1]
             place = Place(self._call(frame), kind, name or vm.snippet(node), vm.span(node))
@@ -139,11 +139,10 @@ class ShapeLog:
         if "__items__" in attrs or len(self.layers) > MAX_LAYERS:
             return
         certain = not (vm.state.guard or vm.repeating or any(handler.speculative for handler in vm.handlers))
-        saved, vm.recording = vm.recording, None
-        weights = {key: view for key, value in attrs.items() if (view := view_of(vm, value)) is not None}
-        views = tuple(view_of(vm, value) for value in inputs)
-        self.layers.append(LayerCall(module, name, weights, views, view_of(vm, output), certain))
-        vm.recording = saved
+        with _looking(vm):
+            weights = {key: view for key, value in attrs.items() if (view := view_of(vm, value)) is not None}
+            views = tuple(view_of(vm, value) for value in inputs)
+            self.layers.append(LayerCall(module, name, weights, views, view_of(vm, output), certain))
 
     def settle(self) -> None:
         """A run is over: what the calls of layers saw gains what is known at its end."""
@@ -169,14 +168,23 @@ class ShapeLog:
         if waiting is None:
             return
         if returned:
-            saved, vm.recording = vm.recording, None
-            waiting = {place: _again(vm, values) for place, values in waiting.items()}
-            vm.recording = saved
+            with _looking(vm):
+                waiting = {place: _again(vm, values) for place, values in waiting.items()}
         self._keep(waiting, self._waiting.setdefault(vm.stack[-1].ident, {}) if vm.stack else self._seen)
 
     def _keep(self, waiting: dict[Place, dict[Value, None]], into: dict[Place, dict[Value, None]]) -> None:
         for place, values in waiting.items():
             _add(into, place, values)
+
+
+@contextmanager
+def _looking(vm: Machine) -> Iterator[None]:
+    """What is only looked at is nothing that a call depends on."""
+    saved, vm.recording = vm.recording, None
+    try:
+        yield
+    finally:
+        vm.recording = saved
 
 
 def _add(table: dict[Place, dict[Value, None]], place: Place, values: Iterable[Value]) -> None:
@@ -226,16 +234,16 @@ def _object(vm: Machine, value: Ref, depth: int) -> Value | None:
     return None
 
 
-def _group(vm: Machine, parts: tuple[Value, ...], depth: int, build: object) -> Value | None:
+def _group(
+    vm: Machine, parts: tuple[Value, ...], depth: int, build: Callable[[tuple[Value, ...]], Value]
+) -> Value | None:
     """What is made of the views of the parts; None where none of them is a tensor."""
-    assert callable(build)
     if len(parts) > MAX_ITEMS:
         return None
     views = [view_of(vm, part, depth + 1) for part in parts]
     if not any(view is not None and holds_tensor(view) for view in views):
         return None
-    found: Value = build(tuple(_other(part) if view is None else view for part, view in zip(parts, views, strict=True)))
-    return found
+    return build(tuple(_other(part) if view is None else view for part, view in zip(parts, views, strict=True)))
 
 
 def holds_tensor(view: Value) -> bool:

@@ -11,7 +11,7 @@ from distml.interp.classes import ClassRecord, Property, Super
 from distml.interp.contracts import CHECKS
 from distml.interp.exits import EXITS
 from distml.interp.hooks import REGISTERING
-from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library
+from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library, new_object
 from distml.interp.machine import Revealed
 from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
@@ -394,6 +394,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.delattr": _delattr,
     **dict.fromkeys((*SETTERS, "builtins.object.__setattr__", *_OF_TENSORS), _set_plainly),
     "builtins.hasattr": _hasattr,
+    "builtins.object.__new__": new_object,
     "builtins.type": _type,
     "builtins.callable": _callable,
     "builtins.vars": _vars,

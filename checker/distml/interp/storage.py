@@ -84,8 +84,13 @@ def write_through(vm: Machine, view: Ref, new: Record) -> None:
 def held_by(vm: Machine, value: Value) -> Value:
     """What an object derived from dict or list holds; anything else is itself."""
     record = vm.record(value) if isinstance(value, Ref) else None
-    held = isinstance(record, InstanceRecord) and APART in record.attrs
-    return record.attrs[ITEMS] if held and isinstance(record, InstanceRecord) else value
+    return record.attrs[ITEMS] if isinstance(record, InstanceRecord) and APART in record.attrs else value
+
+
+def record_held_by(vm: Machine, value: Value) -> Record | None:
+    """The record of a container, or of the one that an object derived from dict or list holds."""
+    held = held_by(vm, value)
+    return vm.record(held) if isinstance(held, Ref) else None
 
 
 def replace_attributes(vm: Machine, owner: Ref, value: Value) -> None:

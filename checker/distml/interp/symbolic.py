@@ -15,7 +15,7 @@ from distml.interp.classes import ClassRecord, is_known_base
 from distml.interp.expressions import evaluate
 from distml.interp.giving_up import REASON
 from distml.interp.instances import instantiate
-from distml.interp.machine import ALLOWANCES, FREE_STEPS, LEAST_STEPS, OutOfSteps
+from distml.interp.machine import ALLOWANCES, LEAST_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
 from distml.interp.state import State
 from distml.interp.unsettled import unsettle_module, unsettle_object
@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 
-def analyze_rest(vm: Machine, settled: Callable[[], None]) -> None:
-    """Analyze what running the module did not reach; `settled` is called before each class and function."""
+def analyze_rest(vm: Machine, settled: Callable[[], None], charged: int = 0) -> None:
+    """Analyze what running the module did not reach; `settled` is called before each class and function.
+
+    `charged` of the steps for it were taken already.
+    """
     vm.symbolic = True
-    vm.symbolic_start = min(vm.steps, FREE_STEPS)
+    vm.symbolic_start = vm.steps - charged
     vm.memo.clear()
     unsettle_module(vm)
     vm.loaded = vm.state

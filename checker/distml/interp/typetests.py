@@ -30,6 +30,7 @@ from distml.values import (
     InstanceRecord,
     Lib,
     ListRecord,
+    Module,
     Num,
     Opaque,
     Partial,
@@ -82,6 +83,10 @@ def has_attribute(vm: Machine, value: Value, name: str) -> bool | None:
         return None
     if isinstance(value, Const):
         return hasattr(value.value, name)
+    if isinstance(value, Module):
+        from distml.interp.imports import has_module_attribute
+
+        return has_module_attribute(vm, value, name)
     kind = _kind(vm, value)
     if kind is not None:
         defined = any(name in base.__dict__ for base in kind.__mro__)

@@ -27,10 +27,19 @@ class SourceFile:
 
     `path` is how the file is shown in messages; `location` is its real absolute path and its identity. `module` is its
     dotted name as its project imports it. A namespace package is a file without text whose location is the folder.
+    `installed` says that it belongs to a package of the environment, which is followed and not judged.
     """
 
     def __init__(
-        self, path: str, location: str, data: bytes, *, module: str, is_package: bool, limit: int | None = None
+        self,
+        path: str,
+        location: str,
+        data: bytes,
+        *,
+        module: str,
+        is_package: bool,
+        limit: int | None = None,
+        installed: bool = False,
     ) -> None:
         """Raises `UnreadableError`: SRC102 where the bytes are not text, SRC108 where they should be a notebook and are not,
         SRC103 where the code of a notebook has more characters than `limit`."""
@@ -38,6 +47,7 @@ class SourceFile:
         self.location = location
         self.module = module
         self.is_package = is_package
+        self.installed = installed
         self.digest = content_hash(data)
         self.notebook = Notebook(decode(data, path), path, limit) if is_notebook(path) else None
         self.text = decode(data, path) if self.notebook is None else self.notebook.program

@@ -65,7 +65,9 @@ class Disk:
 
     def read(self, path: str, shown: str, limit: int) -> bytes:
         data = self._overlay.get(path)
-        return read_bytes(path, shown, limit) if data is None else data
+        if data is None:
+            return read_bytes(path, shown, limit)
+        return _within(data, shown, limit)
 
 
 class Declared:
@@ -97,9 +99,7 @@ class Declared:
         data = self._contents.get(path)
         if data is None:
             raise unreadable("SRC107", shown, "cannot be read: not among the declared files")
-        if len(data) > limit:
-            raise too_large(shown, len(data), limit)
-        return data
+        return _within(data, shown, limit)
 
     def _imply(self, path: str) -> None:
         folder, name = os.path.split(path)
@@ -110,3 +110,10 @@ class Declared:
         while folder not in self._folders:
             self._folders.add(folder)
             folder = os.path.dirname(folder)
+
+
+def _within(data: bytes, shown: str, limit: int) -> bytes:
+    """What is in memory already, held to the limit of a file on disk."""
+    if len(data) > limit:
+        raise too_large(shown, len(data), limit)
+    return data

@@ -1,4 +1,4 @@
-"""Names of the libraries whose presence makes a file worth checking."""
+"""Names of libraries that decide what is looked at."""
 
 TENSOR_LIBRARIES = frozenset(
     {
@@ -20,3 +20,8 @@ TENSOR_LIBRARIES = frozenset(
         "transformers",
     }
 )
+
+FRAMEWORKS = frozenset({"flax", "jax", "keras", "tensorflow", "tensorflow-cpu", "tf-keras", "torch"})
+"""What an installed package must need, by the names of distributions, to be followed."""
+UNDERSTOOD = frozenset({"lightning", "pytorch_lightning"})
+"""Libraries that the interpreter knows itself; their own code would only hide what they do."""

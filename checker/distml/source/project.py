@@ -1,18 +1,20 @@
 """The files of a project and the imports between them.
 
-`Project` finds the file behind an import the way Python would, among the files of the project only: third-party modules
-and the standard library are unknown (`None`). It remembers which paths decided each answer, the absent ones too, so that
-a cached result can be told to be stale when one of them changes. One `Project` serves any number of checked files.
+`Project` finds the file behind an import the way Python would, among the files of the project only: the standard
+library is unknown (`None`), and installed packages are asked for apart (`installed`). It remembers which paths decided
+each answer, the absent ones too, so that a cached result can be told to be stale when one of them changes. One `Project`
+serves any number of checked files.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from distml.source.file import SourceFile
 from distml.source.files import Disk, Files
+from distml.source.installed import Environment, Installed
 from distml.source.libraries import TENSOR_LIBRARIES
 from distml.source.notebook import limit_of
 from distml.source.reading import DEFAULT_MAX_FILE_SIZE, UnreadableError
@@ -23,13 +25,17 @@ MODELLED = frozenset({"addict", "easydict", "ml_collections", "munch", "omegacon
 """Libraries whose module is a short program in `source/models`, where the project has none."""
 
 
+INSTALLED = -1
+"""Stands for the level of an import that is answered by an installed package."""
+
+
 class Project:
     """Opens files and resolves imports.
 
     `sources` are additional source roots; `unmarked` are folders that are projects for the files in them where no file
     such as `pyproject.toml` marks one; `overlay` holds contents that replace those on disk, by real path (an editor's
-    unsaved buffer), `files` stands in for the disk. `shown` says how messages show files, by real path; others are shown
-    relative to `folder` where they lie below it.
+    unsaved buffer), `files` stands in for the disk, `environment` is where installed packages lie. `shown` says how
+    messages show files, by real path; others are shown relative to `folder` where they lie below it.
     """
 
     def __init__(
@@ -42,6 +48,7 @@ class Project:
         overlay: Mapping[str, bytes] | None = None,
         shown: Mapping[str, str] | None = None,
         files: Files | None = None,
+        environment: Environment | None = None,
     ) -> None:
         self._disk: Files = files or Disk(overlay or {})
         self.folder = self._disk.real(folder or os.getcwd())
@@ -49,6 +56,7 @@ class Project:
         self._unmarked = tuple(self._real(each) for each in unmarked)
         self._limit = max_file_size
         self._names = dict(shown or {})
+        self._environment = Installed(environment or Environment())
         self._files: dict[str, SourceFile | None] = {}
         self._layouts: dict[str, tuple[Layout, frozenset[str]]] = {}
         self._answers: dict[tuple[str, str, int], SourceFile | None] = {}
@@ -56,13 +64,15 @@ class Project:
         self._shared: dict[str, frozenset[str]] = {}
         self._uses: dict[str, set[str]] = {}
         self._probing: set[str] = set()
+        self._installing = False
 
     def open(self, path: str) -> SourceFile:
         """The file to check at `path`, shown as given. Raises `UnreadableError` where it is not readable text."""
         location = self._real(path)
         known = self._files.get(location)
-        if known is None or known.path != path:
+        if known is None or known.path != path or known.installed:
             self._probing = self._probed.setdefault(location, set())
+            self._installing = False
             known = self._load(location, path)
             self._files[location] = known
         return known
@@ -77,11 +87,30 @@ class Project:
         `None` where that is not a file of the project, or one that cannot be read. A namespace package, which has no file,
         is answered with an empty `SourceFile` whose location is its folder.
         """
+        find = (lambda: self._relative(importer, module, level)) if level else lambda: self._absolute(importer, module)
+        return self._answer(importer, module, level, find, importer.installed)
+
+    def installed(self, importer: SourceFile, module: str) -> SourceFile | None:
+        """The module of an installed package that `import module` means in `importer`, where that package is followed."""
+        parts = module.split(".")
+        if not self.follows(parts[0]):
+            return None
+        roots = self._environment.roots(parts[0])
+        found = lambda: self._first_file(roots, parts) or self._first_namespace(roots, parts)  # noqa: E731
+        return self._answer(importer, module, INSTALLED, found, True)
+
+    def follows(self, top: str) -> bool:
+        """Whether a top-level module belongs to an installed package that is followed."""
+        return top.isidentifier() and top not in sys.stdlib_module_names and self._environment.follows(top)
+
+    def _answer(
+        self, importer: SourceFile, module: str, level: int, find: Callable[[], SourceFile | None], installed: bool
+    ) -> SourceFile | None:
         key = (importer.location, module, level)
         if key not in self._answers:
             self._probing = self._probed.setdefault(importer.location, set())
-            found = self._relative(importer, module, level) if level else self._absolute(importer, module)
-            self._answers[key] = found
+            self._installing = installed
+            found = self._answers[key] = find()
             if found is not None:
                 self._uses.setdefault(importer.location, set()).add(found.location)
         return self._answers[key]
@@ -173,13 +202,28 @@ class Project:
     def _load(self, location: str, shown: str) -> SourceFile:
         folder, name = os.path.split(location)
         if self._disk.is_folder(location):
-            return SourceFile(shown, location, b"", module=self._layout(location).package or name, is_package=True)
+            return SourceFile(
+                shown,
+                location,
+                b"",
+                module=self._layout(location).package or name,
+                is_package=True,
+                installed=self._installing,
+            )
         data = self._disk.read(location, shown, limit_of(shown, self._limit))
         stem = name.removesuffix(".py").removesuffix(".pyi").removesuffix(".ipynb")
         package = self._layout(folder).package
         is_package = stem == "__init__"
         module = package if is_package else ".".join(filter(None, (package, stem)))
-        return SourceFile(shown, location, data, module=module or stem, is_package=is_package, limit=self._limit)
+        return SourceFile(
+            shown,
+            location,
+            data,
+            module=module or stem,
+            is_package=is_package,
+            limit=self._limit,
+            installed=self._installing,
+        )
 
     def _shown(self, location: str) -> str:
         if location in self._names:

@@ -1,0 +1,88 @@
+"""Calls from the checked program into installed packages.
+
+Their code is followed with steps of its own, so that a program is judged as far as without them, and a mistake that shows
+there is told at the program's call.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from distml.interp.budget import briefly
+from distml.interp.exports import awake
+from distml.ops import Note
+from distml.values import Const
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Mapping
+
+    from distml.interp.machine import Frame, Machine
+    from distml.values import Function, Value
+
+CALL_STEPS = 4_000
+"""Statements and rules that one call into an installed package may take."""
+ALL_STEPS = 10_000
+"""How many all of these calls of a file may take together."""
+
+
+LONGEST = 400
+"""Characters of the strings of a call in which names are looked for."""
+_WORD = re.compile(r"[A-Za-z_]\w+")
+
+
+def enters_installed(vm: Machine, function: Function) -> bool:
+    """Whether a call leads from the program into an installed package."""
+    return vm.frame_of(function.frame).module.source.installed and not vm.frame.module.source.installed
+
+
+def follow_installed(
+    vm: Machine, function: Function, arguments: Mapping[str, Value], run: Callable[[], Value], node: ast.AST
+) -> Value | None:
+    """What a call into an installed package gives, with steps of its own; None, and nothing changed, if they do not suffice."""
+    awake(vm, vm.frame_of(function.frame).module.source, _words(arguments))
+    steps, limit = vm.steps, vm.step_limit
+    allowed = min(CALL_STEPS, ALL_STEPS - vm.packages.calls)
+    if allowed > 0 and not vm.packages.late:
+        vm.step_limit = sys.maxsize
+        try:
+            made = briefly(vm, allowed, run)
+        finally:
+            modules = vm.step_limit - sys.maxsize
+            vm.packages.calls += vm.steps - steps - modules
+            vm.step_limit = limit
+            vm.steps = steps
+        if made is not None:
+            return made
+    vm.lose(f"following {function.name} into its package takes too much work", node)
+    return None
+
+
+def _words(arguments: Mapping[str, Value]) -> list[str]:
+    """The words in the strings that a call hands over."""
+    texts = [each.value for each in arguments.values() if isinstance(each, Const) and isinstance(each.value, str)]
+    return list(dict.fromkeys(_WORD.findall(" ".join(texts)[:LONGEST])))
+
+
+def seen_from(vm: Machine, node: ast.AST, frame: Frame) -> tuple[ast.AST, Frame] | None:
+    """Where the program is when something happens in a frame: there, or at its call into an installed package; None where it
+    is in no call of the program, but in a module that is being imported."""
+    if not frame.module.source.installed:
+        return node, frame
+    at = vm.stack.index(frame) if frame in vm.stack else len(vm.stack) - 1
+    for index in range(at, 0, -1):
+        outer, caller = vm.stack[index - 1], vm.stack[index].caller
+        if not outer.module.source.installed and caller is not None:
+            return caller, outer
+    return None
+
+
+def told_from(vm: Machine, node: ast.AST, frame: Frame) -> Note:
+    """The line of the package at which a call of the program fails."""
+    inner, vm.frame = vm.frame, frame
+    try:
+        return Note(f"it fails here, in {frame.name} of {frame.module.source.module}", vm.origin(node))
+    finally:
+        vm.frame = inner

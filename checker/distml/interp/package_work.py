@@ -1,0 +1,47 @@
+"""The work that installed packages cost a file, kept apart from its own."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distml.interp.machine import ModuleInfo
+
+SHARE = 0.2
+"""The part of a file's time after which installed packages are followed no more: the rest is for the program itself."""
+MODULE_STEPS = 3_000
+"""With so many steps taken by modules of installed packages, no other one is run for a file."""
+
+
+class PackageWork:
+    """`calls` are the steps of calls into installed packages, `nested` those of modules that the module being run loaded."""
+
+    def __init__(self, deadline: float | None) -> None:
+        begun = time.process_time()
+        self._deadline = None if deadline is None else begun + (deadline - begun) * SHARE
+        self._charged: set[str] = set()
+        self._modules = 0
+        self.calls = 0
+        self.nested = 0
+
+    @property
+    def late(self) -> bool:
+        """Whether the time for installed packages is over."""
+        return self._deadline is not None and time.process_time() > self._deadline
+
+    @property
+    def enough(self) -> bool:
+        """Whether no more of their modules are run."""
+        return self._modules > MODULE_STEPS or self.late
+
+    def charge(self, info: ModuleInfo) -> None:
+        """Count what running a module took, with those that it loaded, as if this file had been the first to need it: what is
+        followed must not depend on the files that were checked before."""
+        waiting = [info]
+        while waiting:
+            each = waiting.pop()
+            if each.source.installed and each.name not in self._charged:
+                self._charged.add(each.name)
+                self._modules += each.cost
+                waiting += each.loaded

@@ -1,0 +1,236 @@
+"""Installed packages are followed and not judged: a mistake that shows in one is told at the program's call."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from distml.diagnostics.model import Diagnostic
+from distml.interp.check import CheckResult, check_file
+from distml.source.installed import environment_in
+from distml.source.project import Project
+
+NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width, classes=10):
+        super().__init__()
+        self.body = nn.Linear(width, 64)
+        self.head = nn.Linear(64, classes)
+
+    def forward(self, x):
+        return self.head(torch.relu(self.body(x)))
+"""
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path) -> Install:
+    """Puts a package into an environment; `requires` is what its metadata says that it needs."""
+
+    def put(name: str, files: Mapping[str, str], requires: str = "torch", dist: str = "") -> None:
+        for path, text in files.items():
+            file = tmp_path / "site-packages" / name / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        info = tmp_path / "site-packages" / f"{dist or name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {dist or name}\nRequires-Dist: {requires}\n")
+        (info / "RECORD").write_text("".join(f"{name}/{path},sha256=x,1\n" for path in files))
+
+    return put
+
+
+def check(tmp_path: Path, program: str, name: str = "train.py") -> CheckResult:
+    (tmp_path / name).write_text(program)
+    environment = environment_in((str((tmp_path / "site-packages").resolve()),))
+    project = Project(str(tmp_path), environment=environment)
+    return check_file(project.open(name), project)
+
+
+def found(tmp_path: Path, program: str) -> list[tuple[str, int]]:
+    return [(each.code, each.span.line) for each in check(tmp_path, program).diagnostics]
+
+
+def only(result: CheckResult) -> Diagnostic:
+    assert len(result.diagnostics) == 1
+    return result.diagnostics[0]
+
+
+GOOD = "import torch\nfrom zoo import Net\n\nnet = Net(8)\nnet(torch.zeros(2, 8))\n"
+BAD = GOOD.replace("zeros(2, 8)", "zeros(2, 7)")
+
+
+def test_a_mistake_is_told_at_the_programs_call(tmp_path: Path, install: Install) -> None:
+    install("zoo", {"__init__.py": "from .net import Net", "net.py": NET})
+    assert found(tmp_path, GOOD) == []
+    finding = only(check(tmp_path, BAD))
+    assert (finding.code, finding.span.path, finding.span.line) == ("SHP401", "train.py", 5)
+    assert finding.related[0].message == "it fails here, in forward of zoo.net"
+    assert finding.related[0].span.line == 12
+
+
+def test_what_is_wrong_in_a_package_itself_is_not_told(tmp_path: Path, install: Install) -> None:
+    wrong = (
+        "import torch\ntorch.zeros(2, 3) @ torch.zeros(2, 3)\n\ndef f():\n    return torch.zeros(2) + torch.zeros(3)\n"
+    )
+    install("zoo", {"__init__.py": "from .net import Net\nfrom . import wrong", "net.py": NET, "wrong.py": wrong})
+    assert found(tmp_path, GOOD + "from zoo.wrong import f\n") == []
+    assert found(tmp_path, GOOD + "from zoo.wrong import f\nf()\n") == [("SHP102", 7)]
+
+
+def test_without_its_environment_a_package_is_unknown(tmp_path: Path) -> None:
+    assert found(tmp_path, BAD) == []
+
+
+def test_a_package_that_imports_a_framework_is_followed_whatever_its_metadata_says(
+    tmp_path: Path, install: Install
+) -> None:
+    install("zoo", {"__init__.py": "import torch\nfrom .net import Net", "net.py": NET}, "numpy")
+    assert found(tmp_path, BAD) == [("SHP401", 5)]
+
+
+@pytest.mark.parametrize(
+    ("requires", "dist", "followed"),
+    [
+        ("torch>=2.0", "", True),
+        ("torch ; extra == 'torch'", "", True),
+        ("TensorFlow (>=2)", "", True),
+        ("torch", "model_zoo", True),
+        ("numpy", "", False),
+        ("torchless", "", False),
+    ],
+)
+def test_packages_that_need_a_framework_are_followed(
+    tmp_path: Path, install: Install, requires: str, dist: str, followed: bool
+) -> None:
+    install("zoo", {"__init__.py": "from .net import Net", "net.py": NET}, requires, dist)
+    assert bool(found(tmp_path, BAD)) is followed
+
+
+def test_the_projects_own_module_comes_first(tmp_path: Path, install: Install) -> None:
+    install("zoo", {"__init__.py": NET})
+    (tmp_path / "zoo.py").write_text("def Net(width):\n    return lambda x: x\n")
+    assert found(tmp_path, BAD) == []
+
+
+LAZY = """
+import sys
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from .net import *
+else:
+    sys.modules[__name__] = _LazyModule(__name__, globals()["__file__"])
+"""
+GETATTR = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from .net import Net as Net
+def __getattr__(name):
+    return import_module(f".{name}", __name__)
+"""
+CHAIN = {"__init__.py": "from .models import *", "models/__init__.py": "from .a import *\nfrom .net import *"}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"__init__.py": "from .net import *", "net.py": NET},
+        {**CHAIN, "models/a.py": "raise SystemExit", "models/net.py": NET},
+        {"__init__.py": LAZY, "net.py": NET},
+        {"__init__.py": GETATTR, "net.py": NET},
+        {"__init__.py": "from zoo import net\nfrom zoo.net import Net", "net.py": NET},
+        {"__init__.py": "if True:\n    from .net import Net\n", "net.py": NET},
+    ],
+    ids=["star", "stars", "lazy module", "module getattr", "itself", "plain"],
+)
+def test_names_are_found_however_a_package_gives_them_out(
+    tmp_path: Path, install: Install, files: dict[str, str]
+) -> None:
+    install("zoo", files)
+    assert found(tmp_path, BAD) == [("SHP401", 5)]
+    assert found(tmp_path, BAD.replace("from zoo import Net", "import zoo").replace("Net(8)", "zoo.Net(8)")) != []
+    assert found(tmp_path, BAD.replace("from zoo import Net", "from zoo import *")) == [("SHP401", 5)]
+
+
+def test_a_module_is_a_name_of_its_package(tmp_path: Path, install: Install) -> None:
+    install("zoo", {"__init__.py": "from zoo import net", "net.py": NET})
+    for head in ("from zoo import net", "import zoo.net as net", "import zoo\nnet = zoo.net"):
+        program = f"import torch\n{head}\nnet.Net(8)(torch.zeros(2, 7))\n"
+        assert [code for code, _ in found(tmp_path, program)] == ["SHP401"], head
+
+
+REGISTRY = """
+import sys
+_entries = {}
+
+def register(fn):
+    _entries[fn.__name__] = fn
+    sys.modules[fn.__module__].__all__.append(fn.__name__)
+    return fn
+
+def create(name, **kwargs):
+    if name not in _entries:
+        raise RuntimeError(name)
+    return _entries[name](**kwargs)
+"""
+
+
+def test_a_registry_knows_what_modules_that_were_not_run_define(tmp_path: Path, install: Install) -> None:
+    small = (
+        NET + "\nfrom .registry import register\n__all__ = []\n@register\ndef small(width=8):\n    return Net(width)\n"
+    )
+    other = "from .registry import register\nprint(undefined.shape @ 1)\n"
+    inits = {"__init__.py": "from .models import *\nfrom .models.registry import create"}
+    models = {"__init__.py": "from .other import *\nfrom .small import *", "small.py": small, "other.py": other}
+    install(
+        "zoo", {**inits, **{f"models/{name}": text for name, text in models.items()}, "models/registry.py": REGISTRY}
+    )
+    program = "import torch, zoo\nnet = zoo.create('small', width=8)\nnet(torch.zeros(2, {}))\n"
+    assert found(tmp_path, program.format(8)) == []
+    assert found(tmp_path, program.format(9)) == [("SHP401", 3)]
+
+
+ENDLESS = {
+    "loop": "n = 0\nwhile True:\n    n += 1\n",
+    "table": "table = {i: f(i) for i in range(10 ** 9)}\n",
+    "nested": "x = " + "(" * 150 + "1" + ")" * 150 + "\n",
+    "broken": "def (\n",
+    "recursion": "def f(n):\n    return f(n + 1) + f(n + 2)\nf(0)\n",
+    "circle": "from zoo import wild\nfrom zoo.wild import *\n",
+    "process": "import os\nos.system('touch ran')\nopen('ran', 'w').write('')\n",
+    "shadow": "import torch\ntorch.nn.Linear = None\ntorch.zeros = lambda *a: 3\n",
+}
+
+
+@pytest.mark.parametrize("kind", list(ENDLESS))
+def test_a_hostile_package_costs_no_finding_of_the_program(tmp_path: Path, install: Install, kind: str) -> None:
+    install("zoo", {"__init__.py": "from .wild import *\nfrom .wild import thing", "wild.py": ENDLESS[kind]})
+    program = (
+        "import torch\nimport zoo\nimport numpy as np\nnp.zeros((2, 3)) @ np.zeros((2, 3))\nzoo.thing(torch.zeros(2))\n"
+    )
+    assert ("SHP101", 4) in found(tmp_path, program)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_call_that_takes_too_much_work_is_told_once_and_named(tmp_path: Path, install: Install) -> None:
+    slow = "def slow(x):\n    for a in range(200):\n        for b in range(200):\n            x = [x, a, b][0]\n    return x\n"
+    install("zoo", {"__init__.py": slow + "\ndef slower(x):\n" + "    x = slow(x)\n" * 400 + "    return x\n"})
+    result = check(
+        tmp_path, "import torch, zoo\ny = zoo.slower(torch.zeros(2, 3))\ntorch.zeros(2, 3) @ torch.zeros(2, 3)\n"
+    )
+    assert [each.code for each in result.diagnostics] == ["SHP101"]
+    assert all(lost.span.path == "train.py" for lost in result.lost)
+
+
+def test_what_is_followed_does_not_depend_on_files_checked_before(tmp_path: Path, install: Install) -> None:
+    install("zoo", {"__init__.py": "from .net import *", "net.py": NET})
+    (tmp_path / "first.py").write_text(GOOD)
+    (tmp_path / "train.py").write_text(BAD)
+    alone = check(tmp_path, BAD)
+    environment = environment_in((str((tmp_path / "site-packages").resolve()),))
+    project = Project(str(tmp_path), environment=environment)
+    check_file(project.open("first.py"), project)
+    assert check_file(project.open("train.py"), project) == alone
