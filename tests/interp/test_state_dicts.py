@@ -78,6 +78,33 @@ def test_parameters_of_other_sizes_are_found(source: str) -> None:
         assert [each.code for each in errors_of(text)] == ["SHP305"] * expected, (target, way)
 
 
+PARAMETRIZED = [
+    *("{}(nn.Linear(8, {}))".format(f"nn.utils.{name}", "{}") for name in ("weight_norm", "spectral_norm")),
+    *(
+        f"nn.utils.parametrizations.{name}(nn.Linear(8, {{}}))"
+        for name in ("weight_norm", "spectral_norm", "orthogonal")
+    ),
+    "nn.utils.parametrizations.weight_norm(nn.LSTM(8, {}), 'weight_hh_l0')",
+    "nn.utils.parametrize.register_parametrization(nn.Linear(8, {}, False), 'weight', nn.Tanh())",
+    "nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(8, {}, bias=False)))",
+    "nn.utils.weight_norm(nn.Linear(8, {}, bias=False), name='weight')",
+]
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("module", PARAMETRIZED)
+def test_a_tensor_that_is_computed_from_others_is_not_in_the_state_dict(module: str) -> None:
+    plain = "nn.LSTM(8, {})" if "LSTM" in module else "nn.Linear(8, {}, False)"
+    for (target, source), way in product(product((module, plain), repeat=2), WAYS[:2]):
+        for size in (4, 6):
+            text = f"{HEAD}source, target = {source.format(4)}, {target.format(size)}\n{way}"
+            findings = [each.code for each in errors_of(text)]
+            assert findings in ([], ["SHP305"]), text
+            assert refused(text) or not findings, text
+            if source == target == plain or "remove" in module and size == 6:
+                assert bool(findings) is (size == 6), text
+
+
 @pytest.mark.parametrize(
     "lines",
     [

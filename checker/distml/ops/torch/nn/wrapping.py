@@ -5,19 +5,21 @@ https://docs.pytorch.org/docs/stable/nn.init.html
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, Call
 from distml.ops.registry import layer, op
 from distml.ops.rules.layers import given
 from distml.shapes import Dim
-from distml.values import Const, InstanceRecord, Many, Prim, Ref
+from distml.values import Const, InstanceRecord, Many, Prim, Ref, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distml.values import Value
 
+WEIGHT = Const("weight")
 FILLS = ("constant_", "normal_", "ones_", "trunc_normal_", "uniform_", "zeros_")
 RANKED_FILLS = {
     "dirac_": (3, 4, 5),
@@ -30,15 +32,14 @@ RANKED_FILLS = {
     "xavier_uniform_": (),
 }
 """Fills that need a tensor of these ranks, or of 2 axes and more."""
-UTILITIES = (
+PARAMETRIZING = (
     "parametrizations.orthogonal",
     "parametrizations.spectral_norm",
     "parametrizations.weight_norm",
-    "remove_spectral_norm",
-    "remove_weight_norm",
     "spectral_norm",
     "weight_norm",
 )
+RESTORING = ("remove_spectral_norm", "remove_weight_norm")
 
 
 @layer(
@@ -91,10 +92,19 @@ def calculate_gain(call: Call, nonlinearity: Value, param: Value = NONE) -> Valu
     return Prim("float")
 
 
-@op(*(f"torch.nn.utils.{name}" for name in UTILITIES))
-def keep_module(call: Call, module: Value, *args: Value, **kwargs: Value) -> Value:
-    """Another way to hold the weight of the same module."""
-    return module
+@op(*(f"torch.nn.utils.{name}" for name in PARAMETRIZING))
+def parametrize(call: Call, module: Value, name: Value = WEIGHT, *args: Value, **kwargs: Value) -> Value:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.weight_norm.html
+
+    The same module; its tensor is computed from parameters of other names, which the state dict has instead.
+    """
+    return _held(call, module, name, parameter=False)
+
+
+@op(*(f"torch.nn.utils.{name}" for name in RESTORING))
+def restore(call: Call, module: Value, name: Value = WEIGHT) -> Value:
+    """The same module, whose tensor is a parameter again."""
+    return _held(call, module, name, parameter=True)
 
 
 @op("torch.nn.utils.parametrize.register_parametrization")
@@ -105,11 +115,23 @@ def register_parametrization(
 
     The tensor keeps its shape, unless `unsafe`.
     """
+    return _held(call, module, tensor_name, parameter=False, keeps=unsafe == FALSE)
+
+
+def _held(call: Call, module: Value, tensor_name: Value, parameter: bool, keeps: bool = True) -> Value:
+    """The module, one of whose tensors is a parameter or is computed from others; all of them if the name is not known."""
     record = call.world.record(module) if isinstance(module, Ref) else None
-    if unsafe != FALSE and isinstance(record, InstanceRecord) and isinstance(module, Ref):
+    if isinstance(record, InstanceRecord) and isinstance(module, Ref):
         name = call.const(tensor_name, str)
-        changed = {name: call.unknown(name)} if isinstance(name, str) else dict.fromkeys(record.attrs, call.unknown())
-        call.world.replace(module, InstanceRecord(record.cls, {**record.attrs, **changed}, record.exact))
+        names = [name] if isinstance(name, str) else list(record.attrs)
+        attrs = dict(record.attrs)
+        for each in names:
+            held = attrs.get(each)
+            if not keeps:
+                attrs[each] = call.unknown(each)
+            elif isinstance(held, Tensor):
+                attrs[each] = replace(held, parameter=parameter)
+        call.world.replace(module, InstanceRecord(record.cls, attrs, record.exact))
     return module
 
 
