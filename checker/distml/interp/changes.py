@@ -1,8 +1,9 @@
 """What code in sight changes on objects: names of attributes, read off the source of a file.
 
 An object that a method meets was through any number of other methods, functions and hooks. What a constructor sets on
-its own `self` it sets before all of them; every other write, through `self` in a method or through any other name, may
-have happened since. Names are enough: which objects another name stands for is not known.
+its own `self`, or on an object that it has made itself, it sets before all of them; every other write, through `self` in a
+method or through any other name, may have happened since. Names are enough: which objects another name stands for is not
+known.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ PASSING = frozenset({"__setattr__", "__delattr__", "__setstate__"})
 """Methods that set what was asked for elsewhere, or restore what such an object held before."""
 HOLDING = PASSING | MUTATORS | {"__setitem__", "__delitem__"}
 """Methods that change the items which their callers name, as is noted where they are called."""
+_COPIES = frozenset({"copy.copy", "copy.deepcopy", "deepcopy"})
 _WALKING = frozenset({"enumerate", "zip", "reversed", "iter", "map", "filter", "next", "list", "tuple", "sorted"})
 
 
@@ -84,15 +86,16 @@ class FileChanges:
     """What the code of one file changes: through the `self` of each class, in constructors and in other methods, and
     through anything else."""
 
-    def __init__(self) -> None:
+    def __init__(self, makers: frozenset[str] = frozenset()) -> None:
         self.constructors: dict[ast.ClassDef, Changes] = {}
         self.methods: dict[ast.ClassDef, Changes] = {}
         self.others = Changes()
+        self.makers = makers  # what gives a new object whenever it is called
 
 
 def changes_at(sites: Sites) -> FileChanges:
     """What the code of a file changes."""
-    found = FileChanges()
+    found = FileChanges(_COPIES | {node.name for node, place in sites.of(ast.ClassDef) if place.outer is None})
     # `p.data -= x` changes no shape.
     kept = {statement.target for statement, _ in sites.of(ast.AugAssign)}
     for node, place in sites.of(ast.Attribute):
@@ -230,7 +233,28 @@ def _changes_of(target: ast.expr, place: Place, found: FileChanges) -> Changes:
             return found.constructors.setdefault(place.owner, Changes())
         if root is target:
             return found.methods.setdefault(place.owner, Changes())
+    if place.owner is not None and place.method in CONSTRUCTORS and _is_made_here(root, place.node, found.makers):
+        return found.constructors.setdefault(place.owner, Changes())
     return found.others
+
+
+def _is_made_here(node: ast.expr, constructor: ast.AST | None, makers: frozenset[str]) -> bool:
+    """Whether a name stands for nothing but new objects, which the function that uses it has made itself."""
+    if not isinstance(node, ast.Name) or not isinstance(constructor, ast.FunctionDef):
+        return False
+    made = [
+        target
+        for part in ast.walk(constructor)
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Call) and ast.unparse(part.value.func) in makers
+        for target in part.targets
+    ]
+    bound = [
+        part
+        for part in ast.walk(constructor)
+        if (isinstance(part, ast.Name) and part.id == node.id and not isinstance(part.ctx, ast.Load))
+        or (isinstance(part, ast.arg) and part.arg == node.id)
+    ]
+    return bool(bound) and all(part in made for part in bound)
 
 
 def _is_self(node: ast.expr, receiver: str | None) -> bool:

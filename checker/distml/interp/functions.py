@@ -19,6 +19,7 @@ from distml.interp.state import State, join_states, written_since
 from distml.interp.summaries import recall, remember
 from distml.values import (
     NONE,
+    Class,
     Const,
     DictRecord,
     Function,
@@ -48,7 +49,7 @@ MAX_BLIND_RECURSION = 3
 def call_function(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
     """Call a function of the project."""
     bound = bind(vm, function, arguments)
-    if bound is None or (vm.symbolic and function.owner is not None and is_left_open(function.node)):
+    if bound is None or (vm.symbolic and function.owner is not None and _may_be_another(vm, function, bound)):
         return unknown_call(vm, arguments, node)
     if too_heavy(vm, function):
         first = hands_back(function.node)
@@ -70,6 +71,35 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
     else:
         made = _follow(vm, function, bound, node)
     return give_up_call(vm, function, arguments, node) if made is None else made
+
+
+def _may_be_another(vm: Machine, function: Function, bound: dict[str, Value]) -> bool:
+    """Whether a method that code which nobody calls calls may be one of a subclass: it is there to be written, or the object
+    is any of its class, calls it on itself, and a subclass in sight has it anew."""
+    if is_left_open(function.node):
+        return True
+    own = next(iter(bound.values()), None)
+    record = vm.record(own) if isinstance(own, Ref) and len(vm.stack) > 1 and own == vm.stack[1].receiver else None
+    if not isinstance(record, InstanceRecord) or function.name == "__init__":
+        return False
+    first = _owners(vm, record.cls, function.name)
+    return first[:1] == [function.owner] and any(
+        _owners(vm, cls, function.name)[:1] not in ([], first[:1])
+        for cls in vm.classes
+        if _derives(vm, cls, record.cls)
+    )
+
+
+def _owners(vm: Machine, cls: Value, name: str) -> list[int]:
+    """The classes that an object has a method from, in the order in which it is looked for."""
+    record = vm.at(cls.address) if isinstance(cls, Class) else None
+    bases = [] if record is None else [base for base in record.mro if isinstance(base, Class)]
+    return [base.address for base in bases if name in vm.at(base.address).attrs]
+
+
+def _derives(vm: Machine, cls: Class, base: Value) -> bool:
+    record = vm.at(cls.address)
+    return record is not None and cls != base and base in record.mro
 
 
 def _follow(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:

@@ -4,7 +4,8 @@ A method meets its object after any sequence of methods, functions and hooks, in
 
 - What a constructor fixed and no code in sight changes (`interp/changes`) stays: numbers, layers, parameters, tuples,
   containers that hold something.
-- What is there to be filled is unknown: None, an empty container, a tensor without elements.
+- What is there to be filled is unknown: None, an empty container, a tensor without elements. The None of a class in an
+  installed package is filled by that package, if at all, and its code is in sight.
 - What code in sight sets is unknown; a container that it fills, or gives away, holds anything.
 
 The same holds of objects that are given to code which is not known, of class attributes, and of module variables. Code that
@@ -129,6 +130,13 @@ def is_placeholder(vm: Machine, value: Value) -> bool:
     return value == NONE or (isinstance(value, Tup) and not value.items)
 
 
+def comes_with_its_code(vm: Machine, cls: Value) -> bool:
+    """Whether a class is one of an installed package, whose own files fill what they leave to be filled."""
+    record: ClassRecord | None = vm.at(cls.address) if isinstance(cls, Class) else None
+    module = None if record is None else vm.modules.get(record.module)
+    return module is not None and module.source.installed
+
+
 _NOTHING = Changes()
 
 
@@ -157,8 +165,12 @@ class _Unsettling:
             return
         self.seen.add(ref.address)
         changes = self.changes_of(record.cls)
+        settled = comes_with_its_code(self.vm, record.cls)
         attrs = {
-            name: item if name in INTERNAL else self.later(name, item, changes) for name, item in record.attrs.items()
+            name: item
+            if name in INTERNAL or (settled and item == NONE and not changes.sets(name))
+            else self.later(name, item, changes)
+            for name, item in record.attrs.items()
         }
         if isinstance(record.cls, Class) and self.changes is None:
             # An attribute that no constructor set may be there by now.
