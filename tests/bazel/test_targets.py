@@ -41,12 +41,14 @@ BROKEN = (
     + 'py_library(name = "broken", srcs = ["broken.py"])\n'
     + 'py_library(name = "above", srcs = ["above.py"], deps = [":broken"])\n'
 )
+FOLDERS = {"odd": ODD, "kinds": KINDS, "elsewhere": ELSEWHERE, "broken": BROKEN}
 
 
 def reported(workspace: Workspace) -> list[str]:
     """The files in which something was found, from all reports."""
     found = []
-    for path in sorted((workspace.folder / "bazel-bin").rglob("*.distml.json")):
+    made = workspace.folder / "bazel-bin"
+    for path in sorted(path for each in FOLDERS for path in (made / each).rglob("*.distml.json")):
         found += [each["path"] for each in json.loads(path.read_text())]
     return sorted(found)
 
@@ -62,7 +64,7 @@ def test_targets_of_any_kind_and_name(workspace: Workspace) -> None:
     write(workspace, "elsewhere/chosen.py", WRONG)
     write(workspace, "broken/broken.py", "def f(:\n")
     write(workspace, "broken/above.py", "import broken.broken\n" + WRONG)
-    for folder, text in {"odd": ODD, "kinds": KINDS, "elsewhere": ELSEWHERE, "broken": BROKEN}.items():
+    for folder, text in FOLDERS.items():
         write(workspace, f"{folder}/BUILD", text)
     done = workspace.run("build", ASPECT, "--keep_going", "//...")
     assert done.returncode == 1, done.stderr

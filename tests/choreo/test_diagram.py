@@ -127,5 +127,7 @@ def test_from_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str])
     printed = capsys.readouterr().out
     assert printed.startswith("```mermaid\n---\ntitle: f\n")
     assert main(["project", "a.py", "--diagram", "-o", "out"]) == 0
-    assert f"```mermaid\n{(folder / 'out' / 'a_f.mmd').read_text()}```\n" == printed
+    mark, _, text = (folder / "out" / "a_f.mmd").read_text().partition("\n")
+    assert mark == "%% f of a.py, drawn by distml"
+    assert f"```mermaid\n{text}```\n" == printed
     assert main(["project", "a.py", "--diagram", "--role", "Ann"]) == 2

@@ -102,6 +102,18 @@ def test_rewriting(command: str, layout: str, places: tuple[Path, Path], capsys:
         assert len(lines) == 1, lines
 
 
+def made_before(arguments: list[str], path: Path) -> str:
+    """What an earlier run made at a path, and somebody changed since: `project` replaces nothing else."""
+    elsewhere = path.parent.with_name("before")
+    assert run([str(elsewhere) if each == path.parent.name else each for each in arguments]) == 0
+    text = (elsewhere / path.name).read_text()
+    for each in elsewhere.iterdir():
+        each.unlink()
+    elsewhere.rmdir()
+    first, _, rest = text.partition("\n")
+    return f"{first}\n\n{rest}"
+
+
 @pytest.mark.requires("git", "github_action_toolkit")
 @pytest.mark.parametrize("layout", [*LEADS_ON, *REFUSED, "folder out", "case"])
 @pytest.mark.parametrize("command", MAKES)
@@ -117,13 +129,16 @@ def test_making(command: str, layout: str, places: tuple[Path, Path], capfd: pyt
             (here / Path(name).with_name(Path(name).name.upper())).write_text("there")
         else:
             put(here / name, layout, here / "inner", outer)
+        if layout in LEADS_ON and command.startswith("project"):
+            (here / name).write_text(made_before(arguments, here / name))
     before, outside = seen(here), state(outer)
+    old = (here / name).read_text() if layout in LEADS_ON else ""
     code = run(arguments)
     said = capfd.readouterr()
     assert state(outer) == outside
     if layout in LEADS_ON:
         assert code == 0
-        assert (here / name).read_text() == (here / "inner" / f"other-{Path(name).name}").read_text() != "old"
+        assert (here / name).read_text() == (here / "inner" / f"other-{Path(name).name}").read_text() != old
     else:
         assert code == 2
         assert seen(here) == before

@@ -22,6 +22,7 @@ ALLOWED = {
     "autofix/compute.py": "the files of a commit, in a temporary folder",
     "action/run.py": "the folder of a patch, among the runner's temporary ones",
     "action/toolkit.py": "the runner's own files, named by its variables",
+    "server/pages.py": "the folder of the pages of rules, in the cache",
     "smoke/folder.py": "the copy of a script's folder, which runs",
     "smoke/notes.py": "a sign to processes that run, in a temporary folder",
     "smoke/run.py": "temporary folders of a run",

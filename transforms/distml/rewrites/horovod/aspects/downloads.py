@@ -151,12 +151,16 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     """Whether a call fetches or writes what is missing, and what all processes of a machine go on to read."""
     program = plan.program
     statement = program.statement(call)
-    if start_of(plan) == "session" or not _if_missing(statement, program) or during_training(statement, plan):
+    names = program.names(call.func)
+    fetches = not names.isdisjoint(_FETCHES)
+    path = argument(call, 0, "path") if any(map(_TOKENS.fullmatch, names)) else written(call, program)
+    # What the call itself says comes first: the other questions go through the program.
+    if start_of(plan) == "session" or not (fetches or path) or not _if_missing(statement, program):
         return False
-    if program.names(call.func) & _FETCHES:
+    if during_training(statement, plan):
+        return False
+    if fetches:
         return True
-    tokens = any(map(_TOKENS.fullmatch, program.names(call.func)))
-    path = argument(call, 0, "path") if tokens else written(call, program)
     if path is None or private(call, program):
         return False
     parts = (each for each in program.sources(path) if isinstance(each, ast.Name | ast.Attribute))
