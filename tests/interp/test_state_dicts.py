@@ -101,7 +101,7 @@ def test_a_tensor_that_is_computed_from_others_is_not_in_the_state_dict(module: 
             findings = [each.code for each in errors_of(text)]
             assert findings in ([], ["SHP305"]), text
             assert refused(text) or not findings, text
-            if source == target == plain or "remove" in module and size == 6:
+            if source == target == plain or ("remove" in module and size == 6):
                 assert bool(findings) is (size == 6), text
 
 
