@@ -13,6 +13,7 @@ from distml.rewrites.horovod.flows.pytorch.devices import Devices
 from distml.rewrites.horovod.flows.pytorch.gradients import Gradients
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
+from distml.rewrites.horovod.flows.pytorch.means import Means
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.parallel import Parallel, place_of
 from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
@@ -93,6 +94,7 @@ def _plan(study: Study, plan: Plan) -> None:
         seeds.by_rank(each, shard == "steps")
     if not parallel or single.several:
         Statistics(study, plan, spelling, optimizers).alike(sharded)
+    Means(study, plan, spelling).average(sharded | (study.shortened if shard == "auto" else set()))
     Decisions(study, plan, spelling).agree()
     Devices(study, plan).own()
 

@@ -1,6 +1,8 @@
-"""What decides whether ranks go on together: conditions on losses, scores and times are those of rank 0 on every rank.
+"""What decides whether ranks go on together: conditions on losses, scores and times come out alike on every rank.
 
-A rank that stops, skips a step or loads other weights on its own leaves the others waiting, or with other weights.
+A rank that stops, skips a step or loads other weights on its own leaves the others waiting, or with other weights. What one
+of them must leave, all leave: none goes past the end of its own game, or makes a step of a loss that is not finite. What is
+no end is decided by rank 0.
 """
 
 from __future__ import annotations
@@ -19,6 +21,11 @@ _AGREED = Note(
     "decided on rank 0 for all ranks",
     "ranks see different data: a rank that stops or skips alone deadlocks the others",
     "agree-on-decisions",
+)
+_TOGETHER = Note(
+    "left by all ranks when one leaves",
+    "ranks see different data: one that leaves alone deadlocks the others, and none may go past its own end",
+    "leave-together",
 )
 _MEAN = Note(
     "metric averaged over all ranks",
@@ -65,12 +72,30 @@ class Decisions:
         for unit in self.program.units.values():
             for node in ast.walk(unit.tree):
                 if isinstance(node, ast.If | ast.While) and self._matters(node) and not self.uniform.holds(node.test):
-                    self.plan.patch(node).wrap(node.test, self.spelling.agreed(node.test), _AGREED)
+                    self._agree(node)
         for call in self.program.calls:
             if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and call.args:
                 if any(_PLATEAU.fullmatch(name) for name in self.program.names(call.func.value)):
                     if not self.uniform.holds(call.args[0]):
                         self.plan.patch(call).wrap(call.args[0], self.spelling.mean(call.args[0]), _MEAN)
+
+    def _agree(self, node: ast.If | ast.While) -> None:
+        """Ask for one decision of all ranks, by what is left where it holds, or where it does not."""
+        patch, test = self.plan.patch(node), node.test
+        ends = [self._ends(block) for block in (node.body, node.orelse)]
+        if isinstance(node, ast.If) and ends == [True, False]:
+            patch.wrap(test, self.spelling.any_rank(test), _TOGETHER)
+        elif isinstance(node, ast.If) and ends[0] == ends[1]:
+            patch.wrap(test, self.spelling.agreed(test), _AGREED)
+        elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            patch.wrap(test.operand, self.spelling.any_rank(test.operand), _TOGETHER)
+        else:
+            patch.wrap(test, self.spelling.all_ranks(test), _TOGETHER)
+
+    def _ends(self, block: list[ast.stmt]) -> bool:
+        """Whether a block leaves a turn or a training loop, whatever else it decides."""
+        nodes = [each.value if isinstance(each, ast.Expr) else each for each in block]
+        return any(self._leaves(each) for each in nodes)
 
     def _matters(self, node: ast.If | ast.While) -> bool:
         """Whether ranks would part if they decided differently."""

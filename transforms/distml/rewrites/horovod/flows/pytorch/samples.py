@@ -71,7 +71,7 @@ class Samples:
 
     def _divisors(self, loop: ast.AST) -> Iterator[ast.expr]:
         """What is divided by where a loop stands, under what it adds up."""
-        sums = {ast.unparse(each.target) for each in ast.walk(loop) if isinstance(each, ast.AugAssign)}
+        sums = {ast.unparse(each) for each in _added_up(loop)}
         for node in ast.walk(owner_of(loop, self.program)):
             right, left = _divisor(node), node.left if isinstance(node, ast.BinOp) else getattr(node, "target", None)
             if right is not None and left is not None and any(ast.unparse(each) in sums for each in _names(left)):
@@ -129,7 +129,16 @@ def _divisor(node: ast.AST) -> ast.expr | None:
 
 
 def _names(node: ast.AST) -> Iterator[ast.AST]:
-    return (each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+    return (each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute | ast.Subscript))
+
+
+def _added_up(loop: ast.AST) -> Iterator[ast.expr]:
+    """What a loop adds to: sums and lists."""
+    for each in ast.walk(loop):
+        if isinstance(each, ast.AugAssign):
+            yield each.target
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "append":
+            yield each.func.value
 
 
 def _taken(node: ast.expr, key: str) -> bool:

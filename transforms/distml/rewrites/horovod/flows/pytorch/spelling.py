@@ -14,14 +14,28 @@ def {name}(value):
     {dist}.broadcast_object_list(values, src=0)
     return values[0]
 '''
+_ANY = '''
+
+def {name}(value):
+    """Whether something is so on any rank."""
+    found = {torch}.tensor(float(bool(value)), device="cuda" if {torch}.cuda.is_available() else "cpu")
+    {dist}.all_reduce(found, op={dist}.ReduceOp.MAX)
+    return found.item() > 0
+'''
 _MEAN = '''
 
 def {name}(value):
-    """The mean over all ranks."""
-    total = {torch}.as_tensor(float(value), device="cuda" if {torch}.cuda.is_available() else "cpu")
-    {dist}.all_reduce(total)
-    return total.item() / {dist}.get_world_size()
+    """The mean over all ranks, of a number, a tensor, or of each number in a list."""
+    kept = [float(each) for each in value] if isinstance(value, list) else value
+    kept = kept.detach() if {torch}.is_tensor(kept) else kept
+    device = "cuda" if {torch}.cuda.is_available() else "cpu"
+    total = {torch}.as_tensor(kept, dtype={torch}.float64, device=device).clone()
+    {reduce}
+    if isinstance(value, list):
+        return [each.new_tensor(mean) if {torch}.is_tensor(each) else mean for each, mean in zip(value, total.tolist())]
+    return total.to(value.device) if {torch}.is_tensor(value) else total.tolist()
 '''
+_REDUCED = ("total = {dist}.allreduce(total)", "{dist}.all_reduce(total)\n    total /= {dist}.get_world_size()")
 _AVERAGE = '''
 
 def {name}(optimizer):
@@ -60,6 +74,18 @@ class Spelling:
         """A template: what rank 0 finds an expression to be."""
         return self.first(node, "{}" if isinstance(node, ast.Compare) or _negated(node) else "bool({})")
 
+    def any_rank(self, node: ast.expr) -> str:
+        """A template: whether an expression holds on any rank."""
+        if self.ddp:
+            return f"{self._function(node, 'any_rank', _ANY)}({{}})"
+        return f"any({self.plan.world(node).module}.allgather_object(bool({{}})))"
+
+    def all_ranks(self, node: ast.expr) -> str:
+        """A template: whether an expression holds on all ranks."""
+        if self.ddp:
+            return f"not {self._function(node, 'any_rank', _ANY)}(not ({{}}))"
+        return f"all({self.plan.world(node).module}.allgather_object(bool({{}})))"
+
     def first(self, node: ast.AST, code: str) -> str:
         """What an expression, given as text, is on rank 0."""
         world = self.plan.world(node)
@@ -69,10 +95,11 @@ class Spelling:
 
     def mean(self, node: ast.expr) -> str:
         """A template: a number's mean over all ranks."""
-        world = self.plan.world(node)
-        if self.ddp:
-            return f"{self._function(node, 'mean_of_ranks', _MEAN)}({{}})"
-        return f"{world.module}.allreduce({world.torch}.as_tensor({{}}, dtype={world.torch}.float64)).item()"
+        return self.mean_of(node, "{}")
+
+    def mean_of(self, node: ast.AST, code: str) -> str:
+        """The mean over all ranks of numbers, given as text."""
+        return f"{self._function(node, 'mean_of_ranks', _MEAN)}({code})"
 
     def averaged(self, node: ast.AST, optimizer: str) -> str:
         """Statements: the gradients of an optimizer become their means over all ranks."""
@@ -120,10 +147,9 @@ class Spelling:
         if key not in self._functions:
             world = self.plan.world(node)
             self._functions[key] = self.plan.patch(unit.tree).free(name)
-            made = code.format(name=self._functions[key], dist=world.module, torch=world.torch)
-            behind_start(
-                self.plan, unit, made, Note("what the ranks agree on", "torch.distributed has no such function")
-            )
+            reduce = _REDUCED[self.ddp].format(dist=world.module)
+            made = code.format(name=self._functions[key], dist=world.module, torch=world.torch, reduce=reduce)
+            behind_start(self.plan, unit, made, Note("what the ranks agree on", "the back end has no such function"))
         return self._functions[key]
 
 

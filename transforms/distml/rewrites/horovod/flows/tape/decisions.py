@@ -1,6 +1,7 @@
-"""Decisions that end training or change its rate, made by rank 0 for all.
+"""Decisions that end training or change its rate, made for all ranks alike.
 
-Each rank sees the loss of its own batches. If each decides by that, one leaves the loop while the others wait for it.
+Each rank sees the loss of its own batches. If each decides by that, one leaves the loop while the others wait for it. What one
+of them must leave, all leave, so that none goes past the end of its own game; what is no end is decided by rank 0.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ _NOTE = Note(
     "decided on rank 0 for all ranks",
     "each rank sees the loss of its own batches; a rank that leaves the loop alone deadlocks the others",
     "same-decisions",
+)
+_TOGETHER = Note(
+    "left by all ranks when one leaves",
+    "each rank sees the loss of its own batches; a rank that leaves the loop alone deadlocks the others",
+    "leave-together",
 )
 _ENDS = frozenset({"exit", "_exit", "quit"})
 
@@ -40,10 +46,26 @@ def _loop(plan: Plan, turn: Turn, uniform: Uniform) -> None:
     if not isinstance(node, ast.For | ast.While) or is_traced(plan.program, plan.program.function(node)):
         return
     if isinstance(node, ast.While) and not uniform.holds(node.test):
-        _decide(plan, node.test)
+        _end(plan, node.test, going=True)
     for inner in ast.walk(node):
         if isinstance(inner, ast.If) and _leaves(inner, node, plan.program) and not uniform.holds(inner.test):
-            _decide(plan, inner.test)
+            if any(_leaves_directly(each, plan.program) for each in inner.body):
+                _end(plan, inner.test, going=False)
+            else:
+                _decide(plan, inner.test)
+
+
+def _end(plan: Plan, test: ast.expr, *, going: bool) -> None:
+    """All ranks go on while all of them would, or leave when one would."""
+    every = "all" if going else "any"
+    code = f"{every}({plan.world(test).module}.allgather_object(bool({{}})))"
+    plan.patch(test).wrap(test, code, _TOGETHER)
+
+
+def _leaves_directly(node: ast.stmt, program: Program) -> bool:
+    """Whether a statement leaves, whatever else is decided."""
+    ends = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called(node.value, program) in _ENDS
+    return ends or isinstance(node, ast.Break | ast.Return)
 
 
 def _decide(plan: Plan, test: ast.expr) -> None:

@@ -1,0 +1,266 @@
+"""What a program prints of its losses is of all the data, on however many ranks: the numbers are those of one process.
+
+The rates are so small that weights stay what they were: then a mean over an epoch does not depend on the order of samples. All
+programs of the table run in two processes that are started once.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from horovod.torch.programs import outcome
+
+pytestmark = pytest.mark.requires("torch")
+
+HEAD = """\
+import math
+from collections import defaultdict
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
+
+torch.manual_seed(3)
+x = torch.randn(64, 4)
+y = torch.arange(64.0).reshape(64, 1) / 16 - 2
+data = TensorDataset(x, y)
+loader = {loader}
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-12)
+
+
+class Meter:
+    def __init__(self):
+        self.total, self.count, self.average = 0.0, 0, 0.0
+
+    def update(self, value, n=1):
+        self.total += value * n
+        self.count += n
+        self.average = self.total / self.count
+
+    @property
+    def mean(self):
+        return self.total / self.count
+
+
+class Listed:
+    def __init__(self):
+        self.values = []
+
+    def add(self, value):
+        self.values.append(value)
+
+    def mean(self):
+        return sum(self.values) / len(self.values)
+
+"""
+STEP = """\
+{0}optimizer.zero_grad()
+{0}out = model(a)
+{0}loss = nn.functional.mse_loss(out, b)
+{0}loss.backward()
+{0}optimizer.step()
+"""
+LOADERS = {
+    "shuffled": "DataLoader(data, batch_size=8, shuffle=True)",
+    "in order": "DataLoader(data, batch_size=8)",
+    "batches of a sampler": "DataLoader(data, batch_sampler=BatchSampler(RandomSampler(data), 8, True))",
+}
+SUMS = {
+    "by batches": ("total = 0", "total += loss.item()", "print(total / len(loader))"),
+    "by turns": ("total, i = 0.0, 0", "i += 1; total += float(loss.detach())", "print(total / i)"),
+    "by samples": (
+        "total = seen = 0.0",
+        "total += loss.item() * a.size(0); seen += a.size(0)",
+        "print(f'{total / seen:.6f}')",
+    ),
+    "of the data": ("total = 0.0", "total += loss.item() * len(a)", "print(total / len(loader.dataset))"),
+    "of hits": (
+        "right, seen = 0, 0",
+        "right += ((out > 0) == (b > 0)).sum().item(); seen += b.shape[0]",
+        "print('accuracy', 100.0 * right / seen)",
+    ),
+    "a tensor": ("total = torch.zeros(1)", "total += loss.detach()", "print((total / len(loader)).item())"),
+    "with a graph": ("total = 0.0", "total += loss", "print(total.item() / len(loader))"),
+    "a list": ("losses = []", "losses.append(loss.item())", "print(sum(losses) / len(losses), np.mean(losses))"),
+    "a list and turns": ("losses = []", "losses.append(loss.item())", "print(sum(losses) / len(loader))"),
+    "tensors in a list": ("losses = []", "losses.append(loss.detach())", "print(torch.stack(losses).mean().item())"),
+    "by name": (
+        "value, total = 0.0, 0.0",
+        "value = loss.item(); total += value",
+        "print(math.exp(total / 9 / len(loader)))",
+    ),
+    "in a dict": ("stats = defaultdict(float)", "stats['loss'] += loss.item()", "print(stats['loss'] / len(loader))"),
+    "in another dict": (
+        "stats = {'n': 0, 'loss': 0.0}",
+        "stats['loss'] += loss.item()",
+        "print(stats['loss'] / len(loader))",
+    ),
+    "a meter": ("meter = Meter()", "meter.update(loss.item(), len(a))", "print(meter.mean)"),
+    "a meter that divides": ("meter = Meter()", "meter.update(loss.item(), len(a))", "print(meter.average)"),
+    "a meter with a list": ("meter = Listed()", "meter.add(loss.item())", "print(meter.mean())"),
+    "meters in a dict": (
+        "meters = {'loss': Meter()}",
+        "meters['loss'].update(loss.item(), a.size(0))",
+        "print(meters['loss'].mean)",
+    ),
+    "decided": (
+        "total = 0.0",
+        "total += loss.item()",
+        "best = min(9.0, total / len(loader))\n    if best < 9:\n        print(best)",
+    ),
+}
+FORMS = {
+    "in a script": "for epoch in range(2):\n    {begin}\n    for a, b in loader:\n{step}        {turn}\n    {end}\n",
+    "in a function": "def train(loader):\n    {begin}\n    for a, b in loader:\n{step}        {turn}\n    {end}\n\n"
+    "for epoch in range(2):\n    train(loader)\n",
+    "counted": "for epoch in range(2):\n    {begin}\n    for i, (a, b) in enumerate(loader, 1):\n{step}"
+    "        {turn}\n    {end}\n",
+}
+OTHERS = {
+    "of a trainer": """
+class Trainer:
+    def __init__(self):
+        self.total = 0.0
+
+    def epoch(self):
+        self.total = 0.0
+        for a, b in loader:
+{step}            self.total += loss.item()
+        return self.total / len(loader)
+
+trainer = Trainer()
+for epoch in range(2):
+    print(trainer.epoch())
+    print(trainer.total / len(loader))
+""",
+    "of a function for both": """
+def run(batches, train):
+    total, n = 0.0, 0
+    for a, b in batches:
+        loss = nn.functional.mse_loss(model(a), b)
+        if train:
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        total += loss.item() * len(a)
+        n += len(a)
+    return total / n
+
+held = DataLoader(TensorDataset(x[:24], y[:24]), batch_size=8)
+for epoch in range(2):
+    one = run(loader, True)
+    other = run(held, False)
+    print(one, other)
+""",
+    "kept over the epochs": """
+history = []
+for epoch in range(2):
+    for a, b in loader:
+{step}        history.append(loss.item())
+print(sum(history) / len(history))
+""",
+    "over all epochs": """
+total = 0.0
+for epoch in range(2):
+    for a, b in loader:
+{step}        total += loss.item()
+    print(total / (epoch + 1) / len(loader))
+""",
+}
+TOLD = """
+for epoch in range(2):
+    running, last = 0.0, 0.0
+    for i, (a, b) in enumerate(loader):
+{step}        running += loss.item()
+        if i == len(loader) - 1:
+            print(running / len(loader))
+            last = running / (i + 1)
+            running = 0.0
+    print(last)
+"""
+
+
+def programs() -> Iterator[tuple[str, str]]:
+    """Each with the words that tell it apart."""
+    kinds = list(FORMS)
+    for number, (name, (begin, turn, end)) in enumerate(SUMS.items()):
+        for kind in (kinds[number % 3], kinds[(number + 1) % 3]):
+            if kind == "counted" and "i += 1" in turn:
+                continue
+            text = FORMS[kind].format(begin=begin, turn=turn, end=end, step=STEP.format(" " * 8))
+            where = list(LOADERS)[number % 3 if ".dataset" not in end else 0]
+            yield f"{name} {kind}, {where}", HEAD.format(loader=LOADERS[where]) + text
+    for name, text in OTHERS.items():
+        depth = 12 if "class" in text else 8
+        yield name, HEAD.format(loader=LOADERS["shuffled"]) + text.format(step=STEP.format(" " * depth))
+    yield "told in between", HEAD.format(loader=LOADERS["shuffled"]) + TOLD.format(step=STEP.format(" " * 8))
+
+
+DRIVER = """
+import contextlib, io, json, os, sys
+import torch, torch.distributed as dist, torch.distributed.nn
+dist.init_process_group("gloo")
+end = dist.destroy_process_group
+dist.init_process_group = dist.destroy_process_group = lambda *_, **__: None
+found = {}
+for name, text in json.load(open(sys.argv[1])).items():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(text, name, "exec"), {"__name__": "__main__"})
+    found[name] = out.getvalue()
+if dist.get_rank() == 0:
+    with open(sys.argv[2], "w") as told:
+        json.dump(found, told)
+end()
+os._exit(0)  # forty process groups that were kept may abort at the end
+"""
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
+    """The numbers that rank 0 of two prints in each program."""
+    folder = tmp_path_factory.mktemp("means")
+    texts = {}
+    for name, text in programs():
+        found = outcome(text, "ddp")
+        assert not found.plan.refusals
+        (file,) = found.files.values()
+        texts[name] = file.source
+    (folder / "texts.json").write_text(json.dumps(texts))
+    (folder / "driver.py").write_text(DRIVER)
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    given = [str(folder / each) for each in ("driver.py", "texts.json", "found.json")]
+    done = subprocess.run(
+        [sys.executable, *launch, *given], capture_output=True, text=True, timeout=300, check=False, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return {name: numbers(text) for name, text in json.loads((folder / "found.json").read_text()).items()}
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers in a text."""
+    found = []
+    for word in text.split():
+        try:
+            found.append(float(ast.literal_eval(word)))
+        except (ValueError, SyntaxError):
+            continue
+    return found
+
+
+@pytest.mark.parametrize(("name", "text"), [pytest.param(*each, id=each[0]) for each in programs()])
+def test_what_is_printed_is_of_all_the_data(
+    name: str, text: str, printed: dict[str, list[float]], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    exec(compile(text, "script.py", "exec"), {"__name__": "__main__"})  # the text is made here
+    alone = numbers(capsys.readouterr().out)
+    assert len(alone) >= 1
+    assert printed[name] == pytest.approx(alone, rel=1e-4)

@@ -1,0 +1,251 @@
+"""Sums over the data of training: what a rank adds up in a pass over its part becomes the mean over all ranks.
+
+What is printed, compared and kept after the pass is then what one process would have found, and the same on every rank.
+Means are linear: a sum may become one at any time, also before the pass ends, and more than once.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
+from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import SCOPES, owner_of
+from distml.training.callsites import called
+from distml.training.values import BoxMethod, Callable, Instance
+
+_MEAN = Note(
+    "mean over all ranks",
+    "a rank adds up what its own part of the data gives; what is printed, compared and kept is of all the data",
+    "mean-of-sums",
+)
+_WHOLE = re.compile(r":[^{}]*d\}")
+_PLACES = ast.Name | ast.Attribute | ast.Subscript
+
+
+class Means:
+    """Plans where sums of ranks become means."""
+
+    def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
+        self.study, self.plan, self.spelling, self.program = study, plan, spelling, study.program
+        self.uniform = Uniform(study.program, study.dealt, study.environment)
+
+    def average(self, loops: set[ast.AST]) -> None:
+        """Behind each of the loops over divided data, and where it tells in between how far it is."""
+        for loop in sorted((each for each in loops if isinstance(each, ast.For)), key=lambda each: each.lineno):
+            if self.program.unit(loop).source.location in self.plan.editable:
+                for place, whole in dict(self._sums(loop)).items():
+                    self._between(loop, place, whole)
+                    if self._read_outside(loop, place):
+                        self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
+
+    def _code(self, node: ast.AST, place: str, whole: bool) -> str:
+        return f"{place}{'[:]' if whole else ''} = {self.spelling.mean_of(node, place)}"
+
+    # What is added up
+
+    def _sums(self, loop: ast.For) -> Iterator[tuple[str, bool]]:
+        """What a loop adds up of its data, as it is called there, and whether it is a list."""
+        for node in _own(loop):
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
+                if self._fixed(node.target, loop) and self._is_sum(node):
+                    yield ast.unparse(node.target), False
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                held = node.func.value
+                if isinstance(held, _PLACES) and self._fixed(held, loop):
+                    yield from self._collected(node, ast.unparse(held), loop)
+
+    def _is_sum(self, node: ast.AugAssign) -> bool:
+        """Whether numbers that differ between ranks are added to what began as a number."""
+        if self.uniform.holds(node.value) or (isinstance(node.target, ast.Name) and self._shown_whole(node.target)):
+            return False
+        return self._begins_as_number(node.target) or self._number(node.value)
+
+    def _collected(self, call: ast.Call, held: str, loop: ast.For) -> Iterator[tuple[str, bool]]:
+        """Lists that get a number each turn, and objects of the program that add up what a method of theirs is given."""
+        assert isinstance(call.func, ast.Attribute)
+        appended = any(isinstance(v, BoxMethod) for v in self.program.of(call.func)) and call.func.attr == "append"
+        if appended and len(call.args) == 1 and self._each_turn(call, loop) and self._number(call.args[0]):
+            yield held, True
+        if any(isinstance(value, Instance) for value in self.program.of(call.func.value)):
+            for value in self.program.of(call.func):
+                if isinstance(value, Callable) and isinstance(value.node, ast.FunctionDef):
+                    yield from ((f"{held}.{name}", whole) for name, whole in self._kept(value.node))
+
+    def _kept(self, method: ast.FunctionDef) -> Iterator[tuple[str, bool]]:
+        """The attributes in which a method adds up numbers, and those that it computes of them."""
+        own = method.args.args[0].arg if method.args.args else ""
+        sums: set[str] = set()
+        for node in _own(method):
+            if isinstance(node, ast.AugAssign) and _attribute(node.target, own) and self._is_sum(node):
+                sums.add(ast.unparse(node.target))
+                yield ast.unparse(node.target).partition(".")[2], False
+            elif isinstance(node, ast.Assign) and _attribute(node.targets[0], own):
+                if sums & {ast.unparse(each) for each in ast.walk(node.value) if isinstance(each, ast.Attribute)}:
+                    yield ast.unparse(node.targets[0]).partition(".")[2], False
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+                held = node.func.value
+                if _attribute(held, own) and self._given_number(node, method):
+                    yield ast.unparse(held).partition(".")[2], True
+
+    def _given_number(self, append: ast.Call, method: ast.FunctionDef) -> bool:
+        """Whether what a method appends is a number that each call gives it."""
+        given = append.args[0] if len(append.args) == 1 else None
+        names = [each.arg for each in method.args.args]
+        if (
+            not isinstance(given, ast.Name)
+            or given.id not in names
+            or not isinstance(self.program.parent(self.program.parent(append) or append), ast.FunctionDef)
+        ):
+            return given is not None and self._number(given)
+        at = names.index(given.id) - 1
+        calls = self.study.callers.get(method, [])
+        return bool(calls) and all(len(call.args) > at and self._number(call.args[at]) for call in calls)
+
+    def _begins_as_number(self, target: ast.expr) -> bool:
+        """Whether what is added to was set to a number, or to a tensor of zeros, before."""
+        return any(_is_zero(value) for value in self._set(target))
+
+    def _set(self, target: ast.expr) -> Iterator[ast.expr]:
+        """What is stored, by simple statements, where a target is found in the same module."""
+        key = target.attr if isinstance(target, ast.Attribute) else ast.unparse(target)
+        whole: ast.AST = owner_of(target, self.program)
+        if not isinstance(target, ast.Name):
+            whole = self.program.unit(target).tree
+        for node in ast.walk(whole):
+            for each in node.targets if isinstance(node, ast.Assign) else ():
+                for place, value in _pairs(each, node.value) if isinstance(node, ast.Assign) else ():
+                    if key == (place.attr if isinstance(place, ast.Attribute) else ast.unparse(place)):
+                        yield value
+
+    def _number(self, node: ast.expr) -> bool:
+        """Whether something is a number that the data gives: taken out of a tensor, computed of such, or the loss itself."""
+        if self.uniform.holds(node):
+            return False
+        if isinstance(node, ast.BinOp):
+            return self._number(node.left) or self._number(node.right)
+        if isinstance(node, ast.Call):
+            name = called(node, self.program)
+            if name in ("item", "float") and not any(each in ast.unparse(node) for each in ("argmax(", ".max(")):
+                return True
+            inner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            return name in ("detach", "cpu", "clone", "numpy") and inner is not None and self._number(inner)
+        if isinstance(node, ast.Attribute) and node.attr == "data":
+            return self._number(node.value)
+        if isinstance(node, ast.Name):
+            if any(_target(each) == node.id for each in self.study.backwards):
+                return True
+            made = [*self._set(node)]
+            return len(made) == 1 and not isinstance(made[0], ast.Name) and self._number(made[0])
+        return False
+
+    # Where it is told
+
+    def _between(self, loop: ast.For, place: str, whole: bool) -> None:
+        """In front of the first line of a branch in the loop that all ranks take and that reads the sum."""
+        seen: set[ast.AST] = set()
+        for node in _own(loop):
+            if isinstance(node, _PLACES) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == place:
+                statement = self.program.statement(node)
+                branch = self.program.parent(statement)
+                told = isinstance(statement, ast.Expr | ast.Assign) and not self._adds(statement, place)
+                if told and isinstance(branch, ast.If) and branch not in seen and self._all_take(branch, loop):
+                    seen.add(branch)
+                    self.plan.patch(statement).before(statement, self._code(statement, place, whole), _MEAN)
+
+    def _adds(self, statement: ast.stmt, place: str) -> bool:
+        return isinstance(statement, ast.Expr) and ast.unparse(statement).startswith(place + ".")
+
+    def _all_take(self, branch: ast.If, loop: ast.For) -> bool:
+        """Whether a branch of a loop is taken by all ranks in the same turns, and not in each turn."""
+        for above in [branch, *self.program.ancestors(branch)]:
+            if above is loop:
+                return True
+            if not isinstance(above, ast.If) or not self.uniform.holds(above.test):
+                return False
+        return False
+
+    def _read_outside(self, loop: ast.For, place: str) -> bool:
+        """Whether what a loop adds up is read elsewhere, or may be: attributes and what several functions share."""
+        first = re.split(r"[.\[]", place)[0]
+        inside = {id(each) for each in ast.walk(loop)}
+        owner = owner_of(loop, self.program)
+        loads = (
+            each
+            for each in ast.walk(owner)
+            if isinstance(each, ast.Name) and each.id == first and isinstance(each.ctx, ast.Load)
+        )
+        local = any(
+            isinstance(each, ast.Name) and each.id == first and isinstance(each.ctx, ast.Store)
+            for each in ast.walk(owner)
+        )
+        return not local or any(id(each) not in inside for each in loads)
+
+    def _fixed(self, place: ast.expr, loop: ast.For) -> bool:
+        """Whether a place is the same in each turn of a loop: its names and keys are not set there."""
+        if isinstance(place, ast.Subscript) and not isinstance(place.slice, ast.Constant):
+            return False
+        base = place
+        while isinstance(base, ast.Attribute | ast.Subscript):
+            base = base.value
+        if not isinstance(base, ast.Name):
+            return False
+        stores = [each for each in _own(loop) if isinstance(each, ast.Name) and each.id == base.id]
+        own = [each for each in stores if isinstance(each.ctx, ast.Store)]
+        return all(self._resets(each, place) for each in own)
+
+    def _resets(self, store: ast.Name, place: ast.expr) -> bool:
+        """Whether a store adds to a sum, or sets it back to zero in a branch."""
+        statement = self.program.statement(store)
+        if isinstance(statement, ast.AugAssign):
+            return True
+        return isinstance(self.program.parent(statement), ast.If) and isinstance(place, ast.Name)
+
+    def _each_turn(self, call: ast.Call, loop: ast.For) -> bool:
+        """Whether a list gets as many items on every rank."""
+        above = self.program.parent(self.program.statement(call))
+        return above is loop or (isinstance(above, ast.If) and self._all_take(above, loop))
+
+    def _shown_whole(self, name: ast.Name) -> bool:
+        """Whether something is written with a format for whole numbers, which a mean is not."""
+        texts = (each.value for each in ast.walk(owner_of(name, self.program)) if isinstance(each, ast.Constant))
+        formats = (
+            ast.unparse(each) for each in ast.walk(owner_of(name, self.program)) if isinstance(each, ast.FormattedValue)
+        )
+        shown = any(isinstance(each, str) and _WHOLE.search(each) for each in texts)
+        return shown or any(name.id in each and _WHOLE.search(each) for each in formats)
+
+
+def _own(owner: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below one, those of functions in it left out, in the order of the text."""
+    for child in ast.iter_child_nodes(owner):
+        if not isinstance(child, SCOPES):
+            yield child
+            yield from _own(child)
+
+
+def _attribute(node: ast.expr, own: str) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own
+
+
+def _target(backward: ast.Call) -> str:
+    return ast.unparse(backward.func.value) if isinstance(backward.func, ast.Attribute) else ""
+
+
+def _is_zero(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float) and not isinstance(node.value, bool)
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("zeros", "tensor")
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what: `a, b = c, d` are two."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        for one, other in zip(target.elts, value.elts, strict=True):
+            yield from _pairs(one, other)
+    else:
+        yield target, value
