@@ -206,6 +206,7 @@ def libraries(notes: Notes) -> dict[str, ModuleType]:
         init=lambda: None, rank=lambda: notes.rank, size=lambda: notes.size, local_rank=lambda: notes.rank
     )
     hvd.__dict__.update(DistributedGradientTape=wrap, broadcast_variables=broadcast, broadcast_object=decide)
+    hvd.__dict__.update(allgather_object=lambda answer: [decide(answer)])
     package = ModuleType("horovod")
     package.tensorflow = hvd  # type: ignore[attr-defined]
     return {"tensorflow": tf, "tensorflow.keras": keras, "horovod": package, "horovod.tensorflow": hvd}
