@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects.means import Means
+from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.decisions import Decisions
 from distml.rewrites.horovod.flows.pytorch.devices import Devices
 from distml.rewrites.horovod.flows.pytorch.gradients import Gradients
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
-from distml.rewrites.horovod.flows.pytorch.means import Means
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.parallel import Parallel, place_of
 from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
@@ -94,7 +95,9 @@ def _plan(study: Study, plan: Plan) -> None:
         seeds.by_rank(each, shard == "steps")
     if not parallel or single.several:
         Statistics(study, plan, spelling, optimizers).alike(sharded)
-    Means(study, plan, spelling).average(sharded | (study.shortened if shard == "auto" else set()))
+    uniform = Uniform(study.program, study.dealt, study.environment)
+    losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
+    Means(plan, uniform, spelling.mean_of, losses).average(study.shortened if shard == "auto" else sharded)
     Decisions(study, plan, spelling).agree()
     Devices(study, plan).own()
 

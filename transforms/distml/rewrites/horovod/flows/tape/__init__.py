@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 
 from distml.rewrites.horovod.aspects import rates, reloads
-from distml.rewrites.horovod.flows.tape import broadcast, data, decisions, gradients, optimizers
+from distml.rewrites.horovod.flows.tape import broadcast, data, decisions, gradients, means, optimizers
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
 from distml.training.around import owner_of
@@ -35,6 +35,7 @@ class TapeFlow:
         _raise_rates([update for update in group if update not in whole], plan)
         _same_data(whole, plan)
         broadcast.broadcast(plan, group)
+        means.average(plan, [update for update in group if update not in whole])
         decisions.agree(plan, group)
         plan.once(reloads.saved)
         plan.once(reloads.wait)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable as Function
+from collections.abc import Collection, Iterator
 
 from distml.rewrites.horovod.aspects.uniform import Uniform
-from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
-from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import SCOPES, owner_of
+from distml.training.callers import callers, run_by
 from distml.training.callsites import called
 from distml.training.values import BoxMethod, Callable, Instance
 
@@ -24,15 +24,18 @@ _MEAN = Note(
     "mean-of-sums",
 )
 _WHOLE = re.compile(r":[^{}]*d\}")
+Mean = Function[[ast.AST, str], str]
+"""How a file says the mean over all ranks of a number, a tensor or a list, given as text."""
 _PLACES = ast.Name | ast.Attribute | ast.Subscript
 
 
 class Means:
     """Plans where sums of ranks become means."""
 
-    def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
-        self.study, self.plan, self.spelling, self.program = study, plan, spelling, study.program
-        self.uniform = Uniform(study.program, study.dealt, study.environment)
+    def __init__(self, plan: Plan, uniform: Uniform, mean: Mean, losses: Collection[str]) -> None:
+        self.plan, self.program, self.uniform, self.mean = plan, plan.program, uniform, mean
+        self.losses = losses
+        """The names of what gradients are taken of."""
 
     def average(self, loops: set[ast.AST]) -> None:
         """Behind each of the loops over divided data, and where it tells in between how far it is."""
@@ -44,7 +47,7 @@ class Means:
                         self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
 
     def _code(self, node: ast.AST, place: str, whole: bool) -> str:
-        return f"{place}{'[:]' if whole else ''} = {self.spelling.mean_of(node, place)}"
+        return f"{place}{'[:]' if whole else ''} = {self.mean(node, place)}"
 
     # What is added up
 
@@ -103,7 +106,7 @@ class Means:
         ):
             return given is not None and self._number(given)
         at = names.index(given.id) - 1
-        calls = self.study.callers.get(method, [])
+        calls = callers(self.program).get(method, [])
         return bool(calls) and all(len(call.args) > at and self._number(call.args[at]) for call in calls)
 
     def _begins_as_number(self, target: ast.expr) -> bool:
@@ -122,22 +125,30 @@ class Means:
                     if key == (place.attr if isinstance(place, ast.Attribute) else ast.unparse(place)):
                         yield value
 
-    def _number(self, node: ast.expr) -> bool:
+    def _gives_number(self, function: ast.FunctionDef) -> bool:
+        """Whether all that a function gives back is a number of its data."""
+        given = [each.value for each in _own(function) if isinstance(each, ast.Return)]
+        return bool(given) and all(each is not None and self._number(each, below=True) for each in given)
+
+    def _number(self, node: ast.expr, *, below: bool = False) -> bool:
         """Whether something is a number that the data gives: taken out of a tensor, computed of such, or the loss itself."""
         if self.uniform.holds(node):
             return False
         if isinstance(node, ast.BinOp):
-            return self._number(node.left) or self._number(node.right)
+            return any(self._number(each, below=below) for each in (node.left, node.right))
         if isinstance(node, ast.Call):
             name = called(node, self.program)
             if name in ("item", "float") and not any(each in ast.unparse(node) for each in ("argmax(", ".max(")):
                 return True
+            own = [each for each in run_by(node, self.program) if isinstance(each, ast.FunctionDef) and not below]
+            if own:
+                return all(self._gives_number(each) for each in own)
             inner = node.func.value if isinstance(node.func, ast.Attribute) else None
             return name in ("detach", "cpu", "clone", "numpy") and inner is not None and self._number(inner)
         if isinstance(node, ast.Attribute) and node.attr == "data":
             return self._number(node.value)
         if isinstance(node, ast.Name):
-            if any(_target(each) == node.id for each in self.study.backwards):
+            if node.id in self.losses:
                 return True
             made = [*self._set(node)]
             return len(made) == 1 and not isinstance(made[0], ast.Name) and self._number(made[0])
@@ -230,10 +241,6 @@ def _own(owner: ast.AST) -> Iterator[ast.AST]:
 
 def _attribute(node: ast.expr, own: str) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own
-
-
-def _target(backward: ast.Call) -> str:
-    return ast.unparse(backward.func.value) if isinstance(backward.func, ast.Attribute) else ""
 
 
 def _is_zero(node: ast.expr) -> bool:

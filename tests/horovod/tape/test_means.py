@@ -1,0 +1,130 @@
+"""What a program prints of its losses and metrics is of all the data: on two ranks as in one process.
+
+Rates are so small that weights stay what they were, and they begin alike everywhere. Real processes of Horovod run all programs.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from horovod.tape.test_ranks import rewritten
+
+from distml.smoke.launch import HOROVODRUN
+
+from smoke.environments import horovod_python
+
+HEAD = """\
+import numpy as np
+import tensorflow as tf
+
+x = np.random.RandomState(0).randn(64, 4).astype("float32")
+y = np.arange(64, dtype="float32").reshape(64, 1) / 16 - 2
+data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(64).batch(8)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones", input_shape=(4,))])
+optimizer = tf.keras.optimizers.SGD(1e-12)
+squares = tf.keras.losses.MeanSquaredError()
+"""
+STEP = """
+{decorator}
+def step(a, b):
+    with tf.GradientTape() as tape:
+        out = model(a, training=True)
+        loss = squares(b, out)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    {told}
+    return loss
+
+
+for epoch in range(2):
+    {begin}
+    for i, (a, b) in enumerate(data):
+        loss = step(a, b)
+        {turn}
+    {end}
+"""
+WAYS = {
+    "a sum of numbers": ("pass", "total, n = 0.0, 0", "total += loss.numpy(); n += 1", "print(total / n)"),
+    "a sum of tensors": ("pass", "total = 0.0", "total += loss", "print((total / (i + 1)).numpy())"),
+    "a list": ("pass", "losses = []", "losses.append(float(loss))", "print(np.mean(losses))"),
+    "a list of tensors": ("pass", "losses = []", "losses.append(loss)", "print(tf.reduce_mean(losses).numpy())"),
+    "what a function gives": (
+        "pass",
+        "losses = []",
+        "losses.append(step(a, b))",
+        "print(float(sum(losses)) / len(losses))",
+    ),
+    "a metric": ("mean(loss)", "mean.reset_states()", "pass", "print(mean.result().numpy())"),
+    "a metric of hits": (
+        "hits.update_state(b > 0, tf.sigmoid(out))",
+        "hits.reset_states()",
+        "pass",
+        "print(float(hits.result()))",
+    ),
+    "a metric in the loop": ("pass", "mean.reset_states()", "mean.update_state(loss)", "print(f'{mean.result():.6f}')"),
+}
+METRICS = "mean, hits = tf.keras.metrics.Mean(), tf.keras.metrics.BinaryAccuracy()\n"
+
+
+def programs() -> Iterator[tuple[str, str]]:
+    """Each with the words that tell it apart."""
+    for number, (name, (told, begin, turn, end)) in enumerate(WAYS.items()):
+        metrics = METRICS if "mean" in told + turn or "hits" in told else ""
+        decorator = "@tf.function" if number % 2 else ""
+        yield name, HEAD + metrics + STEP.format(told=told, begin=begin, turn=turn, end=end, decorator=decorator)
+
+
+DRIVER = """
+import contextlib, io, json, runpy, sys, tempfile
+found = {}
+for name, text in json.load(open(sys.argv[1])).items():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+            script.write(text)
+            script.flush()
+            runpy.run_path(script.name, run_name="__main__")  # what is traced is read from its file
+    found[name] = [float(each) for each in out.getvalue().split()]
+import horovod.tensorflow as hvd
+if not hvd.is_initialized() or hvd.rank() == 0:
+    with open(sys.argv[2], "w") as told:
+        json.dump(found, told)
+"""
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[float]]]:
+    """The numbers that rank 0 of two prints in each program, and those of one process."""
+    folder, python = tmp_path_factory.mktemp("means"), horovod_python("tensorflow")
+    texts = dict(programs())
+    (folder / "driver.py").write_text(DRIVER)
+    (folder / "alone.json").write_text(json.dumps(texts))
+    (folder / "ranks.json").write_text(json.dumps({name: rewritten(text) for name, text in texts.items()}))
+    ranks = ["-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2", python, "driver.py"]
+    for kind, command in {"alone": [python, "driver.py"], "ranks": [python, *ranks]}.items():
+        done = subprocess.run(
+            [*command, f"{kind}.json", f"{kind}-found.json"],
+            capture_output=True,
+            text=True,
+            timeout=280,
+            check=False,
+            cwd=folder,
+        )
+        assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    return {kind: _read(folder / f"{kind}-found.json") for kind in ("alone", "ranks")}
+
+
+def _read(path: Path) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = json.loads(path.read_text())
+    return found
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_what_is_printed_is_of_all_the_data(name: str, printed: dict[str, dict[str, list[float]]]) -> None:
+    alone, ranks = printed["alone"][name], printed["ranks"][name]
+    assert len(alone) == 2
+    assert ranks == pytest.approx(alone, rel=1e-4)

@@ -1,0 +1,109 @@
+"""Sums and metrics of a pass over divided data become means over all ranks, behind the pass and where they are told."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.aspects.means import Means
+from distml.rewrites.horovod.aspects.setup import behind_start
+from distml.rewrites.horovod.aspects.spelling import spell
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.flows.tape.broadcast import is_traced
+from distml.rewrites.horovod.flows.tape.turns import ways
+from distml.rewrites.horovod.flows.tape.updates import Update
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callers import run_by
+from distml.training.callsites import called
+from distml.training.program import Program
+
+_MEAN = '''
+
+def {name}(value):
+    """The mean over all ranks, of a number, a tensor, or of each number in a list."""
+    kept = [float(each) for each in value] if isinstance(value, list) else value
+    total = {hvd}.allreduce({tf}.cast(kept, {tf}.float64))
+    if isinstance(value, list):
+        means = total.numpy().tolist()
+        return [{tf}.cast(mean, each.dtype) if {tf}.is_tensor(each) else mean for each, mean in zip(value, means)]
+    return {tf}.cast(total, value.dtype) if {tf}.is_tensor(value) and value.dtype.is_floating else total.numpy()
+'''
+_METRIC = Note(
+    "metric of all ranks",
+    "each rank measures its own part of the data; what a metric adds up is averaged, so that its result is that of all",
+    "average-metric",
+)
+_HELPER = Note("what the ranks agree on", "Horovod has no such function")
+
+
+def average(plan: Plan, group: list[Update]) -> None:
+    """Behind the loops that deal out batches to these updates."""
+    loops = {way.turns[0].node for update in group for way in ways(update.call, plan.program) if way.turns}
+    loops = {each for each in loops if not is_traced(plan.program, plan.program.function(each))}
+    losses = {ast.unparse(each) for update in group for each in _losses(update, plan.program)}
+    Means(plan, Uniform(plan.program, plan.dealt), _Spelling(plan).mean_of, losses).average(loops)
+    for loop in loops:
+        if isinstance(loop, ast.For):
+            for metric in dict.fromkeys(_metrics(loop, plan.program)):
+                module, each = plan.world(loop).module, plan.patch(loop).free("variable")
+                code = f"for {each} in {metric}.variables:\n    {each}.assign({module}.allreduce({each}))"
+                plan.patch(loop).after(loop, code, _METRIC)
+
+
+def _losses(update: Update, program: Program) -> Iterator[ast.expr]:
+    """What gradients of a function's tapes are taken of."""
+    for node in ast.walk(program.function(update.call) or program.unit(update.call).tree):
+        if isinstance(node, ast.Call) and called(node, program) == "gradient" and node.args:
+            yield node.args[0]
+
+
+def _metrics(loop: ast.For, program: Program) -> Iterator[str]:
+    """The metrics that a loop updates, itself or in what it calls, as they are called where it stands."""
+    seen: set[ast.AST] = set()
+    waiting: list[ast.AST] = [*loop.body]
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if isinstance(node, ast.Call):
+                held = node.func
+                if isinstance(held, ast.Attribute) and held.attr == "update_state":
+                    held = held.value
+                if any(each.startswith("keras.metrics.") and each.endswith("()") for each in program.names(held)):
+                    if _same_here(held, loop, program):
+                        yield ast.unparse(held)
+                for function in run_by(node, program):
+                    if function not in seen:
+                        seen.add(function)
+                        waiting.append(function)
+
+
+def _same_here(metric: ast.expr, loop: ast.For, program: Program) -> bool:
+    """Whether a metric is called the same at a loop: a variable of its scope, or an attribute in methods of one class."""
+    if isinstance(metric, ast.Name):
+        return _bound(metric, metric.id, program) is _bound(loop, metric.id, program)
+    one, other = program.function(metric), program.function(loop)
+    if one is other:
+        return True
+    return one is not None and other is not None and program.parent(one) is program.parent(other)
+
+
+def _bound(node: ast.AST, name: str, program: Program) -> ast.AST | None:
+    """The scope to which a name belongs where a node stands."""
+    lexical = program.unit(node).lexical
+    return lexical.owner(name, lexical.scope(node))
+
+
+class _Spelling:
+    """The function that each file needs, put behind its start-up once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def mean_of(self, node: ast.AST, code: str) -> str:
+        """The mean over all ranks of numbers, given as text."""
+        unit = self.plan.program.unit(node)
+        key = (unit.source.location, "mean_of_ranks")
+        if key not in self.plan.spelled:
+            self.plan.spelled[key] = self.plan.patch(unit.tree).free("mean_of_ranks")
+            hvd, tf = self.plan.world(node).module, spell(self.plan, node, "tensorflow", at_start=True)
+            behind_start(self.plan, unit, _MEAN.format(name=self.plan.spelled[key], hvd=hvd, tf=tf), _HELPER)
+        return f"{self.plan.spelled[key]}({code})"
