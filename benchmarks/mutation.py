@@ -238,6 +238,7 @@ def executed(folder: Path, trace: bool, meta: bool) -> dict[str, Any]:
     sys.dont_write_bytecode = True
     os.chdir(folder)
     sys.path.insert(0, str(folder))
+    sys.argv = [DRIVER]
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - the process ends with it
     lines: dict[str, set[int]] = {}
 

@@ -137,6 +137,31 @@ _ORDERED = [
     ),
     ("(2, 4, 4, 3)", "(3, 3, {k}, 5)", "(2, 2), 'SAME'", "(1, 8, 8, {n})", 4),
 ]
+_LIFTED = """import flax.linen as nn
+
+
+class Layer(nn.Module):
+    width: int
+
+    @nn.compact
+    def __call__(self, carry, x, y):
+        wide = jnp.concatenate([carry, x], -1)
+        return nn.Dense(self.width)(wide), (nn.Dense(2)(wide), y)
+
+
+class Many(nn.Module):
+    @nn.compact
+    def __call__(self, carry, xs, y):
+        layer = nn.TRANSFORM
+        return layer(WIDTH)(carry, xs, y)
+
+
+made, _ = Many().init_with_output(jax.random.key(0), jnp.ones(CARRY), jnp.ones((3, 4, 6)), jnp.ones(7))
+leaves = jax.tree.leaves(made)
+leaves[0] + jnp.zeros((4, 5))
+leaves[1] + jnp.zeros(OUT)
+"""
+_SCAN = "scan(Layer, variable_broadcast='params', split_rngs={{'params': False}}, in_axes=({}, nn.broadcast), out_axes=({}, 0))"
 _VECTORIZED = [
     ("lambda m, v: m @ v, signature='(i,j),(j)->(i)'", "jnp.ones((2, 3, 4)), jnp.ones({v})"),
     ("lambda a, b: jnp.sum(a * b), signature='(n),(n)->()'", "jnp.ones((2, 3, 4)), jnp.ones({v})"),
@@ -172,6 +197,29 @@ JAX = [
         for made, given in _VECTORIZED
         for v in ("(4,)", "(2, 4)", "(3, 4)", "(5, 1, 4)", "(3,)", "()")
         for out in ("(2, 3)", "(2, 7)")
+    ),
+    *(
+        _JAX + _LIFTED.replace("TRANSFORM", made).replace("WIDTH", width).replace("CARRY", carry).replace("OUT", out)
+        for made in (_SCAN.format(0, 0), _SCAN.format(0, 1), _SCAN.format(-3, -1))
+        for width, carry in (("5", "(4, 5)"), ("6", "(4, 5)"), ("5", "(3, 5)"))
+        for out in ("(3, 4, 2)", "(4, 3, 2)", "(4, 2, 3)")
+    ),
+    *(
+        _JAX
+        + _LIFTED.replace(
+            "TRANSFORM", f"vmap(Layer, variable_axes={{'params': 0}}, split_rngs={{'params': True}}, {axes})"
+        )
+        .replace("WIDTH", "5")
+        .replace("CARRY", carry)
+        .replace("[0] + jnp.zeros((4, 5))", "[0] + jnp.zeros((3, 4, 5))")
+        .replace("OUT", out)
+        for axes in (
+            "in_axes=(None, 0, None), out_axes=(0, 1)",
+            "in_axes=(0, 0, None), out_axes=0",
+            "in_axes=0, axis_size=3",
+        )
+        for carry in ("(4, 5)", "(3, 4, 5)")
+        for out in ("(3, 4, 2)", "(4, 3, 2)")
     ),
     *(
         _JAX + _TREES.replace("{place}", str(place)).replace("{size}", size)

@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeVar
+
 from distml.ops.call import NONE, ONE, Call
 from distml.ops.python.iterating import as_list, drawn, item_of
 from distml.ops.python.likeness import low_of
 from distml.ops.python.lists import record_of, shuffled
 from distml.ops.python.sequences import range_
 from distml.ops.registry import op
-from distml.values import ListRecord, Num, Prim, Ref, Value
+from distml.values import InstanceRecord, Lib, ListRecord, Num, Prim, Ref, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Rule = TypeVar("_Rule", bound="Callable[..., Any]")
 
 _FLOATS = "random uniform triangular gauss normalvariate lognormvariate expovariate betavariate gammavariate"
 _FLOATS += " paretovariate vonmisesvariate weibullvariate"
 
 
-def _names(*names: str) -> tuple[str, ...]:
-    return tuple(f"{owner}.{name}" for owner in ("random", "random.Random") for name in names)
+_GENERATOR = "random.Random"
 
 
-@op(*_names(*_FLOATS.split()))
+@op(_GENERATOR, "random.SystemRandom")
+def generator(call: Call, seed: Value = NONE) -> Value:
+    """random.Random(seed): a generator of its own: https://docs.python.org/3/library/random.html#random.Random"""
+    return call.world.allocate(InstanceRecord(Lib(_GENERATOR), exact=False))
+
+
+def _drawing(*names: str) -> Callable[[_Rule], _Rule]:
+    """Register an op as functions of the module, which are methods of its hidden generator, and as those of any generator."""
+
+    def register(rule: _Rule) -> _Rule:
+        def method(call: Call, self: Value, /, *args: Value, **named: Value) -> Value:
+            given: Value = rule(call, *args, **named)
+            return given
+
+        method.__module__, method.__doc__ = rule.__module__, rule.__doc__
+        op(*(f"{_GENERATOR}.{name}" for name in names))(method)
+        return op(*(f"random.{name}" for name in names))(rule)
+
+    return register
+
+
+@_drawing(*_FLOATS.split())
 def real(call: Call, *args: Value, **named: Value) -> Value:
     """random.random() and the other distributions: https://docs.python.org/3/library/random.html"""
     return Prim("float")
 
 
-@op(*_names("randint"))
+@_drawing("randint")
 def randint(call: Call, a: Value, b: Value) -> Value:
     """random.randint(a, b): https://docs.python.org/3/library/random.html#random.randint"""
     return Num(call.symbol("randint", low_of(call, a)))
 
 
-@op(*_names("randrange"), "secrets.randbelow")
+@op("secrets.randbelow")
+@_drawing("randrange")
 def randrange(call: Call, start: Value, stop: Value | None = None, step: Value = ONE) -> Value:
     """random.randrange(start, stop, step): https://docs.python.org/3/library/random.html#random.randrange"""
     item = item_of(call, drawn(call, range_(call, start, stop, step)))
@@ -38,20 +66,22 @@ def randrange(call: Call, start: Value, stop: Value | None = None, step: Value =
     return Num(call.symbol("randrange", 0 if stop is None else low))
 
 
-@op(*_names("getrandbits"), "secrets.randbits")
+@op("secrets.randbits")
+@_drawing("getrandbits")
 def getrandbits(call: Call, k: Value, /) -> Value:
     """random.getrandbits(k): https://docs.python.org/3/library/random.html#random.getrandbits"""
     return Num(call.symbol("bits"))
 
 
-@op(*_names("choice"), "secrets.choice")
+@op("secrets.choice")
+@_drawing("choice")
 def choice(call: Call, seq: Value) -> Value:
     """random.choice(seq): https://docs.python.org/3/library/random.html#random.choice"""
     item = item_of(call, drawn(call, seq))
     return call.unknown() if item is None else item
 
 
-@op(*_names("choices"))
+@_drawing("choices")
 def choices(
     call: Call, population: Value, weights: Value = NONE, *, cum_weights: Value = NONE, k: Value = ONE
 ) -> Value:
@@ -59,7 +89,7 @@ def choices(
     return _drawn(call, population, k)
 
 
-@op(*_names("sample"))
+@_drawing("sample")
 def sample(call: Call, population: Value, k: Value, *, counts: Value = NONE) -> Value:
     """random.sample(population, k): https://docs.python.org/3/library/random.html#random.sample"""
     return _drawn(call, population, k)
@@ -70,7 +100,7 @@ def _drawn(call: Call, population: Value, k: Value) -> Value:
     return call.world.allocate(ListRecord(None, item, call.dim(k)))
 
 
-@op(*_names("shuffle"))
+@_drawing("shuffle")
 def shuffle(call: Call, x: Value) -> Value:
     """random.shuffle(x): https://docs.python.org/3/library/random.html#random.shuffle"""
     record = record_of(call, x)
@@ -79,7 +109,7 @@ def shuffle(call: Call, x: Value) -> Value:
     return NONE
 
 
-@op(*_names("seed", "setstate"))
+@_drawing("seed", "setstate")
 def seed(call: Call, *args: Value, **named: Value) -> Value:
     """random.seed(a): https://docs.python.org/3/library/random.html#random.seed"""
     return NONE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import ShapeError
+from distml.ops.python.likeness import either
 from distml.ops.registry import find_op
 from distml.shapes import Dim, Shape
 from distml.values import (
@@ -61,9 +62,36 @@ def item_of(call: Call, dataset: Value) -> Value | None:
 
 
 def one_of(call: Call, items: tuple[Value, ...]) -> Value | None:
-    """Any of the items, None when there are none or too many different ones."""
+    """Any of the items, or where they are many what covers them all; None when there are none."""
     options = tuple(dict.fromkeys(items))
-    return call.any_of(*options) if 0 < len(options) <= MAX_ALTERNATIVES else None
+    if len(options) > MAX_ALTERNATIVES:
+        return _covering(call, options)
+    return call.any_of(*options) if options else None
+
+
+def _covering(call: Call, options: tuple[Value, ...]) -> Value:
+    """What every one of many items is like, part by part."""
+    tuples = [option for option in options if isinstance(option, Tup)]
+    if len(tuples) == len(options) and len({(len(each.items), each.kind, each.fields) for each in tuples}) == 1:
+        columns = zip(*(each.items for each in tuples), strict=True)
+        parts = tuple(_covering(call, tuple(dict.fromkeys(column))) for column in columns)
+        return Tup(parts, tuples[0].kind, tuples[0].fields, tuples[0].cls)
+    lists = [call.world.record(option) if isinstance(option, Ref) else None for option in options]
+    if len(options) > 1 and all(isinstance(record, ListRecord) for record in lists):
+        found = [_elements(call, option) for option in options]
+        known = tuple(dict.fromkeys(item for items in found for item in items or ()))
+        item = _covering(call, known) if known and None not in found else call.unknown("item")
+        lengths = {length_of(call, option) for option in options}
+        return call.world.allocate(ListRecord(None, item, lengths.pop() if len(lengths) == 1 else None))
+    return either(call, options)
+
+
+def _elements(call: Call, value: Value) -> tuple[Value, ...] | None:
+    """What a list holds, each or one for all; None where nothing is known of them."""
+    record = call.world.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, ListRecord) and record.items is None:
+        return None if record.item is None else (record.item,)
+    return call.items(value)
 
 
 def _method(call: Call, dataset: Value, record: InstanceRecord, name: str, *args: Value) -> Value | None:

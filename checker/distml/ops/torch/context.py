@@ -75,14 +75,9 @@ def count(call: Call, *args: Value, **options: Value) -> Value:
 
 @op("torch.device", "torch.load", "torch.jit.load", "torch.finfo", "torch.iinfo", "torch.cuda.get_device_name")
 @op("torch.cuda.get_device_properties", "torch.cuda.Event", "torch.cuda.Stream", "torch.cuda.stream")
-@op("torch.vmap", "torch.get_default_device")
+@op("torch.get_default_device")
 @op("torch.cuda.get_device_capability", "torch.cuda.device", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
-@op(
-    *(
-        f"torch.func.{n}"
-        for n in ("vmap", "grad", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "functional_call", "linearize")
-    )
-)
+@op("torch.func.linearize", "torch.func.functionalize", "torch.func.replace_all_batch_norm_modules_")
 @op(
     "torch.autograd.grad",
     "torch.autograd.functional.jacobian",

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.ops.bindings.flax.layers import Attrs, register
-from distml.ops.bindings.jax.trees import PARAMETERS
 from distml.ops.bindings.signature import arguments
 from distml.ops.call import NONE
 from distml.ops.registry import MANY, attribute, layer, op
+from distml.ops.semantics.trees import PARAMETERS
 from distml.values import Const, DictRecord, Function, InstanceRecord, Lib, Ref, Tup, Value
 
 if TYPE_CHECKING:

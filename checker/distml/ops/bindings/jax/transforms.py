@@ -9,25 +9,29 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.jax.trees import leaves, mapped, parts_of, rebuilt
 from distml.ops.bindings.signature import bind
-from distml.ops.call import UNKNOWN
+from distml.ops.call import ZERO
 from distml.ops.registry import op
-from distml.ops.rules.axes import drop_axis, unsqueeze
 from distml.ops.rules.kinds import kind_of
 from distml.ops.rules.sizes import shape_from
+from distml.ops.semantics.transforms import (
+    Axes,
+    axes_of,
+    common_size,
+    gradient,
+    jacobian,
+    map_over,
+    per_argument,
+    stacked,
+    traced,
+    without,
+)
+from distml.ops.semantics.trees import leaves, mapped
 from distml.shapes import Dim, Shape
-from distml.values import NONE, Const, Lib, Partial, Tensor, Tup, Value
+from distml.values import NONE, Lib, Partial, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
-
-ZERO = Const(0)
-
-
-def traced(call: Call, tree: Value) -> Value:
-    """What stands for a tree of numbers while a function is traced: its arrays without their elements."""
-    return mapped(call, lambda leaf: call.tensor(call.shape(leaf), kind_of(leaf)), tree)
 
 
 def later(signature: str, name: str) -> None:
@@ -50,124 +54,25 @@ later(
 )
 
 
-def chosen(call: Call, numbers: Value, args: tuple[Value, ...]) -> Value:
-    """The arguments that are differentiated: one, or a tuple of them."""
-    single = call.const(numbers, int)
-    if isinstance(single, int):
-        return args[single] if -len(args) <= single < len(args) else call.unknown()
-    items = call.items(numbers)
-    if items is None:
-        return call.unknown()
-    return Tup(tuple(chosen(call, item, args) for item in items))
-
-
-def scalar(call: Call, value: Value) -> None:
-    """A gradient is that of one number (SHP301)."""
-    if isinstance(value, Tensor) and call.shape(value).least > 0:
-        text = f"{call.text}: a gradient needs a function that gives one number, this one gives {call.show(value)}"
-        call.fail("SHP301", text, *call.notes(*call.shape(value).head))
-
-
 @op("jax.grad.__call__", "jax.value_and_grad.__call__")
-def gradient(call: Call, fun: Value, argnums: Value, has_aux: Value, *args: Value, **kwargs: Value) -> Value:
+def gradient_of(call: Call, fun: Value, argnums: Value, has_aux: Value, *args: Value, **kwargs: Value) -> Value:
     """jax.grad(fun)(*args): of the shape of what is differentiated, with the value or what else the function gives."""
-    made = call.apply(fun, *args, kwargs=kwargs)
-    aux = call.flag(has_aux)
-    pair = made.items if isinstance(made, Tup) and len(made.items) == 2 else None
-    if aux is False:
-        scalar(call, made)
-    elif aux and pair is not None:
-        scalar(call, pair[0])
-    slope = traced(call, chosen(call, argnums, args))
+    made, slope, aux = gradient(call, fun, argnums, has_aux, args, kwargs)
     if call.name.startswith("jax.value_and_grad"):
         return Tup((made, slope))
-    if not aux:
-        return slope if aux is False else call.unknown()
-    return Tup((slope, pair[1] if pair is not None else call.unknown()))
+    return slope if aux is None else Tup((slope, aux)) if call.flag(has_aux) else call.unknown()
 
 
 @op("jax.jacfwd.__call__", "jax.jacrev.__call__", "jax.hessian.__call__")
-def jacobian(call: Call, fun: Value, argnums: Value, has_aux: Value, *args: Value, **kwargs: Value) -> Value:
-    """jax.jacfwd(fun)(*args): the axes of the result, and those of the argument, of a hessian twice."""
-    made, given = call.apply(fun, *args, kwargs=kwargs), chosen(call, argnums, args)
-    if call.flag(has_aux) is not False or not isinstance(made, Tensor) or not isinstance(given, Tensor):
-        return call.unknown()
-    result, own = call.shape(made), call.shape(given)
-    if result.dims is None or own.dims is None:
-        return call.unranked("float")
-    return call.tensor(Shape(result.dims + own.dims * (2 if "hessian" in call.name else 1)), kind_of(made))
-
-
-def axes_of(call: Call, axes: Value, tree: Value) -> list[tuple[Value, Value]] | None:
-    """Each array of a tree with the axis it is mapped over; None where they are not known."""
-    if not isinstance(axes, Const):
-        inner, parts = parts_of(call, axes), parts_of(call, tree)
-        if inner is None or parts is None or inner.keys() != parts.keys():
-            return None
-        found: list[tuple[Value, Value]] = []
-        for key, part in parts.items():
-            below = axes_of(call, inner[key], part)
-            if below is None:
-                return None
-            found += below
-        return found
-    listed = leaves(call, tree)
-    return None if listed is None else [(leaf, axes) for leaf in listed]
-
-
-def _without(call: Call, axes: Value, tree: Value) -> Value:
-    """The tree of arrays without the axis they are mapped over."""
-    if isinstance(axes, Const):
-        return mapped(call, lambda leaf: _slice(call, leaf, axes), tree)
-    inner, parts = parts_of(call, axes), parts_of(call, tree)
-    if inner is None or parts is None or inner.keys() != parts.keys():
-        return call.unknown()
-    return rebuilt(call, tree, {key: _without(call, inner[key], part) for key, part in parts.items()})
-
-
-def _slice(call: Call, leaf: Value, axis: Value) -> Value:
-    shape = call.shape(leaf)
-    if call.is_none(axis):
-        return call.tensor(shape, kind_of(leaf))
-    if shape.rank == 0:
-        call.fail("SHP301", f"{call.text}: a number has no axis to map over")
-    return call.tensor(drop_axis(call, shape, call.axis(axis, shape.rank)), kind_of(leaf))
-
-
-def _common_size(call: Call, pairs: list[tuple[Value, Value]]) -> Dim | None:
-    """The size that all mapped axes have (SHP104)."""
-    first: tuple[Dim, Shape] | None = None
-    for leaf, axis in pairs:
-        number, shape = call.const(axis, int), call.shape(leaf)
-        if not isinstance(number, int) or shape.dims is None or call.axis(axis, shape.rank) is None:
-            continue
-        size = shape.dims[number]
-        if first is None:
-            first = size, shape
-            continue
-        text = f"{call.text} maps over axes of different sizes: {{left}} of {first[1]!r} and {{right}} of {shape!r}"
-        call.require_equal(first[0], size, "SHP104", text)
-    return None if first is None else first[0]
+def jacobian_of(call: Call, fun: Value, argnums: Value, has_aux: Value, *args: Value, **kwargs: Value) -> Value:
+    """jax.jacfwd(fun)(*args), jax.hessian(fun)(*args)"""
+    return jacobian(call, fun, argnums, has_aux, args, kwargs, 2 if "hessian" in call.name else 1)
 
 
 @op("jax.vmap.__call__", "jax.pmap.__call__")
-def map_over(call: Call, fun: Value, in_axes: Value, out_axes: Value, *args: Value, **kwargs: Value) -> Value:
-    """jax.vmap(fun)(*args): the function sees one slice of each argument; its results are stacked."""
-    given: Value = Tup(args)
-    items = call.items(in_axes)
-    axes: Value = Tup((in_axes,) * len(args)) if isinstance(in_axes, Const) else Tup(items or ())
-    if items is None and not isinstance(in_axes, Const):
-        return call.unknown()
-    if len(axes.items) != len(args) if isinstance(axes, Tup) else True:
-        return call.unknown()
-    pairs = axes_of(call, axes, given)
-    named = leaves(call, Tup(tuple(kwargs.values())))
-    size = _common_size(call, [*(pairs or ()), *((leaf, ZERO) for leaf in named or ())])
-    inside = _without(call, axes, given)
-    if not isinstance(inside, Tup):
-        return call.unknown()
-    made = call.apply(fun, *inside.items, kwargs={key: _without(call, ZERO, value) for key, value in kwargs.items()})
-    return _stacked(call, made, out_axes, size)
+def mapped_over(call: Call, fun: Value, in_axes: Value, out_axes: Value, *args: Value, **kwargs: Value) -> Value:
+    """jax.vmap(fun)(*args): named arguments are mapped over their first axis."""
+    return map_over(call, fun, Axes(in_axes, out_axes, ZERO), args, kwargs)
 
 
 later("pyfunc * -excluded=() signature=None", "jax.numpy.vectorize")
@@ -202,28 +107,6 @@ def vectorized(call: Call, function: Value, signature: Value, *args: Value) -> V
     return mapped(call, wider, made)
 
 
-def _stacked(call: Call, tree: Value, axes: Value, size: Dim | None) -> Value:
-    """The tree of arrays with an axis more."""
-    items = call.items(axes)
-    if items is not None and isinstance(tree, Tup) and len(items) == len(tree.items):
-        return Tup(tuple(_stacked(call, part, axis, size) for part, axis in zip(tree.items, items, strict=True)))
-    if not isinstance(axes, Const):
-        return call.unknown()
-    return mapped(call, lambda leaf: _with_axis(call, leaf, axes, size), tree)
-
-
-def _with_axis(call: Call, leaf: Value, axis: Value, size: Dim | None) -> Value:
-    if call.is_none(axis):
-        return leaf
-    number, shape = call.const(axis, int), call.shape(leaf)
-    wider = unsqueeze(call, shape, axis)
-    if number is UNKNOWN or wider.dims is None:
-        return call.unranked(kind_of(leaf))
-    dims = list(wider.dims)
-    dims[number] = call.symbol("mapped") if size is None else size
-    return call.tensor(Shape(tuple(dims)), kind_of(leaf))
-
-
 def require_same(call: Call, before: Value, after: Value, what: str) -> None:
     """Two trees whose arrays must have the same shapes (SHP405)."""
     left, right = leaves(call, before), leaves(call, after)
@@ -245,24 +128,31 @@ _CARRY = "the carry goes in and comes out with different shapes"
 
 def scan(call: Call, f: Value, init: Value, xs: Value, length: Value) -> Value:
     """jax.lax.scan: the carry keeps its shape, what each step gives is stacked."""
-    rows = leaves(call, xs)
-    size = None if rows is None else _common_size(call, [(leaf, ZERO) for leaf in rows])
-    if size is None and call.is_none(length) is False:
-        size = call.dim(length)
+    return scanned(
+        call, f, init, (xs,), Axes(Tup((ZERO,)), ZERO, NONE), None if call.is_none(length) else call.dim(length)
+    )
+
+
+def scanned(call: Call, f: Value, init: Value, xs: tuple[Value, ...], axes: Axes, length: Dim | None) -> Value:
+    """What a scan over some axes gives: the carry, and what the steps give."""
+    taken = per_argument(call, axes.taken, len(xs))
+    if taken is None:
+        return call.unknown()
+    size = common_size(call, axes_of(call, taken, Tup(xs)) or []) or length
     carry = traced(call, init)
-    made = call.apply(f, carry, _without(call, ZERO, xs) if xs != NONE else NONE)
+    made = call.apply(f, carry, *(without(call, axis, each) for axis, each in zip(taken.items, xs, strict=True)))
     pair = call.items(made)
     if pair is None or len(pair) != 2:
         return Tup((carry, call.unknown()))
     require_same(call, carry, pair[0], _CARRY)
-    return Tup((carry, _stacked(call, pair[1], ZERO, size)))
+    return Tup((carry, stacked(call, pair[1], axes.given, size)))
 
 
 def map_(call: Call, f: Value, xs: Value) -> Value:
     """jax.lax.map: the function of each slice, stacked."""
     rows = leaves(call, xs)
-    size = None if rows is None else _common_size(call, [(leaf, ZERO) for leaf in rows])
-    return _stacked(call, call.apply(f, _without(call, ZERO, xs)), ZERO, size)
+    size = None if rows is None else common_size(call, [(leaf, ZERO) for leaf in rows])
+    return stacked(call, call.apply(f, without(call, ZERO, xs)), ZERO, size)
 
 
 def fori_loop(call: Call, body: Value, init: Value) -> Value:

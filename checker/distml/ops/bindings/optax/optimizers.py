@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.jax.transforms import traced
 from distml.ops.bindings.signature import bind
 from distml.ops.registry import op
+from distml.ops.semantics.transforms import traced
 from distml.values import NONE, Lib, Tup, Value
 
 if TYPE_CHECKING:
