@@ -316,7 +316,9 @@ def entry(mro: tuple[Value | None, ...]) -> str:
 
 def library_trait(mro: tuple[Value | None, ...], name: str) -> Any:
     """What the rules of the first library base that says so have under a name: `fields`, `prepare`; None where none does."""
-    rules = (find_layer(base.name) for base in mro if isinstance(base, Lib))
+    from distml.interp.library import library_bases
+
+    rules = (find_layer(name) for base in mro if isinstance(base, Lib) for name in library_bases(base.name))
     return next((found for rule in rules if (found := getattr(rule, name, None)) is not None), None)
 
 

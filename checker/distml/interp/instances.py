@@ -43,6 +43,8 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from distml.interp.machine import Machine
 
 
@@ -291,12 +293,22 @@ def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argumen
         if isinstance(base, Class) and not vm.patches.redefines(base.name, name):
             forward = vm.at(base.address).attrs.get(name)
             if forward is not None:
-                return call_value(vm, forward, arguments.after(ref), node)
+                optional = library_trait(owner.mro, "optional") or ()
+                return call_value(vm, forward, _wanted(forward, arguments, optional).after(ref), node)
         elif isinstance(base, Lib):
             return call_layer(vm, ref, base.name, arguments, node)
         else:
             break
     return unknown_call(vm, arguments, node)
+
+
+def _wanted(function: Value, arguments: Arguments, optional: Collection[str]) -> Arguments:
+    """The arguments without those that the library hands on only to methods that have parameters of their names."""
+    if not isinstance(function, Function) or function.node.args.kwarg is not None:
+        return arguments
+    named = {each.arg for each in (*function.node.args.args, *function.node.args.kwonlyargs)}
+    kept = {key: value for key, value in arguments.kwargs.items() if key in named or key not in optional}
+    return Arguments(arguments.args, kept, arguments.open, arguments.rest)
 
 
 def _build(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> None:

@@ -26,6 +26,35 @@ def _generated(declared: str, chained: str, *checks: str) -> list[str]:
     return _ensured(_TF + _GENERATED.format(declared), f"made{chained}", *checks)
 
 
+_STEPS = """class Own(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.wide = keras.layers.Dense(4)
+
+    def call(self, codes):
+        return self.wide(codes)
+
+    def STEP(self, data):
+        BODY
+        return {"loss": tf.reduce_mean(made)}
+
+
+model = Own()
+model.compile("sgd", "mse")
+model.CALL
+"""
+_BODIES = (
+    "x, y = data\n        made = self(x, training=True) - y",
+    "made = self(data[0] if isinstance(data, tuple) else data) + tf.zeros((4,))",
+    "x, y = data\n        made = tf.concat([self(x), y, x], 1) @ tf.zeros((11, 2))",
+)
+_ROWS = "np.zeros((8, 3), 'float32')", "np.zeros((8, 4), 'float32')", "np.zeros((8, 5), 'float32')"
+_CALLS = (
+    *(f"{name}({_ROWS[0]}, {rows}, verbose=0)" for name in ("fit", "evaluate") for rows in _ROWS[1:]),
+    *(f"{name}({_ROWS[0]}, verbose=0)" for name in ("fit", "evaluate")),
+    *(f"fit(tf.data.Dataset.from_tensor_slices(({_ROWS[0]}, {rows})).batch(4), verbose=0)" for rows in _ROWS[1:]),
+    *(f"{name}_on_batch({_ROWS[0]}, {_ROWS[1]})" for name in ("train", "test")),
+)
 _SHAPES = "tf.ensure_shape(a, [{}])", "tf.ensure_shape(b, [{}])"
 _SERIES = (
     "keras.utils.timeseries_dataset_from_array(np.zeros((50, 3), 'float32'), np.zeros((50, 2), 'float32'),"
@@ -33,6 +62,14 @@ _SERIES = (
 )
 TENSORFLOW = list(
     chain(
+        (
+            _TF + _STEPS.replace("STEP", step).replace("BODY", body).replace("CALL", asked)
+            for step in ("train_step", "test_step")
+            for body in _BODIES
+            for asked in _CALLS
+            if step == "train_step"
+            or asked != f"fit({_ROWS[0]}, verbose=0)"  # the loss lacks labels, whatever their sizes
+        ),
         _generated(f"{_TYPES}, output_shapes=([None], [None, 2])", "", "b @ tf.zeros((2, 4))", "b @ tf.zeros((3, 4))"),
         _generated(_TYPES, "", "b @ tf.zeros((2, 4))"),
         *(

@@ -31,6 +31,7 @@ class Layer:
     """https://keras.io/api/layers/base_layer: calling one builds it on the first input, then runs `call`."""
 
     entry = "call"
+    optional = ("training",)
 
     @staticmethod
     def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value]:

@@ -14,7 +14,20 @@ from distml.ops.bindings.tensorflow.data import element_of
 from distml.ops.call import NONE
 from distml.ops.registry import attribute, layer, op
 from distml.shapes import Dim, Shape, Symbol
-from distml.values import Const, DictRecord, InstanceRecord, ListRecord, Many, Opaque, Ref, Tensor, Tup, Value
+from distml.values import (
+    Bound,
+    Const,
+    DictRecord,
+    Function,
+    InstanceRecord,
+    ListRecord,
+    Many,
+    Opaque,
+    Ref,
+    Tensor,
+    Tup,
+    Value,
+)
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -292,9 +305,10 @@ def compile_(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     return NONE
 
 
-def _batch(call: Call, value: Value) -> Value:
+def _batch(call: Call, value: Value, rows: Dim | None = None) -> Value:
     """Some rows of arrays, on their way through a model."""
-    found, rows, made = parts(call, value) or {}, call.symbol("batch", 1), {}
+    found, made = parts(call, value) or {}, {}
+    rows = call.symbol("batch", 1) if rows is None else rows
     if len(found) == 1 and not isinstance(value, Tensor):
         return call.unknown()  # versions of Keras differ in whether they unwrap it
     for key, tensor in found.items():
@@ -354,8 +368,28 @@ def _loss_of(call: Call, loss: Value, key: Value) -> Value:
     return items[place] if isinstance(place, int) and place < len(items) else NONE
 
 
-def _trained_on(call: Call, self: Value, data: Value, labels: Value) -> None:
+def _stepped(call: Call, data: Value, labels: Value) -> Value:
+    """What a step of the program's own is given of arrays: a batch of inputs, and one of labels where there are any."""
+    rows = call.symbol("batch", 1)
+    inputs = _batch(call, data, rows)
+    if call.is_none(labels):
+        return inputs if isinstance(data, Tensor) else call.unknown()
+    found = parts(call, labels) or {}
+    wide = found and all(call.shape(tensor).least > 1 for tensor in found.values())
+    return Tup((inputs, _batch(call, labels, rows) if wide else call.unknown()))
+
+
+def _trained_on(
+    call: Call, self: Value, data: Value, labels: Value, step: str, options: dict[str, Value] | None = None
+) -> None:
+    """Batches go through a step of the program's own, or through the model and its loss."""
     element = element_of(call, data)
+    method = call.world.attribute(self, step)
+    if isinstance(method, Bound) and isinstance(method.function, Function):
+        weights = [(options or {}).get(name, NONE) for name in ("sample_weight", "class_weight")]
+        if all(call.is_none(weight) for weight in weights):  # a step is given weights beside inputs and labels
+            call.apply(method, _stepped(call, data, labels) if element is None else element)
+        return
     pair = (data, labels) if element is None else element.items if isinstance(element, Tup) else (element,)
     _pass(call, self, pair[0], pair[1] if len(pair) > 1 else NONE)
 
@@ -363,20 +397,20 @@ def _trained_on(call: Call, self: Value, data: Value, labels: Value) -> None:
 @op(f"{MODEL}.fit")
 def fit(call: Call, self: Value, x: Value = NONE, y: Value = NONE, *args: Value, **options: Value) -> Value:
     """https://keras.io/api/models/model_training_apis/#fit-method"""
-    _trained_on(call, self, x, y)
+    _trained_on(call, self, x, y, "train_step", options)
     held = options.get("validation_data", NONE)
     pair = call.items(held) if isinstance(held, Tup) else None
     if pair is not None and len(pair) >= 2:
-        _trained_on(call, self, pair[0], pair[1])
+        _trained_on(call, self, pair[0], pair[1], "test_step")
     elif pair is None and held != NONE:
-        _trained_on(call, self, held, NONE)
+        _trained_on(call, self, held, NONE, "test_step")
     return call.unknown("history")
 
 
 @op(f"{MODEL}.evaluate", f"{MODEL}.train_on_batch", f"{MODEL}.test_on_batch")
 def evaluate(call: Call, self: Value, x: Value = NONE, y: Value = NONE, *args: Value, **options: Value) -> Value:
     """https://keras.io/api/models/model_training_apis/#evaluate-method"""
-    _trained_on(call, self, x, y)
+    _trained_on(call, self, x, y, "train_step" if "train" in call.name else "test_step", options)
     return call.unknown("metrics")
 
 
