@@ -175,6 +175,46 @@ for epoch in range(2):
     print(total / (epoch + 1) / len(loader))
 """,
 }
+PHASES = """
+sets = {{"train": data, "val": TensorDataset(x[:24], y[:24])}}
+sizes = {{name: len(part) for name, part in sets.items()}}
+{loaders}
+
+def run(phase, batches):
+    {named}
+    model.train({trains})
+    total = 0.0
+    for a, b in batches:
+        with torch.set_grad_enabled({trains}):
+            loss = nn.functional.mse_loss(model(a), b)
+        if {trains}:
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        total += loss.item() * len(a)
+    return total / {size}
+
+for epoch in range(2):
+    {each}
+        found = run(phase, {batches})
+        print(phase, found)
+"""
+MADE = {
+    "at once": "loaders = {name: DataLoader(part, 8, shuffle=name == 'train') for name, part in sets.items()}",
+    "by name": "loaders = {k: DataLoader(sets[k], batch_size=8, shuffle=True) for k in ('train', 'val')}",
+    "one by one": "loaders = {'train': DataLoader(sets['train'], 8, shuffle=True), 'val': DataLoader(sets['val'], 8)}",
+    "in a loop": "loaders = {}\nfor k, part in sets.items():\n    loaders[k] = DataLoader(part, 8, shuffle=k == 'train')",
+}
+TRAINS = {
+    "compared": ("pass", "phase == 'train'"),
+    "named": ("training = phase == 'train'", "training"),
+    "turned round": ("pass", "'train' == phase"),
+}
+EACH = {
+    "phases": ("for phase in ('train', 'val'):", "loaders[phase]"),
+    "items": ("for phase, batches in loaders.items():", "batches"),
+}
+SIZES = ["sizes[phase]", "len(sets[phase])", "len(batches.dataset)"]
 TOLD = """
 for epoch in range(2):
     running, last = 0.0, 0.0
@@ -201,6 +241,13 @@ def programs() -> Iterator[tuple[str, str]]:
     for name, text in OTHERS.items():
         depth = 12 if "class" in text else 8
         yield name, HEAD.format(loader=LOADERS["shuffled"]) + text.format(step=STEP.format(" " * depth))
+    for number, (name, loaders) in enumerate(MADE.items()):
+        for at, (way, (named, trains)) in enumerate(TRAINS.items()):
+            each, batches = list(EACH.values())[(number + at) % 2]
+            text = PHASES.format(
+                loaders=loaders, named=named, trains=trains, each=each, batches=batches, size=SIZES[(number + at) % 3]
+            )
+            yield f"phases {name}, {way}, {each}", HEAD.format(loader=LOADERS["shuffled"]) + text
     yield "told in between", HEAD.format(loader=LOADERS["shuffled"]) + TOLD.format(step=STEP.format(" " * 8))
 
 

@@ -7,7 +7,7 @@ import re
 
 from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.spelling import quotient, spell
-from distml.rewrites.horovod.flows.fit import seeds
+from distml.rewrites.horovod.flows.fit import seeds, sequences
 from distml.rewrites.horovod.flows.fit.arrays import SHARD, carries_state, divide
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given
@@ -128,6 +128,10 @@ def _batches(plan: Plan, arguments: Given, x: ast.expr, kind: Kind) -> None:
     if kind in ("generator", "unknown"):
         _generator(plan, arguments, x, kind, steps)
         return
+    if kind == "sequence" and sequences.deal(plan, arguments.call, x):
+        if steps is not None:
+            fewer(plan, steps)
+        return
     if steps is not None:
         fewer(plan, steps)
     else:
@@ -178,6 +182,7 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
             "yield only batches of this rank's part of the data",
         )
     else:
+        seeds.together(plan, x, [value.node for value in plan.program.of(x) if isinstance(value, Box)])
         world = plan.world(x)
         deal = spell(plan, x, "itertools.islice")
         plan.patch(x).wrap(x, f"{deal}({{}}, {world.rank}, None, {world.size})", DEAL)

@@ -53,10 +53,6 @@ def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = 
         if isinstance(source, ast.Call) and is_unseeded(source, program) and (inside or _prepares(source, program)):
             if program.unit(source).source.location in plan.editable:
                 plan.patch(source).argument(source, "0", _ALIKE)
-    for source in sources:
-        if isinstance(source, ast.Call) and is_unseeded(source, program) and (inside or _prepares(source, program)):
-            if program.unit(source).source.location in plan.editable:
-                plan.patch(source).argument(source, "0", _ALIKE)
     for library in ("numpy", "random"):
         drawn = next((each for each in _draws(program, library, sources) if inside or not _looped(program, each)), None)
         if drawn is not None and not _seeded(program, library):
@@ -65,6 +61,23 @@ def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = 
             seed = spell(plan, drawn, _SEED[library], at_start=True)
             plan.spelled[(unit.source.location, _SEED[library])] = seed
             behind_start(plan, unit, f"{seed}(0)", _ALIKE)
+
+
+def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST]) -> list[str]:
+    """Let classes or functions draw alike on all ranks, where `node` stands; gives what seeds the generators of all."""
+    program, found = plan.program, []
+    calls = [each for owner in owners for each in ast.walk(owner) if isinstance(each, ast.Call)]
+    for call in calls:
+        if is_unseeded(call, program) and program.unit(call).source.location in plan.editable:
+            plan.patch(call).argument(call, "0", _ALIKE)
+    for library, path in _SEED.items():
+        names = {name for call in calls for name in program.names(call.func) if _DRAWS.fullmatch(name)}
+        if any(name.startswith(library + ".") for name in names):
+            found.append(path)
+            if not _seeded(program, library):
+                plan.world(node)
+                behind_start(plan, program.unit(node), f"{spell(plan, node, path, at_start=True)}(0)", _ALIKE)
+    return found
 
 
 _SEED = {"numpy": "numpy.random.seed", "random": "random.seed"}

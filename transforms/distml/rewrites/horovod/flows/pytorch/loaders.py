@@ -381,6 +381,7 @@ class Loaders:
         if isinstance(use.drawn, ast.For):
             text = ast.unparse(use.iterable)
             self.samples.dealt(use.drawn, {f"len({text})", f"len(list({text}))"})
+            self.samples.shared(use)
         if not makers:
             self.together |= self.orders.agree_on(use.iterable)
             self.plan.warn(
@@ -422,15 +423,22 @@ class Loaders:
         name = use.iterable.slice.id
         for node in [*(step.call for step in self.study.steps), *self.study.backwards]:
             for branch in branches(self.program, node, None):
-                test = branch.test if isinstance(branch, ast.If) else None
-                if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == name:
-                    right = test.comparators[0]
-                    if (
-                        isinstance(test.ops[0], ast.Eq)
-                        and isinstance(right, ast.Constant)
-                        and isinstance(right.value, str)
-                    ):
-                        return name, right.value
+                found = self._compared(branch.test, name) if isinstance(branch, ast.If) else None
+                if found is not None:
+                    return name, found
+        return None
+
+    def _compared(self, test: ast.expr, name: str) -> str | None:
+        """The text that a variable has where a condition holds, which may have a name of its own."""
+        if isinstance(test, ast.Name):
+            made = self.loops.assigned(test)
+            test = made[0] if len(made) == 1 else test
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
+            left, right = test.left, test.comparators[0]
+            if isinstance(left, ast.Constant):
+                left, right = right, left
+            if isinstance(left, ast.Name) and left.id == name and isinstance(right, ast.Constant):
+                return right.value if isinstance(right.value, str) else None
         return None
 
     def _of_phase(self, use: Use, phase: tuple[str, str]) -> None:

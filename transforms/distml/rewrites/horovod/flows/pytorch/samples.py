@@ -57,6 +57,13 @@ class Samples:
             if self._is_length(right, use):
                 self.plan.patch(right).wrap(right, f"len({ast.unparse(use.iterable)}.sampler)", _COUNTED)
 
+    def shared(self, use: Use) -> None:
+        """Divide what a loop sums up, whose batches are dealt out, by a rank's share of the samples."""
+        for right in self._divisors(use.drawn):
+            data = _measured(right)
+            if self._is_length(right, use) or (data is not None and self.loops.makers(data.value) == use.makers):
+                self.plan.patch(right).wrap(right, f"({{}} / {self.plan.world(right).size})", _COUNTED)
+
     def dealt(self, loop: ast.For, counts: set[str], samples: str = "") -> None:
         """Divide what a loop sums up, whose turns are dealt out, by what a rank gets.
 
@@ -81,6 +88,8 @@ class Samples:
         """Whether a number is that of the samples in the data set of a loader."""
         made = self.loops.assigned(right) if isinstance(right, ast.Name) else []
         data = _length(made[0] if len(made) == 1 else right)
+        if self._of_some_phase(right if data is None else data, use):
+            return True
         if made and isinstance(data, ast.Attribute) and data.attr == "dataset":
             return self.loops.makers(data.value) == use.makers
         values = self.program.of(data) if isinstance(data, ast.Name) else frozenset()
@@ -92,6 +101,16 @@ class Samples:
         if parts and called != {ast.unparse(data)}:  # parts of one split have the same origin
             return False
         return all(self.program.of(each) == values for each in given)
+
+    def _of_some_phase(self, node: ast.expr, use: Use) -> bool:
+        """Whether something is looked up by a name: a data set of these loaders, or the size of one."""
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Constant | ast.Slice):
+            return False
+        boxes = self.program.of(node.value)
+        if boxes and all(isinstance(box, Box) and self._sizes(box.node) for box in boxes):
+            return True
+        given = (self.program.of(argument(maker, 0, "dataset")) for maker in use.makers)
+        return any(each & self.program.of(node) for each in given)
 
     def of_phase(self, use: Use, key: str, shared: str = "") -> None:
         """Where a loop trains and evaluates in turn: `sizes[phase]`; `shared` says it where batches are dealt out."""
