@@ -15,7 +15,7 @@ from distml.interp.no_tensors import require_tensor
 from distml.interp.stamping import stamp
 from distml.interp.state import join_states
 from distml.interp.trace import RunOver
-from distml.interp.unsettled import unsettle
+from distml.interp.unsettled import forget_children, unsettle
 from distml.ops import Call, ShapeError
 from distml.ops.dialect import dialect, library_of
 from distml.ops.registry import MANY, find_layer, find_op
@@ -28,6 +28,7 @@ from distml.values import (
     Lib,
     LibMethod,
     Many,
+    Opaque,
     Partial,
     Ref,
     Tensor,
@@ -106,6 +107,10 @@ def call_value(vm: Machine, callee: Value, arguments: Arguments, node: ast.AST |
     if special is not None:
         result: Value = special(vm, arguments, where)
         return result
+    holder = vm.holders.get(callee) if isinstance(callee, Opaque) else None
+    if holder is not None:
+        # A method may set any attribute of its object.
+        forget_children(vm, holder)
     return unknown_call(vm, arguments, where)
 
 

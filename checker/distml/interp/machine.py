@@ -14,17 +14,7 @@ from distml.interp.recording import note_failed, note_raised
 from distml.interp.state import UNDEFINED, Global, State
 from distml.interp.storage import write_through
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
-from distml.values import (
-    Class,
-    Const,
-    Function,
-    Num,
-    Opaque,
-    Record,
-    Ref,
-    Tensor,
-    Value,
-)
+from distml.values import Class, Const, Function, Num, Opaque, Record, Ref, Tensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -205,6 +195,7 @@ class Machine:
         self.mentioned: dict[int, tuple[Any, frozenset[Unknown]]] = {}
         self.memo: dict[Any, list[Any]] = {}
         self.attributed: dict[Opaque, dict[Hashable, None]] = {}
+        self.holders: dict[Opaque, Opaque] = {}
         self.functions: list[Function] = []
         self.classes: list[Class] = []
         self.views: dict[int, Ref] = {}
@@ -313,6 +304,7 @@ class Machine:
         if isinstance(known, Opaque):
             return known
         made = self.opaque(name[:60], self.origin(node))
+        self.holders[made] = parent
         self.put(full, made)
         self.note_child(full)
         return made

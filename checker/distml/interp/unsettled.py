@@ -71,7 +71,9 @@ def forget_children(vm: Machine, parent: Opaque) -> None:
         vm.recording.forget(parent)
     for key in tuple(vm.attributed.get(parent, ())):
         if vm.state.get(key) is not None:
-            vm.put(key, vm.opaque(f"{parent.name}.{key[2]}"[:60]))  # type: ignore[index]
+            anew = vm.opaque(f"{parent.name}.{key[2]}"[:60])  # type: ignore[index]
+            vm.holders[anew] = parent
+            vm.put(key, anew)
 
 
 def unsettle_object(vm: Machine, ref: Ref) -> None:
