@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,48 @@ def test_nothing_of_the_process_group_is_left_at_the_end(folder: Path) -> None:
     for name, text in LAYOUTS["an entry and a helper"].items():
         (folder / name).write_text(text)
     assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
+    with (folder / "train.py").open("a") as script:
+        script.write("import pathlib\nfor each in pathlib.Path('/proc/self/task').iterdir():\n")
+        script.write("    print('thread', (each / 'comm').read_text().strip())\n")
+    threads = [line for line in run(folder).splitlines() if line.startswith("thread")]
+    assert threads and not [each for each in threads if "gloo" in each]
+
+
+TOP = """import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.zeros(16, 4), torch.zeros(16, 1))
+loader = DataLoader(data, batch_size=2, shuffle=True)
+{}
+optimizer = torch.optim.SGD({}.parameters(), lr=0.1)
+for x, y in loader:
+    optimizer.zero_grad()
+    nn.functional.mse_loss({}(x), y).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize(
+    "making",
+    [
+        ("net = nn.Linear(4, 1)", "net"),
+        ("class Kept:\n    pass\n\nkept = Kept()\nkept.net = nn.Linear(4, 1)", "kept.net"),
+    ],
+    ids=["variable", "attribute"],
+)
+@pytest.mark.parametrize("guarded", [False, True])
+def test_a_wrapped_model_that_the_script_still_has_keeps_no_group(
+    making: tuple[str, str], guarded: bool, folder: Path
+) -> None:
+    text = TOP.format(making[0], making[1], making[1])
+    if guarded:
+        head, body = text.split("data =")
+        text = head + 'if __name__ == "__main__":\n' + textwrap.indent("data =" + body, "    ")
+    (folder / "train.py").write_text(text)
+    assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
+    assert "DistributedDataParallel" in (folder / "train.py").read_text()
     with (folder / "train.py").open("a") as script:
         script.write("import pathlib\nfor each in pathlib.Path('/proc/self/task').iterdir():\n")
         script.write("    print('thread', (each / 'comm').read_text().strip())\n")

@@ -86,6 +86,10 @@ class Plan:
     """The steps that are made once for the program."""
     later: list[Callable[[], None]] = field(default_factory=list)
     """What can only be asked for when it is known which data all flows have divided."""
+    ends: list[Callable[[], None]] = field(default_factory=list)
+    """What comes behind all else that is asked for."""
+    holders: list[tuple[ast.stmt, str]] = field(default_factory=list)
+    """The wrapped models, which hold the process group: the statements in front of which they are made, and their names."""
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)
     """The names of modules that imports were added for, by location and module."""
     turns: dict[ast.stmt, str] = field(default_factory=dict)

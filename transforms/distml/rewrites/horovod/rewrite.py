@@ -83,6 +83,8 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
             opened.apart(plan)
             hdf5.first_only(plan)
             written.wait(plan)
+            for ask in plan.ends:
+                ask()
         except Refuse as error:
             plan.refusals.append(error.remark)
     return plan

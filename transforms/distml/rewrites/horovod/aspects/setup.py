@@ -23,6 +23,12 @@ _MODULES: dict[Start, str] = {
 }
 _FETCHES = re.compile(r"(urlretrieve|wget\.download|gdown\.\w*download|nltk\.download|fetch_\w+|load_dataset)$")
 _PRELUDE = frozenset({"os", "sys", "warnings", "matplotlib", "pathlib", "random"})
+_ENDED = Note("end of the process group", "processes that end while others still communicate disturb them", "start-up")
+_FREED = Note(
+    "the model without its wrapper",
+    "the wrapper keeps the process group, whose threads can abort the interpreter when it ends",
+    "start-up",
+)
 _WHY = "every process must know its rank and the number of ranks before anything is divided among them"
 
 
@@ -37,7 +43,7 @@ def set_up(plan: Plan, unit: Unit) -> World:
     start = start_of(plan)
     patch = plan.patch(unit.tree)
     if start == "torch" and plan.options.backend == "ddp":
-        code, world = _ddp(patch, unit, _is_entry(plan, unit), _is_alone(plan, unit))
+        code, world = _ddp(plan, unit, _is_entry(plan, unit))
         for module in ("os", "torch"):  # what the start-up imports is not imported a second time
             plan.spelled.setdefault((unit.source.location, module), _imported(module, patch, unit)[0])
     else:
@@ -113,18 +119,19 @@ def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[
     ], added
 
 
-def _ddp(patch: Patch, unit: Unit, entry: bool, alone: bool) -> tuple[str, World]:
+def _ddp(plan: Plan, unit: Unit, entry: bool) -> tuple[str, World]:
     """torch.distributed: started by whichever file runs first, ended by the script; torchrun says which process this is."""
+    patch = plan.patch(unit.tree)
     dist = patch.free("dist")
     (system, first), (torch, second) = (_imported(each, patch, unit) for each in ("os", "torch"))
     local = f'int({system}.environ["LOCAL_RANK"])'
     world = World(dist, f"{dist}.get_rank()", f"{dist}.get_world_size()", local, torch)
     start = [f'{dist}.init_process_group("cpu:gloo,cuda:nccl" if {torch}.cuda.is_available() else "gloo")']
-    if not alone:
+    if not _is_alone(plan, unit):
         # The process group may be started once only, and any file of the program may be imported first.
         start = [f"if not {dist}.is_initialized():", *(f"    {line}" for line in start)]
     imports = [*first, *second, f"import torch.distributed as {dist}", _complete(patch)]
-    _end(patch, unit, f"{dist}.destroy_process_group()", entry)
+    plan.ends.append(lambda: _end(plan, unit, f"{dist}.destroy_process_group()", entry))
     device = _device("torch", world, patch, unit)[0] if entry else []
     return "\n".join([*imports, "", *start, *device]), world
 
@@ -140,16 +147,36 @@ def _complete(patch: Patch) -> str:
     return f"import torch.distributed.nn as {name}  # noqa: F401 (imported later, it would keep the process group)"
 
 
-def _end(patch: Patch, unit: Unit, code: str, entry: bool) -> None:
-    """The last thing that a script does."""
-    last = unit.tree.body[-1]
-    note = Note(
-        "end of the process group", "processes that end while others still communicate disturb them", "start-up"
+def _end(plan: Plan, unit: Unit, code: str, entry: bool) -> None:
+    """The last thing that a script does. A wrapped model that it still has by then keeps the group, so it goes first."""
+    patch, last = plan.patch(unit.tree), unit.tree.body[-1]
+    guard = last if isinstance(last, ast.If) and not last.orelse and _asks_for_name(last.test) else None
+    if guard is None and (not entry or isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)):
+        return
+    lines = [(code, _ENDED)]
+    for begins, name in plan.holders:
+        top = begins in unit.tree.body or (guard is not None and begins in guard.body)
+        if top and not _set_after(begins, name, unit):
+            lines.insert(0, (f"{name} = {name}.module", _FREED))
+    for line, note in lines:
+        if guard is not None:
+            patch.end(guard, line, note)
+        else:
+            patch.after(last, line, note)
+
+
+def _set_after(statement: ast.stmt, name: str, unit: Unit) -> bool:
+    """Whether a name is given something else, or is taken away, behind a statement."""
+    targets = (each for each in ast.walk(unit.tree) if isinstance(each, ast.Name | ast.Attribute))
+    return any(
+        each.lineno >= statement.lineno and not isinstance(each.ctx, ast.Load) and ast.unparse(each) == name
+        for each in targets
     )
-    if isinstance(last, ast.If) and isinstance(last.test, ast.Compare) and not last.orelse:
-        patch.end(last, code, note)
-    elif entry and not isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        patch.after(last, code, note)
+
+
+def _asks_for_name(test: ast.expr) -> bool:
+    """Whether a condition asks if the file is the one that is run."""
+    return any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.walk(test))
 
 
 def _imported(module: str, patch: Patch, unit: Unit) -> tuple[str, list[str]]:

@@ -87,6 +87,7 @@ class Parallel:
         extra = ", find_unused_parameters=True" if partly else ", broadcast_buffers=False" if self.several else ""
         code = f"{name} = {torch}.nn.parallel.DistributedDataParallel({name}{extra})"
         self.plan.patch(begins).before(begins, code, _PARTLY if partly else _SEVERAL if self.several else _WRAPPED)
+        self.plan.holders.append((begins, name))
 
     def _add_up(self, trained: list[ast.Call]) -> None:
         """Nothing is sent in the turns of a loop that only add up gradients."""
