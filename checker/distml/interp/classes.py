@@ -221,7 +221,9 @@ def _special_kind(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cla
         if isinstance(base, Class) and vm.at(base.address).kind == "enum":
             record.kind = "enum"
     if record.kind == "namedtuple":
-        record.fields = own_fields(vm, node, record)
+        from distml.interp.fields import own_fields
+
+        record.fields = own_fields(node, record)
     elif record.kind == "enum":
         _make_members(vm, node, record, cls)
 
@@ -259,23 +261,6 @@ def _assigned_in(node: ast.ClassDef, name: str) -> bool:
         if isinstance(statement, ast.Assign)
         for target in statement.targets
     )
-
-
-def own_fields(vm: Machine, node: ast.ClassDef, record: ClassRecord) -> tuple[tuple[str, Value | None], ...]:
-    """The annotated fields of a class body with their defaults, in order."""
-    from distml.interp.decorators import FieldDefault
-
-    found: list[tuple[str, Value | None]] = []
-    for statement in node.body:
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            if any(name in ast.dump(statement.annotation) for name in ("ClassVar", "KW_ONLY")):
-                continue
-            name = statement.target.id
-            default = record.attrs.get(name) if statement.value is not None else None
-            if "InitVar" in ast.dump(statement.annotation):
-                default = FieldDefault(default, stored=False)
-            found.append((name, default))
-    return tuple(found)
 
 
 def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value | None, bool]:

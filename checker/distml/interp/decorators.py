@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distml.interp.budget import DECORATOR_STEPS, briefly
 from distml.interp.calls import Arguments, call_value
-from distml.interp.classes import COPY, ClassRecord, Property, library_trait, own_fields
-from distml.values import NONE, Bound, Class, Const, Function, Lib, LibMethod, Opaque, Partial, Value
+from distml.interp.classes import COPY, ClassRecord, Property, library_trait
+from distml.interp.fields import DATACLASSES, declare
+from distml.values import NONE, Bound, Class, Function, Lib, LibMethod, Opaque, Partial, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
-DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "flax.struct.dataclass"})
-
 REPLACED = frozenset({"flax.struct.dataclass"})
 """Of these, `x.replace(...)` is `dataclasses.replace(x, ...)`."""
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class FieldDefault(Value):
-    """`dataclasses.field(...)`: a default, or a factory of one, or neither.
-
-    Unless `in_init` the constructor does not take it; unless `stored` it only goes to `__post_init__`.
-    """
-
-    value: Value | None = None
-    factory: Value | None = None
-    in_init: bool = True
-    stored: bool = True
 
 
 def decorate_function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, function: Value) -> Value:
@@ -127,13 +112,15 @@ def decorate_class(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cl
     value: Value = cls
     more = library_trait(record.mro, "fields")
     if more is not None:
-        own = {name: default for name, default in _all_fields(vm, node, record) if name not in more}
-        record.fields = (*own.items(), *((name, NONE) for name in more))
+        declare(vm, node, record, "", {})
+        own = [field for field in record.fields or () if field[0] not in more]
+        record.fields = (*own, *((name, NONE) for name in more))
     for decorator in reversed(node.decorator_list):
         inner = decorator.func if isinstance(decorator, ast.Call) else decorator
         name = _library_name(evaluate(vm, inner))
         if name in DATACLASSES:
-            record.fields = _all_fields(vm, node, record)
+            given = decorator.keywords if isinstance(decorator, ast.Call) else ()
+            declare(vm, node, record, name, {each.arg: evaluate(vm, each.value) for each in given if each.arg})
             if name in REPLACED:
                 record.attrs.setdefault("replace", COPY)
         elif name not in TRANSPARENT:
@@ -165,29 +152,3 @@ def _redecorated(vm: Machine, decorator: ast.expr, value: Value, record: ClassRe
 def _registers(decorator: ast.expr) -> bool:
     """A decorator that, by its name, only enters the class into a table."""
     return "regist" in ast.unparse(decorator).lower()
-
-
-def _all_fields(vm: Machine, node: ast.ClassDef, record: ClassRecord) -> tuple[tuple[str, Value | None], ...]:
-    """The fields of a dataclass, those of its bases first."""
-    found: dict[str, Value | None] = {}
-    for base in reversed(record.mro[1:]):
-        if isinstance(base, Class):
-            found.update(vm.at(base.address).fields or ())
-    found.update(own_fields(vm, node, record))
-    for name, default in list(found.items()):
-        if isinstance(default, FieldDefault):
-            if default.value is not None:
-                record.attrs[name] = default.value
-            else:
-                record.attrs.pop(name, None)
-    return tuple(found.items())
-
-
-def field_default(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    """`dataclasses.field(...)`."""
-    default = arguments.kwargs.get("default")
-    factory = arguments.kwargs.get("default_factory")
-    in_init = arguments.kwargs.get("init") != Const(False)
-    if default is None and factory is None:
-        return FieldDefault(vm.opaque("field"), None, in_init)
-    return FieldDefault(default, factory, in_init)

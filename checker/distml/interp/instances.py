@@ -24,6 +24,7 @@ from distml.interp.classes import (
     library_trait,
     lookup,
 )
+from distml.interp.fields import AFTER, asked, bind_fields
 from distml.interp.library import library_bases, library_member
 from distml.interp.storage import APART, ITEMS
 from distml.ops.call import TRUE
@@ -172,7 +173,7 @@ def _loosen(vm: Machine, ref: Ref) -> None:
 
 def fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
     """The constructor that `@dataclass` writes, and `__post_init__`."""
-    attrs = _bind_fields(vm, owner.fields or (), arguments)
+    attrs = bind_fields(vm, owner.fields or (), arguments)
     if attrs is None:
         _loosen(vm, ref)
         return
@@ -181,62 +182,25 @@ def fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments,
     record = vm.record(ref)
     if isinstance(record, InstanceRecord):
         vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **attrs}, record.exact))
-    after = vm.attribute(ref, "__post_init__")
-    if after is not None and not isinstance(after, Opaque):
-        call_value(vm, after, Arguments(passed), node)
+    for name in AFTER:
+        after = vm.attribute(ref, name)
+        if after is not None and not isinstance(after, Opaque):
+            call_value(vm, after, Arguments(passed), node)
     prepare, _ = lookup(vm, owner.mro, library_trait(owner.mro, "prepare") or "")
     if isinstance(prepare, Function):
         # The parts that a module of flax makes in `setup` are there whenever it runs.
         call_value(vm, prepare, Arguments([ref]), node)
 
 
-def _bind_fields(
-    vm: Machine, fields: tuple[tuple[str, Value | None], ...], arguments: Arguments
-) -> dict[str, Value] | None:
-    from distml.interp.decorators import FieldDefault
-
-    names = [name for name, default in fields if not isinstance(default, FieldDefault) or default.in_init]
-    if len(arguments.args) > len(names):
-        return None
-    bound = dict(zip(names, arguments.args, strict=False))
-    for key, value in arguments.kwargs.items():
-        if key not in names or key in bound:
-            return None
-        bound[key] = value
-    for name, default in fields:
-        if name in bound:
-            continue
-        if arguments.open and name in names:
-            bound[name] = vm.opaque(name)
-        elif default is None or (isinstance(default, FieldDefault) and default == FieldDefault(stored=False)):
-            return None
-        else:
-            bound[name] = _default(vm, default)
-    return {name: bound[name] for name, _ in fields}
-
-
 def changed_copy(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`dataclasses.replace(instance, **changes)`: the constructor runs with the fields of the old one."""
-    from distml.interp.decorators import FieldDefault
-
     given = arguments.args[0] if len(arguments.args) == 1 else None
     record = vm.record(given) if isinstance(given, Ref) else None
     if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class) or arguments.open:
         return unknown_call(vm, arguments, node)
     fields = vm.at(record.cls.address).fields or ()
-    names = [name for name, default in fields if not isinstance(default, FieldDefault) or default.in_init]
-    kept = {name: record.attrs[name] for name in names if name in record.attrs}
+    kept = {key: record.attrs[name] for key, name in asked(fields).items() if name in record.attrs}
     return instantiate(vm, record.cls, Arguments([], {**kept, **arguments.kwargs}), node)
-
-
-def _default(vm: Machine, default: Value) -> Value:
-    from distml.interp.decorators import FieldDefault
-
-    if isinstance(default, FieldDefault):
-        if default.factory is not None:
-            return call_value(vm, default.factory, Arguments([]))
-        return default.value if default.value is not None else vm.opaque("field")
-    return default
 
 
 def _enum_member(vm: Machine, record: ClassRecord, arguments: Arguments) -> Value:
@@ -250,7 +214,7 @@ def _enum_member(vm: Machine, record: ClassRecord, arguments: Arguments) -> Valu
 
 
 def _named_tuple(vm: Machine, cls: Class, record: ClassRecord, arguments: Arguments, node: ast.AST) -> Value:
-    bound = _bind_fields(vm, record.fields or (), arguments)
+    bound = bind_fields(vm, record.fields or (), arguments)
     if bound is None:
         return unknown_call(vm, arguments, node)
     return Tup(tuple(bound.values()), record.name, tuple(bound), cls)

@@ -10,6 +10,7 @@ from distml.interp.calls import Arguments, call_op, call_value, each_alternative
 from distml.interp.classes import ClassRecord, Property, Super
 from distml.interp.contracts import CHECKS
 from distml.interp.exits import EXITS
+from distml.interp.fields import as_dict, field_default
 from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library, new_object
 from distml.interp.machine import Revealed
@@ -313,12 +314,6 @@ def _parameter(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return vm.opaque(vm.snippet(node))
 
 
-def _field(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    from distml.interp.decorators import field_default
-
-    return field_default(vm, arguments, node)
-
-
 def _zip(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`zip(*rows)` for any number of rows of known length gives that many columns."""
     rows = arguments.rest
@@ -415,8 +410,9 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
         arguments.args[1] if len(arguments.args) == 2 else vm.opaque(vm.snippet(node))
     ),
     "contextlib.contextmanager": _identity,
-    "dataclasses.field": _field,
-    "dataclasses.replace": changed_copy,
+    **dict.fromkeys(("dataclasses.field", "attrs.field", "attr.field", "attr.ib", "attr.attrib"), field_default),
+    **dict.fromkeys(("dataclasses.replace", "attrs.evolve", "attr.evolve"), changed_copy),
+    **dict.fromkeys(("dataclasses.asdict", "attrs.asdict", "attr.asdict"), as_dict),
     "builtins.len": _len,
     "builtins.zip": _zip,
     "builtins.reveal_shape": _reveal,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import ClassRecord, is_known_base
 from distml.interp.expressions import evaluate
+from distml.interp.fields import asked
 from distml.interp.giving_up import REASON
 from distml.interp.instances import instantiate
 from distml.interp.machine import ALLOWANCES, LEAST_STEPS, OutOfSteps
@@ -224,8 +225,7 @@ def _unknown_arguments(vm: Machine, record: ClassRecord, required_only: bool = F
         if isinstance(base, Class):
             fields = vm.at(base.address).fields
             if fields is not None:
-                wanted = [name for name, default in fields if default is None or not required_only]
-                return Arguments([vm.opaque(name) for name in wanted])
+                return Arguments([], {name: vm.opaque(name) for name in asked(fields, required_only)})
         else:  # of a constructor out of sight: the object is as the class says
             return Arguments([], {}, isinstance(base, Lib) and is_known_base(base.name))
     return Arguments([], {}, True)

@@ -1,0 +1,114 @@
+"""Constructors that a decorator writes: every way to declare a field with every way to give it, against the real libraries.
+
+Each program is run for real and checked; calls that raise are left out of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interp.differential import compare_runs
+from interp.programs import errors_of
+
+HEAD = """
+import dataclasses
+from dataclasses import KW_ONLY, InitVar, asdict, dataclass, field
+import attr
+import attrs
+from attrs import define, frozen, mutable
+"""
+FORMS = {
+    "@dataclass": "field",
+    "@dataclass(kw_only=True)": "field",
+    "@dataclass(frozen=True)": "field",
+    "@define": "attrs.field",
+    "@frozen": "attrs.field",
+    "@mutable(kw_only=True)": "attrs.field",
+    "@define(auto_attribs=True)": "attr.field",
+    "@attr.s": "attr.ib",
+    "@attr.s(auto_attribs=True)": "attr.ib",
+    "@attr.attrs(kw_only=True)": "attr.attrib",
+    "@attr.dataclass": "attr.ib",
+    "@attr.frozen": "attr.field",
+}
+BODIES = {
+    "annotated": "    rows: int\n    width: int = 4\n    depth: int = {field}(default=2)\n",
+    "made": "    rows = {field}()\n    width = {field}(default=4)\n    depth = {field}(default=2)\n",
+    "by name": "    depth: int = {field}(default=2, kw_only=True)\n    rows: int = {field}()\n    width: int = 4\n",
+    "not taken": "    rows: int = {field}()\n    depth: int = {field}(init=False, default=2)\n    width: int = 4\n",
+    "factories": "    rows: int = {field}()\n    width: int = {field}({factory}=lambda: 4)\n    depth: int = 2\n",
+    "private": "    rows: int = {field}()\n    _width: int = {field}(default=4)\n    depth: int = {field}(default=2)\n",
+    "converted": "    rows: int = {field}(converter=int)\n    width: int = 4\n    depth: int = {field}(default=2)\n",
+    "after": (
+        "    rows: int = {field}()\n    width: int = {field}(default=4)\n    depth: int = {field}(default=2)\n"
+        "    def {after}(self):\n        object.__setattr__(self, 'width', self.rows + 1)\n"
+    ),
+}
+CALLS = ["3", "rows=3", "3, 5", "3, width=5", "rows=3, depth=6, width=5", "3, 5, 6", ""]
+
+
+def program(form: str, body: str) -> str:
+    """The class, and the calls that the library admits."""
+    made = FORMS[form]
+    names = {
+        "field": made,
+        "factory": "default_factory" if made == "field" else "factory",
+        "after": "__post_init__" if made == "field" else "__attrs_post_init__",
+    }
+    width = "_width" if body == "private" else "width"
+    text = f"{HEAD}\n{form}\nclass Config:\n{BODIES[body].format(**names)}\n"
+    space: dict[str, object] = {}
+    try:
+        exec(text, space)
+    except Exception:
+        return ""
+    for call in CALLS:
+        vague = "  # vague" if body == "converted" else ""
+        lines = f"c = Config({call})\nreveal_shape(c.rows){vague}\nreveal_shape(c.{width})\nreveal_shape(c.depth)\n"
+        copy = "dataclasses.replace" if made == "field" else "attrs.evolve"
+        dicts = "asdict" if made == "field" else "attrs.asdict"
+        lines += f"reveal_shape({dicts}(c)['rows']){vague}\nreveal_shape({copy}(c, rows=8).rows){vague}\n"
+        try:
+            exec(lines, {**space, "reveal_shape": lambda _: None})
+        except Exception:
+            continue
+        text += lines
+    return text
+
+
+@pytest.mark.requires("attrs")
+@pytest.mark.parametrize("form", FORMS)
+def test_fields_are_as_in_the_library(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = every = 0
+    for body in BODIES:
+        text = program(form, body)
+        if "reveal_shape" not in text:
+            continue
+        compared, problems = compare_runs(text, tmp_path, monkeypatch)
+        assert not problems, "\n".join([text, *problems])
+        one, among = compared.exact()
+        exact, every = exact + one, every + among
+    assert every and exact / every > 0.8, (exact, every)
+
+
+@pytest.mark.parametrize("form", ["@define", "@attr.s"])
+def test_a_field_is_a_size(form: str) -> None:
+    text = program(form, "made")
+    text += "import torch\nc = Config(rows=3)\ntorch.nn.Linear(c.width, 2)(torch.zeros(5, {}))\n"
+    assert errors_of(text.replace("{}", "4")) == []
+    assert [each.code for each in errors_of(text.replace("{}", "7"))] == ["SHP401"]
+
+
+def test_dicts_of_objects_within_objects() -> None:
+    text = (
+        "import torch\nfrom dataclasses import asdict, dataclass, field\n\n@dataclass\nclass Inner:\n    width: int = 4\n\n"
+        "@dataclass\nclass Outer:\n    inner: Inner = field(default_factory=Inner)\n"
+        "    parts: list = field(default_factory=lambda: [Inner(5)])\n\n"
+        "d = asdict(Outer())\ntorch.zeros(2, d['inner']['width']) @ torch.zeros({}, 1)\n"
+        "torch.zeros(2, d['parts'][0]['width']) @ torch.zeros({}, 1)\n"
+    )
+    assert errors_of(text.format(4, 5)) == []
+    assert [each.code for each in errors_of(text.format(3, 5))] == ["SHP101"]
+    assert [each.code for each in errors_of(text.format(4, 4))] == ["SHP101"]
