@@ -112,3 +112,40 @@ def test_dicts_of_objects_within_objects() -> None:
     assert errors_of(text.format(4, 5)) == []
     assert [each.code for each in errors_of(text.format(3, 5))] == ["SHP101"]
     assert [each.code for each in errors_of(text.format(4, 4))] == ["SHP101"]
+
+
+MEMBERS = """
+import enum
+import torch
+
+class Width(enum.IntEnum):
+    SMALL = 4
+    LARGE = enum.auto()
+
+class Kind(int, enum.Enum):
+    FIRST = 6
+
+"""
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("torch.nn.Linear(Width.SMALL, 3)(torch.zeros(2, {}))", "SHP401"),
+        ("torch.zeros(2, Width.SMALL) @ torch.zeros({}, 1)", "SHP101"),
+        ("torch.zeros((2, Kind.FIRST)) @ torch.zeros({} + 2, 1)", "SHP101"),
+        ("torch.zeros(2, Width.LARGE) @ torch.zeros({} + 1, 1)", "SHP101"),
+        ("torch.zeros(2, 8).view(2, 2, Width.SMALL) @ torch.zeros({}, 1)", "SHP101"),
+    ],
+)
+def test_members_that_are_numbers_are_sizes(line: str, code: str) -> None:
+    for size, expected in ((4, []), (5, [code])):
+        text = MEMBERS + line.format(size) + "\n"
+        try:
+            exec(text, {})
+            failed = False
+        except RuntimeError:
+            failed = True
+        assert failed is bool(expected)
+        assert [each.code for each in errors_of(text)] == expected

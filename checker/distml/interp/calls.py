@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +174,7 @@ def layer_attributes(vm: Machine, name: str, arguments: Arguments, node: ast.AST
     found: list[dict[str, Value]] = []
 
     def run(*values: Value) -> Value:
-        attrs = _guarded(vm, name, node, init, _rebuilt(arguments, values), library_of(name))
+        attrs = _guarded(vm, name, node, init, _rebuilt(arguments, _numbers(vm, values)), library_of(name))
         if isinstance(attrs, dict):
             found.append(attrs)
         return Const(None)
@@ -208,7 +209,7 @@ def call_op(
         return _not_followed(vm, name, arguments, node)
 
     def run(*values: Value) -> Value:
-        given = _rebuilt(arguments, values)
+        given = _rebuilt(arguments, values if lib == "builtins" else _numbers(vm, values))
         result = _guarded(vm, name, node, function, given, lib, text)
         if isinstance(result, Tensor) and not _is_in_place(name):
             return perhaps_given(result, values)
@@ -218,6 +219,16 @@ def call_op(
 
     result = stamp(vm, each_alternative(vm, arguments.values(), run), node)
     return vm.reshaped(out, out.shape) if isinstance(out, Tensor) and isinstance(result, Tensor) else result
+
+
+def _numbers(vm: Machine, values: Sequence[Value]) -> Sequence[Value]:
+    """What a library is given: the members of an `IntEnum` are its numbers, also in a tuple of sizes."""
+    if not vm.numbered:
+        return values
+    return [
+        replace(each, items=tuple(_numbers(vm, each.items))) if isinstance(each, Tup) else vm.numbered.get(each, each)
+        for each in values
+    ]
 
 
 def _is_in_place(name: str) -> bool:

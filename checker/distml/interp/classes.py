@@ -201,6 +201,8 @@ def _tell(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> N
         call_value(vm, hook, Arguments([cls], {key: value for key, value in keywords.items() if key}), node)
 
 
+_NUMBERS = frozenset({"enum.IntEnum", "enum.IntFlag", "builtins.int"})
+"""Members of enumerations that derive from one of these are numbers."""
 KINDS = {
     "enum.Enum": "enum",
     "enum.IntEnum": "enum",
@@ -244,6 +246,8 @@ def _make_members(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cla
         member = vm.allocate(InstanceRecord(cls, attrs))
         record.attrs[name] = member
         members.append(member)
+        if number is not None and not _NUMBERS.isdisjoint(base.name for base in record.mro if isinstance(base, Lib)):
+            vm.numbered[member] = value
     record.members = tuple(members)
 
 
