@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interp.differential import compare_runs
-from interp.programs import errors_of
+from interp.programs import errors_of, revealed
 
 HEAD = """
 import dataclasses
@@ -149,3 +149,64 @@ def test_members_that_are_numbers_are_sizes(line: str, code: str) -> None:
             failed = True
         assert failed is bool(expected)
         assert [each.code for each in errors_of(text)] == expected
+
+
+MODEL = """
+from typing import Annotated, Optional
+from pydantic import BaseModel, BeforeValidator, Field, field_validator, model_validator
+
+class Inner(BaseModel):
+    width: int = 8
+
+class Base(BaseModel):
+    rows: int = 3
+"""
+MODELS = {
+    "plain": "    width: int = 32\n    depth: int = Field(default=2, ge=1)\n",
+    "required": "    width: int\n    depth: int = Field(2, le=9)\n",
+    "other types": "    width: float = 32\n    depth: Optional[int] = 2\n",
+    "text": "    width: str = '32'\n    depth: int = Field(default_factory=lambda: 2)\n",
+    "annotated": "    width: Annotated[int, BeforeValidator(lambda v: v + 1)] = 32\n    depth: int = 2\n",
+    "validated": (
+        "    width: int = 32\n    depth: int = 2\n\n    @field_validator('width')\n    @classmethod\n"
+        "    def more(cls, value):\n        return value + 1\n"
+    ),
+    "validated whole": (
+        "    width: int = 32\n    depth: int = 2\n\n    @model_validator(mode='after')\n    def more(self):\n"
+        "        self.width += 1\n        return self\n"
+    ),
+    "after": "    width: int = 32\n    depth: int = 2\n\n    def model_post_init(self, _):\n        self.width += 1\n",
+}
+GIVEN = [
+    "",
+    "depth=4",
+    "width=16",
+    "width='16'",
+    "width=16.0",
+    "width=True",
+    "depth=3, width=16",
+    "width=16, rows=5",
+    "width=16, depth='4'",
+]
+
+
+@pytest.mark.requires("pydantic")
+@pytest.mark.parametrize("model", MODELS)
+def test_what_a_model_of_pydantic_holds(model: str) -> None:
+    head = f"{MODEL}\nclass Config(Base):\n{MODELS[model]}\n    inner: Inner = Inner()\n\n"
+    known = 0
+    for given in GIVEN:
+        text = f"{head}c = Config({given})\n" + "".join(
+            f"reveal_shape(c.{name})\n" for name in ("width", "depth", "rows", "inner.width")
+        )
+        space: dict[str, object] = {"reveal_shape": lambda _: None}
+        try:
+            exec(text, space)
+        except Exception:
+            continue
+        config = space["c"]
+        for name, seen in zip(("width", "depth", "rows"), revealed(text), strict=False):
+            if seen.lstrip("-").isdecimal():
+                assert int(seen) == getattr(config, name), (given, name)
+                known += 1
+    assert known >= (9 if model in ("plain", "required") else 0), known

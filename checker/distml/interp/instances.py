@@ -24,7 +24,7 @@ from distml.interp.classes import (
     library_trait,
     lookup,
 )
-from distml.interp.fields import AFTER, asked, bind_fields
+from distml.interp.fields import AFTER, asked, bind_fields, given_to_model
 from distml.interp.library import library_bases, library_member
 from distml.interp.storage import APART, ITEMS
 from distml.ops.call import TRUE
@@ -156,13 +156,14 @@ def _made_out_of_sight(vm: Machine, ref: Ref, arguments: Arguments) -> None:
     record = vm.record(ref)
     if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
         return
-    every = arguments.open or bool(arguments.args)
+    given = given_to_model(vm, vm.at(record.cls.address), arguments)
+    every = arguments.open or bool(arguments.args) or given is None
     own = (vm.at(base.address).attrs for base in vm.at(record.cls.address).mro if isinstance(base, Class))
     data = {
         name for attrs in own for name, value in attrs.items() if not isinstance(value, Class | Function | Property)
     }
     unknown = {name: vm.opaque(name) for name in sorted(data) if every or name in arguments.kwargs}
-    vm.replace(ref, InstanceRecord(record.cls, {**unknown, **record.attrs}, False))
+    vm.replace(ref, InstanceRecord(record.cls, {**unknown, **(given or {}), **record.attrs}, False))
 
 
 def _loosen(vm: Machine, ref: Ref) -> None:

@@ -10,7 +10,7 @@ from distml.interp.calls import Arguments, call_op, call_value, each_alternative
 from distml.interp.classes import ClassRecord, Property, Super
 from distml.interp.contracts import CHECKS
 from distml.interp.exits import EXITS
-from distml.interp.fields import as_dict, field_default
+from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library, new_object
 from distml.interp.machine import Revealed
@@ -412,6 +412,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "contextlib.contextmanager": _identity,
     **dict.fromkeys(("dataclasses.field", "attrs.field", "attr.field", "attr.ib", "attr.attrib"), field_default),
     **dict.fromkeys(("dataclasses.replace", "attrs.evolve", "attr.evolve"), changed_copy),
+    **dict.fromkeys(("pydantic.Field", "pydantic.fields.Field"), model_field),
     **dict.fromkeys(("dataclasses.asdict", "attrs.asdict", "attr.asdict"), as_dict),
     "builtins.len": _len,
     "builtins.zip": _zip,
