@@ -126,7 +126,9 @@ def is_placeholder(vm: Machine, value: Value) -> bool:
     """Whether a value is there to be replaced or filled."""
     if isinstance(value, Ref):
         record = vm.record(value)
-        return isinstance(record, ListRecord | DictRecord | SetRecord) and record.items is not None and not record.items
+        if isinstance(record, DictRecord):
+            return record.exact and not record.items
+        return isinstance(record, ListRecord | SetRecord) and record.items is not None and not record.items
     if isinstance(value, Tensor):
         return any(dim.constant == 0 for dim in (*value.shape.head, *value.shape.tail))
     return value == NONE or (isinstance(value, Tup) and not value.items)
