@@ -25,7 +25,7 @@ from typing import Any
 
 RANK, WORLD = int(sys.argv[1]), int(sys.argv[2])
 LONG = timedelta(seconds=60)
-"""No program may wait that long; hanging is seen from outside, long before."""
+"""No program may wait that long, not on a busy machine either; hanging is seen from outside, long before."""
 KEPT: list[Any] = []
 HOROVOD = find_spec("horovod") is not None
 
@@ -76,7 +76,7 @@ def _join_horovod(port: Path) -> None:
         time.sleep(0.01)
     slot = {"RANK": RANK, "SIZE": WORLD, "LOCAL_RANK": RANK, "LOCAL_SIZE": WORLD, "CROSS_RANK": 0, "CROSS_SIZE": 1}
     where = {"HOSTNAME": "localhost", "GLOO_RENDEZVOUS_ADDR": "127.0.0.1", "GLOO_RENDEZVOUS_PORT": port.read_text()}
-    how = {"CONTROLLER": "gloo", "CPU_OPERATIONS": "gloo", "GLOO_IFACE": "lo"}
+    how = {"CONTROLLER": "gloo", "CPU_OPERATIONS": "gloo", "GLOO_IFACE": "lo", "GLOO_TIMEOUT_SECONDS": LONG.seconds}
     os.environ.update({f"HOROVOD_{name}": str(value) for name, value in {**slot, **where, **how}.items()})
 
 
