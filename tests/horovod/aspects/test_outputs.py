@@ -56,14 +56,21 @@ GUARDED = [
     "tf.gfile.DeleteRecursively('logs')",
     "print(total / 3 * 100.0, (a, b), [c for c in d])",
 ]
+COMPUTED = [
+    ("print", "(next(batches))"),
+    ("print", "(model.evaluate(x))"),
+    ("print", "(session.run(step))"),
+    ("print", "(loss := 3)"),
+    ("print", "(train())"),
+    ("print", "(f'{train():.3f}', end='')"),
+    ("print", "(torch.rand(3))"),
+    ("print", "(items.pop())"),
+    ("tqdm.write", "(str(train()))"),
+    ("logging.info", "('loss %s', train())"),
+    ("torch.save", "(train(), 'a.pt')"),
+    ("torch.utils.tensorboard.SummaryWriter().add_scalar", "('a', train(), 3)"),
+]
 LEFT = [
-    "print(next(batches))",
-    "print(model.evaluate(x))",
-    "print(session.run(step))",
-    "print(loss := 3)",
-    "print(train())",
-    "print(torch.rand(3))",
-    "print(items.pop())",
     "model.train()",
     "optimizer.step()",
     "x = model.save('m')",
@@ -90,7 +97,8 @@ def test_output_is_put_under_rank_zero(text: str) -> None:
 def test_methods_of_dicts_that_only_read_are_known_wherever_the_dict_is_made(made: str, shown: str) -> None:
     plan = plan_of(f"found = {made}\nprint({shown})\nprint(found.pop('a'))")
     outputs.on_rank_zero(plan)
-    assert rewritten(plan) == f"found = {made}\nif hvd.rank() == 0:\n    print({shown})\nprint(found.pop('a'))"
+    put = f"found = {made}\nif hvd.rank() == 0:\n    print({shown})\non_rank_zero(print)(found.pop('a'))"
+    assert rewritten(plan).endswith(put)
 
 
 @pytest.mark.parametrize("text", LEFT)
@@ -100,12 +108,19 @@ def test_what_does_more_than_output_stays(text: str) -> None:
     assert rewritten(plan) == text
 
 
+@pytest.mark.parametrize(("shows", "given"), COMPUTED)
+def test_all_ranks_compute_what_one_shows(shows: str, given: str) -> None:
+    plan = plan_of(shows + given)
+    outputs.on_rank_zero(plan)
+    assert rewritten(plan).endswith(f"\non_rank_zero({shows}){given}")
+
+
 def test_a_collective_is_never_put_under_rank_zero() -> None:
     plan = plan_of("print(loss)")
     (call,) = [node for node in ast.walk(plan.program.roots[0].tree) if isinstance(node, ast.Call)]
     plan.patch(call).wrap(call.args[0], "hvd.allreduce({})", Note("", "", ""))
     outputs.on_rank_zero(plan)
-    assert rewritten(plan) == "print(hvd.allreduce(loss))"
+    assert rewritten(plan).endswith("\non_rank_zero(print)(hvd.allreduce(loss))")
 
 
 def test_functions_of_the_program_are_looked_into() -> None:

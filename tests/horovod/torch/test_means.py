@@ -7,14 +7,11 @@ programs of the table run in two processes that are started once.
 from __future__ import annotations
 
 import ast
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from horovod.torch.programs import outcome
+from horovod.torch.programs import outcome, said_by_two
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -251,45 +248,17 @@ def programs() -> Iterator[tuple[str, str]]:
     yield "told in between", HEAD.format(loader=LOADERS["shuffled"]) + TOLD.format(step=STEP.format(" " * 8))
 
 
-DRIVER = """
-import contextlib, io, json, os, sys
-import torch, torch.distributed as dist, torch.distributed.nn
-dist.init_process_group("gloo")
-end = dist.destroy_process_group
-dist.init_process_group = dist.destroy_process_group = lambda *_, **__: None
-found = {}
-for name, text in json.load(open(sys.argv[1])).items():
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(text, name, "exec"), {"__name__": "__main__"})
-    found[name] = out.getvalue()
-if dist.get_rank() == 0:
-    with open(sys.argv[2], "w") as told:
-        json.dump(found, told)
-end()
-os._exit(0)  # forty process groups that were kept may abort at the end
-"""
-
-
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     """The numbers that rank 0 of two prints in each program."""
-    folder = tmp_path_factory.mktemp("means")
     texts = {}
     for name, text in programs():
         found = outcome(text, "ddp")
         assert not found.plan.refusals
         (file,) = found.files.values()
         texts[name] = file.source
-    (folder / "texts.json").write_text(json.dumps(texts))
-    (folder / "driver.py").write_text(DRIVER)
-    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    given = [str(folder / each) for each in ("driver.py", "texts.json", "found.json")]
-    done = subprocess.run(
-        [sys.executable, *launch, *given], capture_output=True, text=True, timeout=300, check=False, cwd=folder
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return {name: numbers(text) for name, text in json.loads((folder / "found.json").read_text()).items()}
+    said = said_by_two(texts, tmp_path_factory.mktemp("means"))
+    return {name: numbers(first) for name, (first, _) in said.items()}
 
 
 def numbers(text: str) -> list[float]:

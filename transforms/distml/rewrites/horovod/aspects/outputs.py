@@ -2,7 +2,7 @@
 
 Every rank would print every line, and write the same file at the same time. Statements that only produce output are put
 under rank 0. Where their arguments do more than read, all ranks evaluate them, since one that does not would fall behind
-the others: what prints stays as it is, what writes a file is called by rank 0 only.
+the others, and rank 0 alone does what is done with them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.aspects.destinations import opens_to_write
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import reads_only
-from distml.rewrites.horovod.aspects.setup import started
+from distml.rewrites.horovod.aspects.setup import helper, started
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.training.around import owner_of
@@ -71,8 +71,12 @@ _TRACKED = {
     "comet_ml.OfflineExperiment": ("disabled", "{0.rank} != 0"),
 }
 """What begins a run of a service that keeps records, and how it is told to keep none."""
-_NOTHING = "(lambda *values, **named: None)"
-"""In the place of a function that writes a file: what its arguments do is done by all ranks, in the same order."""
+_FIRST = '''
+
+def {name}(function):
+    """What only rank 0 does; all ranks compute what it is given."""
+    return function if {first} else lambda *values, **named: None
+'''
 _FOLDER = Note("made once", "the rank that comes second would find the folder there", "folder-race")
 _COLLECTIVE = re.compile(r"allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
 
@@ -132,10 +136,9 @@ def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
         return
     if _free_to_move(node, call, plan):
         guard(plan, node, kind)
-    elif kind == "file" and started(plan, node) and not _opens_itself(call, plan.program):
-        what, reason = _WHAT[kind]
-        first = plan.world(node).first
-        plan.patch(node).wrap(call.func, f"({{}} if {first} else {_NOTHING})", Note(what, reason, "rank-zero-output"))
+    elif started(plan, node) and not (kind == "file" and _opens_itself(call, plan.program)):
+        template = f"{helper(plan, node, 'on_rank_zero', _FIRST)}({{}})"
+        plan.patch(node).wrap(call.func, template, Note(*_WHAT[kind], "rank-zero-output"))
 
 
 def _opens_itself(call: ast.Call, program: Program) -> bool:

@@ -29,6 +29,7 @@ _FREED = Note(
     "the wrapper keeps the process group, whose threads can abort the interpreter when it ends",
     "start-up",
 )
+_HELPER = Note("what the ranks do together", "the back end has no such function")
 _WHY = "every process must know its rank and the number of ranks before anything is divided among them"
 
 
@@ -61,6 +62,18 @@ def behind_start(plan: Plan, unit: Unit, code: str, note: Note) -> None:
         patch.before(unit.tree.body[0], code, note)
     else:
         patch.after(anchor, code, note)
+
+
+def helper(plan: Plan, node: ast.AST, name: str, code: str, **words: str) -> str:
+    """The name of a small function that the file of `node` needs, put behind its start-up once; `code` has holes."""
+    unit = plan.program.unit(node)
+    key = (unit.source.location, name)
+    if key not in plan.spelled:
+        world = plan.world(node)
+        plan.spelled[key] = plan.patch(unit.tree).free(name)
+        known = {"name": plan.spelled[key], "dist": world.module, "torch": world.torch, "first": world.first}
+        behind_start(plan, unit, code.format(**known, **words), _HELPER)
+    return plan.spelled[key]
 
 
 def _is_entry(plan: Plan, unit: Unit) -> bool:

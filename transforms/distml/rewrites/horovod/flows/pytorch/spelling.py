@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.aspects.setup import helper
+from distml.rewrites.horovod.plan import Plan
 
 _AGREED = '''
 
@@ -63,7 +64,6 @@ class Spelling:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._functions: dict[tuple[str, str], str] = {}
 
     @property
     def ddp(self) -> bool:
@@ -139,18 +139,9 @@ class Spelling:
         return f"{optimizer}.load_state_dict({self.first(node, f'{optimizer}.state_dict()')})"
 
     def _function(self, node: ast.AST, name: str, code: str) -> str:
-        """A small function that the file needs, put behind its start-up once."""
-        from distml.rewrites.horovod.aspects.setup import behind_start
-
-        unit = self.plan.program.unit(node)
-        key = (unit.source.location, name)
-        if key not in self._functions:
-            world = self.plan.world(node)
-            self._functions[key] = self.plan.patch(unit.tree).free(name)
-            reduce = _REDUCED[self.ddp].format(dist=world.module)
-            made = code.format(name=self._functions[key], dist=world.module, torch=world.torch, reduce=reduce)
-            behind_start(self.plan, unit, made, Note("what the ranks agree on", "the back end has no such function"))
-        return self._functions[key]
+        """A small function that the file needs."""
+        reduce = _REDUCED[self.ddp].format(dist=self.plan.world(node).module)
+        return helper(self.plan, node, name, code, reduce=reduce)
 
 
 def _negated(node: ast.expr) -> bool:

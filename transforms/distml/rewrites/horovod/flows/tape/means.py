@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.means import Means
-from distml.rewrites.horovod.aspects.setup import behind_start
+from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
@@ -22,7 +22,7 @@ _MEAN = '''
 def {name}(value):
     """The mean over all ranks, of a number, a tensor, or of each number in a list."""
     kept = [float(each) for each in value] if isinstance(value, list) else value
-    total = {hvd}.allreduce({tf}.cast(kept, {tf}.float64))
+    total = {dist}.allreduce({tf}.cast(kept, {tf}.float64))
     if isinstance(value, list):
         means = total.numpy().tolist()
         return [{tf}.cast(mean, each.dtype) if {tf}.is_tensor(each) else mean for each, mean in zip(value, means)]
@@ -33,7 +33,6 @@ _METRIC = Note(
     "each rank measures its own part of the data; what a metric adds up is averaged, so that its result is that of all",
     "average-metric",
 )
-_HELPER = Note("what the ranks agree on", "Horovod has no such function")
 
 
 def average(plan: Plan, group: list[Update]) -> None:
@@ -100,10 +99,5 @@ class _Spelling:
 
     def mean_of(self, node: ast.AST, code: str) -> str:
         """The mean over all ranks of numbers, given as text."""
-        unit = self.plan.program.unit(node)
-        key = (unit.source.location, "mean_of_ranks")
-        if key not in self.plan.spelled:
-            self.plan.spelled[key] = self.plan.patch(unit.tree).free("mean_of_ranks")
-            hvd, tf = self.plan.world(node).module, spell(self.plan, node, "tensorflow", at_start=True)
-            behind_start(self.plan, unit, _MEAN.format(name=self.plan.spelled[key], hvd=hvd, tf=tf), _HELPER)
-        return f"{self.plan.spelled[key]}({code})"
+        tf = spell(self.plan, node, "tensorflow", at_start=True)
+        return f"{helper(self.plan, node, 'mean_of_ranks', _MEAN, tf=tf)}({code})"
