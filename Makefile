@@ -14,6 +14,9 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := $(wildcard checker transforms tests benchmarks)
 
+# Tests start distml hundreds of times; compiling it anew each time takes a fifth of the run.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types floors unit docs cases format clean
 

@@ -34,13 +34,14 @@ class Times(NamedTuple):
 
 
 def run(command: Sequence[str], folder: Path | None = None, environment: Mapping[str, str] | None = None) -> Run:
-    """Run a command in a folder, with variables added to the environment."""
+    """Run a command in a folder, with variables added to the environment. Python keeps what it compiles, as pip does."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.perf_counter()
         child = subprocess.Popen(
             command,
             cwd=folder,
-            env={**os.environ, **(environment or {})},
+            env={**inherited, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,

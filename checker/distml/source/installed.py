@@ -6,13 +6,11 @@ cost time and know no tensors. All of it is read as text, nothing is run.
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from functools import cached_property
 from typing import NamedTuple
 
-from distml.source.imports import imports
 from distml.source.libraries import FRAMEWORKS, UNDERSTOOD
 
 LARGEST = 1024 * 1024  # bytes of a .pth file, of metadata, or of a module that maps names to folders
@@ -64,6 +62,8 @@ class Installed:
     @staticmethod
     def _imports_framework(root: str, top: str) -> bool:
         """Whether a package does what its metadata may keep silent about."""
+        from distml.source.imports import imports
+
         text = read_text(os.path.join(root, top, "__init__.py")) or ""
         return any(each.level == 0 and each.module.partition(".")[0] in FRAMEWORKS for each in imports(text))
 
@@ -139,10 +139,12 @@ def _paths(folder: str, text: str) -> list[str]:
 
 def _mapping(text: str) -> dict[str, str]:
     """The `MAPPING` of a finder that setuptools writes for an editable install."""
+    from ast import literal_eval
+
     for line in text.splitlines()[:MOST_LINES]:
         if line.startswith("MAPPING"):
             try:
-                table = ast.literal_eval(line.partition("= ")[2])
+                table = literal_eval(line.partition("= ")[2])
             except (ValueError, SyntaxError, MemoryError, RecursionError):
                 return {}
             if isinstance(table, dict):

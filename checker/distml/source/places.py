@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from distml.diagnostics.model import Span
-from distml.source.notebook import LARGEST, Notebook, Place, is_notebook
 from distml.source.reading import UnreadableError, decode, read_bytes, split_lines
+
+if TYPE_CHECKING:
+    from distml.source.notebook import Notebook, Place
 
 
 class Places:
@@ -24,6 +27,8 @@ class Places:
 
     def cell(self, span: Span) -> Place | None:
         """The place in a cell that a span stands for; `None` where the file is no notebook."""
+        from distml.source.notebook import is_notebook
+
         if not is_notebook(span.path):
             return None
         _, notebook = self._file(span.path)
@@ -42,6 +47,8 @@ class Places:
         return self._files[path]
 
     def _read(self, path: str) -> tuple[list[str], Notebook | None]:
+        from distml.source.notebook import LARGEST, Notebook, is_notebook
+
         try:
             data = self._overlay.get(os.path.realpath(path))
             text = decode(read_bytes(path, path, LARGEST) if data is None else data, path)
