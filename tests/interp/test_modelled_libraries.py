@@ -5,6 +5,7 @@ Each program is run for real, with the library, and checked: what `reveal_shape`
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,42 @@ from interp.differential import compare_runs
 from interp.programs import errors_of
 
 PROGRAMS = {
+    "absl": """
+from absl import flags
+
+FLAGS = flags.FLAGS
+flags.DEFINE_integer("model_width", 64, "width", lower_bound=1)
+flags.DEFINE_integer("model_depth", "3", "depth")
+flags.DEFINE_float("model_rate", 1, "rate")
+flags.DEFINE_bool("model_bias", True, "bias")
+flags.DEFINE_string("model_name", "base", "name")
+flags.DEFINE_string("model_folder", None, "folder")
+flags.DEFINE_enum("model_kind", "a", ["a", "b"], "kind")
+flags.DEFINE_list("model_list", "8, 16", "list")
+flags.DEFINE_spaceseplist("model_words", "8 16", "words")
+flags.DEFINE_multi_integer("model_sizes", [4, 5], "sizes")
+flags.DEFINE_multi_integer("model_size", 4, "sizes")
+rows = flags.DEFINE_integer("model_rows", 7, "rows")
+asked = flags.DEFINE_integer("model_asked", None, "asked")
+reveal_shape(FLAGS(["program"]))
+reveal_shape(FLAGS.model_width + FLAGS.model_depth)
+reveal_shape(FLAGS.model_rate)
+reveal_shape(FLAGS.model_bias)
+reveal_shape(FLAGS.model_name)
+reveal_shape(FLAGS.model_folder)
+reveal_shape(FLAGS.model_kind)
+reveal_shape(FLAGS.model_list)
+reveal_shape(FLAGS.model_words)
+reveal_shape(FLAGS.model_sizes)
+reveal_shape(FLAGS.model_size)
+reveal_shape(rows.value)
+reveal_shape(asked.value)
+reveal_shape(FLAGS["model_rows"].value)
+FLAGS.model_width = 5
+reveal_shape(FLAGS.model_width)
+flags.set_default(rows, 9)
+reveal_shape(rows.value)
+""",
     "addict": """
 from addict import Dict
 
@@ -28,6 +65,121 @@ d["rows"] = 6
 reveal_shape(d.rows)
 reveal_shape("rows" in d)
 reveal_shape(d.to_dict()["model"]["width"])
+""",
+    "click": """
+import functools
+import os
+
+import click
+
+os.environ["MODEL_SEED"] = "3"
+
+
+class Doubled(click.ParamType):
+    name = "doubled"
+
+    def convert(self, value, param, ctx):
+        return 2 * int(value)
+
+
+@click.command()
+@click.option("--width", default=128, help="width")
+@click.option("--depth", "-d", type=int, default="3")
+@click.option("-r", "--rate", type=float, default=1)
+@click.option("--kind", type=click.Choice(["a", "b"]), default="b")
+@click.option("--count", type=click.IntRange(1, 9), default=5)
+@click.option("--sizes", multiple=True, default=[5, 7], type=int)
+@click.option("--none", type=int)
+@click.option("--many", multiple=True)
+@click.option("--pair", nargs=2, type=int, default=(3, 9))
+@click.option("--tuple", "both", type=(int, str), default=(3, "x"))
+@click.option("--bias", is_flag=True)
+@click.option("--debug/--no-debug", default=True)
+@click.option("-v", "--verbose", count=True)
+@click.option("--seed", type=int, envvar="MODEL_SEED")
+@click.option("--twice", type=Doubled(), default=4)
+@click.option("--changed", default=3, callback=lambda ctx, param, value: value + 1)
+@click.option("--hidden", default=1, expose_value=False)
+@click.argument("path", default="model.pt")
+@click.argument("files", nargs=-1)
+def run(width, depth, rate, kind, count, sizes, none, many, pair, both, bias, debug, verbose, seed, twice, changed, path, files):
+    reveal_shape(width + depth + count + twice + changed)
+    reveal_shape(rate)
+    reveal_shape(kind)
+    reveal_shape(sizes)
+    reveal_shape(none)
+    reveal_shape(many)
+    reveal_shape(pair)
+    reveal_shape(both)
+    reveal_shape((bias, debug))
+    reveal_shape(verbose)
+    reveal_shape(seed)  # vague
+    reveal_shape(path)
+    reveal_shape(files)
+    return width
+
+
+reveal_shape(run(args=[], standalone_mode=False))
+
+
+@click.command()
+@click.option("--width", default=16)
+@click.option("--bias/--no-bias", default=True)
+@click.option("--flag", is_flag=True)
+def given(width, bias, flag):
+    reveal_shape((width, bias, flag))
+
+
+given(["--width", "5", "--no-bias", "--flag"], standalone_mode=False)
+given(["--width=6"], standalone_mode=False)
+
+
+@click.group(invoke_without_command=True)
+@click.option("--seed", default=2)
+@click.pass_context
+def cli(ctx, seed):
+    ctx.ensure_object(dict)
+    ctx.obj["seed"] = seed
+    reveal_shape(ctx.invoked_subcommand)
+
+
+@cli.command()
+@click.option("--width", default=8)
+@click.pass_context
+def train(ctx, width):
+    reveal_shape(width + ctx.obj["seed"])
+
+
+@cli.command("other")
+@click.pass_obj
+def second(obj):
+    reveal_shape(obj["seed"])
+
+
+cli(["train"], standalone_mode=False)
+cli(["train", "--width", "4"], standalone_mode=False)
+cli(["other"], standalone_mode=False)
+cli([], standalone_mode=False)
+
+
+def shared(f):
+    @click.option("--rows", default=4)
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        return f(*args, **kwargs)
+
+    return wrapper
+
+
+@click.command()
+@shared
+@click.option("--cols", default=5)
+def both(rows, cols):
+    reveal_shape((rows, cols))
+
+
+both([], standalone_mode=False)
+reveal_shape(both.callback(rows=1, cols=2))
 """,
     "easydict": """
 from easydict import EasyDict as edict
@@ -44,6 +196,17 @@ e["rows"] = 6
 reveal_shape(e.rows)
 reveal_shape(e.get("none", 8))
 reveal_shape(sorted(e.keys()))
+""",
+    "fire": """
+import fire
+
+
+def train(width=24, *, depth=2):
+    reveal_shape(width + depth)
+
+
+fire.Fire(train, command=[])  # unknown path
+fire.Fire(train)
 """,
     "ml_collections": """
 import ml_collections
@@ -108,15 +271,63 @@ reveal_shape(tied.hidden)  # vague
 reveal_shape(OmegaConf.merge(cfg, {"rows": 5}).rows)
 reveal_shape("rows" in cfg)
 """,
+    "typer": """
+from typing import Annotated, List, Optional
+
+import typer
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def run(
+    width: int = 96,
+    depth: int = typer.Option(3, "--depth", "-d"),
+    text: int = typer.Option("5"),
+    rows: Annotated[int, typer.Option("--rows", min=1)] = 7,
+    cols: Annotated[Optional[int], typer.Option()] = None,
+    many: List[int] = typer.Option([1, 2]),
+    bias: bool = False,
+    seed: int = typer.Option(3, envvar="NO_SEED"),
+    path: str = typer.Argument("model.pt"),
+):
+    reveal_shape(width + depth + rows)
+    reveal_shape(text)
+    reveal_shape(cols)
+    reveal_shape(many)
+    reveal_shape(bias)
+    reveal_shape(seed)  # vague
+    reveal_shape(path)
+    return width
+
+
+reveal_shape(app(standalone_mode=False))
+
+two = typer.Typer()
+
+
+@two.callback(invoke_without_command=True)
+def common(ctx: typer.Context, verbose: bool = False):
+    reveal_shape(verbose)
+
+
+@two.command()
+def fit(samples: int = 100):
+    return samples
+
+
+two(standalone_mode=False)
+""",
 }
 
 
 def test_every_model_is_compared() -> None:
-    assert set(PROGRAMS) == MODELLED == {path.stem for path in Path(MODELS).glob("[!_]*.py")}
+    assert set(PROGRAMS) == MODELLED == {path.stem for path in Path(MODELS).glob("[!_]*")}
 
 
 @pytest.mark.parametrize("library", [pytest.param(name, marks=pytest.mark.requires(name)) for name in sorted(PROGRAMS)])
 def test_a_model_does_what_the_library_does(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["program.py"])
     compared, problems = compare_runs(PROGRAMS[library], tmp_path, monkeypatch)
     assert not problems, "\n".join(problems)
     assert compared.exact()[1], "nothing is revealed"

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 _WITH_STATUS = ("builtins.exit", "builtins.quit", "sys.exit", "os._exit")
 _WELL = "pytest.skip pytest.xfail unittest.TestCase.skipTest os.execv os.execve os.execvp os.execvpe os.execl".split()
 _PERHAPS = ("pytest.importorskip",)
-_EXCEPTIONS = frozenset(
-    "builtins.SystemExit unittest.SkipTest unittest.case.SkipTest pytest.skip.Exception click.exceptions.Exit "
-    "typer.Exit".split()
-)
+_EXCEPTIONS = frozenset(("builtins.SystemExit", "unittest.SkipTest", "unittest.case.SkipTest", "pytest.skip.Exception"))
 
 
 def _ends_with_status(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:

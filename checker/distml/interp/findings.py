@@ -11,6 +11,7 @@ from distml.interp.lessons import retold
 from distml.interp.mending import whole_division
 from distml.interp.recording import note_failed
 from distml.ops import ShapeError
+from distml.source.project import is_model
 
 if TYPE_CHECKING:
     from distml.interp.machine import Frame, Machine
@@ -56,7 +57,8 @@ def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:
     if seen is None or (seen[1] is not frame and _is_warning(error.code)):
         return
     if seen[1] is not frame:
-        error = ShapeError(error.code, error.message, (told_from(vm, node, frame), *error.notes))
+        inside = () if is_model(frame.module.source) else (told_from(vm, node, frame),)
+        error = ShapeError(error.code, error.message, (*inside, *error.notes))
         node, frame = seen
     span = place(vm, node, frame)
     key = (error.code, span.path, span.line, span.column)
@@ -97,9 +99,12 @@ def _callers(vm: Machine, frame: Frame) -> list[Related]:
     found: list[Related] = []
     if frame not in vm.stack:
         return found
+    name = ""
     for index in range(vm.stack.index(frame), 0, -1):
         called, caller = vm.stack[index], vm.stack[index - 1]
-        if called.caller is not None and len(found) < MAX_CALLERS:
+        name = name or called.name
+        if called.caller is not None and len(found) < MAX_CALLERS and not is_model(caller.module.source):
             where = vm.span(called.caller, caller)
-            found.append(Related(f"in the call of {called.name} from here", where))
+            found.append(Related(f"in the call of {name} from here", where))
+            name = ""
     return found

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from distml.interp.budget import briefly
 from distml.interp.exports import awake
 from distml.ops import Note
+from distml.source.project import is_model
 from distml.values import Const
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from distml.interp.machine import Frame, Machine
+    from distml.source.file import SourceFile
     from distml.values import Function, Value
 
 CALL_STEPS = 4_000
@@ -66,15 +68,20 @@ def _words(arguments: Mapping[str, Value]) -> list[str]:
     return list(dict.fromkeys(_WORD.findall(" ".join(texts)[:LONGEST])))
 
 
+def is_foreign(source: SourceFile) -> bool:
+    """Whether a file is not the program's: of an installed package, or a model of a library."""
+    return source.installed or is_model(source)
+
+
 def seen_from(vm: Machine, node: ast.AST, frame: Frame) -> tuple[ast.AST, Frame] | None:
-    """Where the program is when something happens in a frame: there, or at its call into an installed package; None where it
-    is in no call of the program, but in a module that is being imported."""
-    if not frame.module.source.installed:
+    """Where the program is when something happens in a frame: there, or at its call into a library; None where it is in no
+    call of the program, but in a module that is being imported."""
+    if not is_foreign(frame.module.source):
         return node, frame
     at = vm.stack.index(frame) if frame in vm.stack else len(vm.stack) - 1
     for index in range(at, 0, -1):
         outer, caller = vm.stack[index - 1], vm.stack[index].caller
-        if not outer.module.source.installed and caller is not None:
+        if not is_foreign(outer.module.source) and caller is not None:
             return caller, outer
     return None
 

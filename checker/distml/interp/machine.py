@@ -198,6 +198,7 @@ class Machine:
         self.holders: dict[Opaque, Opaque] = {}
         self.numbered: dict[Value, Value] = {}
         self.functions: list[Function] = []
+        self.entries: dict[Value, Value] = {}
         self.classes: list[Class] = []
         self.views: dict[int, Ref] = {}
         self.changing: dict[tuple[Value, int], Changes] = {}

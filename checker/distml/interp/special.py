@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
 from distml.interp.contracts import CHECKS
+from distml.interp.entries import ENTRIES
 from distml.interp.exits import EXITS
 from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.hooks import REGISTERING
@@ -377,7 +378,7 @@ def _looks(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return vm.opaque(vm.snippet(node), vm.origin(node))
 
 
-_LOOKING = """signature getfullargspec getsource getsourcefile getsourcelines getdoc getcomments getfile getmodule getmembers
+_LOOKING = """getfullargspec getsource getsourcefile getsourcelines getdoc getcomments getfile getmodule getmembers
 isabstract iscoroutinefunction isgeneratorfunction unwrap""".split()
 
 SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
@@ -441,5 +442,6 @@ SPECIAL.update(WEIGHTS)
 SPECIAL.update(EXITS)
 SPECIAL.update(CHECKS)
 SPECIAL.update(REGISTERING)
+SPECIAL.update(ENTRIES)
 
 __all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]

@@ -41,6 +41,12 @@ def analyze_rest(vm: Machine, settled: Callable[[], None], charged: int = 0) -> 
     vm.memo.clear()
     unsettle_module(vm)
     vm.loaded = vm.state
+    for code, start in list(vm.entries.items()):
+        settled()
+        if isinstance(code, Class):
+            analyze_class(vm, code, plain=True)
+        elif not isinstance(code, Function) or is_unvisited(vm, code.node):
+            _in_fresh_state(vm, lambda f=start: _start(vm, f))  # type: ignore[misc]
     for cls in list(vm.classes):
         settled()
         analyze_class(vm, cls)
@@ -110,8 +116,20 @@ def _own_statements(node: ast.AST) -> list[ast.stmt]:
     return found
 
 
-def _call(vm: Machine, function: Function, first: tuple[Value, ...]) -> None:
-    """Call with every remaining parameter unknown."""
+def _start(vm: Machine, entry: Value) -> None:
+    """Run what the user may choose, as one does who gives it no more than it asks for."""
+    if isinstance(entry, Function):
+        _call(vm, entry, (), plain=True)
+    else:
+        call_value(vm, entry, Arguments([]))
+
+
+def _call(vm: Machine, function: Function, first: tuple[Value, ...], plain: bool = False) -> None:
+    """Call with every remaining parameter unknown; with those alone that must be given if `plain`."""
+    if plain:
+        given = _for_function(vm, function.node.args, len(first), required_only=True)
+        call_value(vm, function, given.after(*first), function.node)
+        return
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args][len(first) :]
     args = [*first, *(vm.opaque(a.arg) for a in positional)]
@@ -121,8 +139,9 @@ def _call(vm: Machine, function: Function, first: tuple[Value, ...]) -> None:
     call_value(vm, function, Arguments(args, kwargs, is_open), function.node)
 
 
-def analyze_class(vm: Machine, cls: Class) -> None:
-    """Run the methods of a class that nothing has reached, with unknown arguments."""
+def analyze_class(vm: Machine, cls: Class, plain: bool = False) -> None:
+    """Run the methods of a class that nothing has reached, with unknown arguments. If `plain`, those that the user may choose,
+    and the constructor, get only the arguments that they ask for."""
     record: ClassRecord | None = vm.at(cls.address)
     if record is None:
         # It was made on a path that no state remembers.
@@ -141,35 +160,36 @@ def analyze_class(vm: Machine, cls: Class) -> None:
     made: list[tuple[Ref, State]] = []
 
     def make() -> None:
-        ref = any_object(vm, cls)
+        ref = any_object(vm, cls, plain)
         if ref is not None:
             made.append((ref, vm.state))
 
     _in_fresh_state(vm, make)
     for method in todo:
         if method.name != "__init__":
-            _in_fresh_state(vm, lambda m=method: _call_method(vm, m, cls, made))  # type: ignore[misc]
+            asked = plain and not method.name.startswith("_")
+            _in_fresh_state(vm, lambda m=method, p=asked: _call_method(vm, m, cls, made, p))  # type: ignore[misc]
 
 
-def _call_method(vm: Machine, method: Function, cls: Class, made: list[tuple[Ref, State]]) -> None:
+def _call_method(vm: Machine, method: Function, cls: Class, made: list[tuple[Ref, State]], plain: bool) -> None:
     if method.kind == "static":
-        _call(vm, method, ())
+        _call(vm, method, (), plain)
         return
     if method.kind == "class":
-        _call(vm, method, (cls,))
+        _call(vm, method, (cls,), plain)
         return
     if made:
         ref, state = made[0]
         vm.state = state.fork()
-        _call(vm, method, (ref,))
+        _call(vm, method, (ref,), plain)
     else:
-        _call(vm, method, (vm.opaque("self"),))
+        _call(vm, method, (vm.opaque("self"),), plain)
 
 
-def any_object(vm: Machine, cls: Class) -> Ref | None:
-    """An object made with unknown arguments that was through any methods since."""
+def any_object(vm: Machine, cls: Class, plain: bool = False) -> Ref | None:
+    """An object made with unknown arguments (if `plain`, with those that it asks for) that was through any methods since."""
     record: ClassRecord = vm.at(cls.address)
-    value = instantiate(vm, cls, _unknown_arguments(vm, record), record.node)
+    value = instantiate(vm, cls, _unknown_arguments(vm, record, required_only=plain), record.node)
     if not isinstance(value, Ref) or not isinstance(vm.record(value), InstanceRecord):
         return None
     unsettle_object(vm, value)
@@ -220,7 +240,7 @@ def _configuration(vm: Machine, init: Function, index: int, value: Value, depth:
 def _unknown_arguments(vm: Machine, record: ClassRecord, required_only: bool = False) -> Arguments:
     init = _constructor(vm, record)
     if init is not None:
-        return _for_constructor(vm, init.node.args, required_only)
+        return _for_function(vm, init.node.args, 1, required_only)
     for base in record.mro:
         if isinstance(base, Class):
             fields = vm.at(base.address).fields
@@ -231,7 +251,8 @@ def _unknown_arguments(vm: Machine, record: ClassRecord, required_only: bool = F
     return Arguments([], {}, True)
 
 
-def _for_constructor(vm: Machine, spec: ast.arguments, required_only: bool) -> Arguments:
+def _for_function(vm: Machine, spec: ast.arguments, given: int, required_only: bool) -> Arguments:
+    """Unknown arguments behind the first `given`: all, or those without a default."""
     names = [*spec.posonlyargs, *spec.args]
     kwargs: dict[str, Value] = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
     if required_only:
@@ -240,4 +261,4 @@ def _for_constructor(vm: Machine, spec: ast.arguments, required_only: bool) -> A
             if default is not None:
                 del kwargs[keyword.arg]
     is_open = not required_only and (spec.vararg is not None or spec.kwarg is not None)
-    return Arguments([vm.opaque(a.arg) for a in names[1:]], kwargs, is_open)
+    return Arguments([vm.opaque(a.arg) for a in names[given:]], kwargs, is_open)

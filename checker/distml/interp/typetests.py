@@ -159,6 +159,8 @@ def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
         return _array(vm, value, cls)
     if isinstance(cls, Lib) and (code := _code(value)) is not None:
         return _is_code(code, cls.name)
+    if isinstance(cls, Class) and _is_written_as_code(value):
+        return False if _asks_nothing(vm, cls) else None
     kind = _kind(vm, value)
     if isinstance(value, Tup) and value.cls is not None and cls == value.cls:
         return True
@@ -182,6 +184,16 @@ def _code(value: Value) -> type | None:
     if isinstance(value, Partial):
         return functools.partial if _code(value.function) not in (None, object) else None
     return object if isinstance(value, Bound) or (isinstance(value, Lib) and find_op(value.name) is not None) else None
+
+
+def _is_written_as_code(value: Value) -> bool:
+    """Whether a value is certainly a function or one of Python's own types."""
+    return isinstance(value, Function | Bound) or (isinstance(value, Lib) and real_class(value.name) is not None)
+
+
+def _asks_nothing(vm: Machine, cls: Class) -> bool:
+    """Whether only objects made of a class, and of classes derived from it, are its instances."""
+    return all(isinstance(base, Class) or base == Lib("builtins.object") for base in vm.at(cls.address).mro)
 
 
 def _is_code(code: type, name: str) -> bool | None:

@@ -21,8 +21,13 @@ from distml.source.reading import DEFAULT_MAX_FILE_SIZE, UnreadableError
 from distml.source.roots import Layout, layout
 
 MODELS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "models")
-MODELLED = frozenset({"addict", "easydict", "ml_collections", "munch", "omegaconf"})
+MODELLED = frozenset({"absl", "addict", "click", "easydict", "fire", "ml_collections", "munch", "omegaconf", "typer"})
 """Libraries whose module is a short program in `source/models`, where the project has none."""
+
+
+def is_model(source: SourceFile) -> bool:
+    """Whether a file is a short program that stands for a library."""
+    return source.location.startswith(MODELS + os.sep)
 
 
 INSTALLED = -1

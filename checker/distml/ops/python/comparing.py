@@ -92,6 +92,10 @@ def _not(answer: bool | None) -> bool | None:
     return None if answer is None else not answer
 
 
+NO_DEFAULT = Lib("inspect.Parameter.empty")
+"""Stands for a default or an annotation that a parameter has not; nothing else does."""
+
+
 def _agreed(answers: Iterable[bool | None]) -> bool | None:
     """The one answer all give."""
     found = set(answers)
@@ -118,7 +122,7 @@ def _each(call: Call, op: str, left: Value, right: Value, depth: int) -> bool | 
 
 
 def _identical(left: Value, right: Value) -> bool | None:
-    """`left is right`; certain for None, True, False, classes and objects."""
+    """`left is right`; certain for None, True, False, classes and objects. What a library defines is nothing of the program's."""
     if any(isinstance(side, Opaque | Expr | Claimed) or _is_guess(side) for side in (left, right)):
         return True if left is right else None
     singletons = [side for side in (left, right) if _is_singleton(side)]
@@ -132,7 +136,11 @@ def _identical(left: Value, right: Value) -> bool | None:
     if isinstance(left, Ref | Class) and isinstance(right, Ref | Class):
         return left == right
     if isinstance(left, Lib) and isinstance(right, Lib):
-        return True if left.name == right.name else None
+        both = all(side.name.startswith("builtins.") for side in (left, right))  # which has no two names for one object
+        return True if left.name == right.name else False if both else None
+    sides = (left, right) if isinstance(left, Lib) else (right, left)
+    if isinstance(sides[0], Lib) and not _may_be_anything(sides[0]):
+        return False if isinstance(sides[1], Class | Const | Function | Ref | Tensor | Tup) else None
     return False if _family(left) != _family(right) and None not in (_family(left), _family(right)) else None
 
 
@@ -147,6 +155,8 @@ def _is_guess(value: Value) -> bool:
 
 
 def _is_singleton(value: Value) -> bool:
+    if value == NO_DEFAULT:
+        return True
     return isinstance(value, Const) and (value.value is None or value.value is ... or isinstance(value.value, bool))
 
 

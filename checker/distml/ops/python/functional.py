@@ -11,6 +11,8 @@ from distml.values import Const, Function, Lib, Many, Num, Partial, Value
 
 IDENTITY = Lib("functools.identity")
 """A callable that gives back its argument: what a decorator that changes nothing is."""
+NOTES = "notes"
+"""Names the fact that holds what libraries keep with a function."""
 
 
 @op("functools.identity", "functools.total_ordering", "functools.cache")
@@ -43,6 +45,9 @@ def lru_cache(call: Call, maxsize: Value = Const(128), typed: Value = FALSE) -> 
 @op("functools.update_wrapper")
 def update_wrapper(call: Call, wrapper: Value, wrapped: Value, *args: Value, **options: Value) -> Value:
     """functools.update_wrapper(wrapper): https://docs.python.org/3/library/functools.html#functools.update_wrapper"""
+    notes = call.world.get((NOTES, wrapped))
+    if notes is not None:
+        call.world.put((NOTES, wrapper), notes)
     if isinstance(wrapper, Function) and isinstance(wrapped, Function):
         return replace(wrapper, name=wrapped.name)
     return wrapper

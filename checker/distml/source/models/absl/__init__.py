@@ -1,0 +1,1 @@
+"""absl: https://abseil.io/docs/python/"""
