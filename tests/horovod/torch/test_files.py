@@ -129,11 +129,14 @@ for x, y in loader:
     ],
     ids=["variable", "attribute"],
 )
-@pytest.mark.parametrize("guarded", [False, True])
+@pytest.mark.parametrize(("guarded", "block"), [(False, False), (True, False), (False, True)])
 def test_a_wrapped_model_that_the_script_still_has_keeps_no_group(
-    making: tuple[str, str], guarded: bool, folder: Path
+    making: tuple[str, str], guarded: bool, block: bool, folder: Path
 ) -> None:
     text = TOP.format(making[0], making[1], making[1])
+    if block:
+        head, loop = text.split("for x,")
+        text = head + "with torch.autograd.set_detect_anomaly(False):\n" + textwrap.indent("for x," + loop, "    ")
     if guarded:
         head, body = text.split("data =")
         text = head + 'if __name__ == "__main__":\n' + textwrap.indent("data =" + body, "    ")
@@ -145,6 +148,78 @@ def test_a_wrapped_model_that_the_script_still_has_keeps_no_group(
         script.write("    print('thread', (each / 'comm').read_text().strip())\n")
     threads = [line for line in run(folder).splitlines() if line.startswith("thread")]
     assert threads and not [each for each in threads if "gloo" in each]
+
+
+HELD = """import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.zeros(16, 4), torch.zeros(16, 1))
+
+
+class Trainer:
+    def __init__(self):
+        self.net = nn.Linear(4, 1)
+
+    def fit(self):
+        optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        for epoch in range(2):
+            for x, y in DataLoader(data, batch_size=2, shuffle=True):
+                optimizer.zero_grad()
+                nn.functional.mse_loss(self.net(x), y).backward()
+                optimizer.step()
+        return self
+
+
+"""
+APP = """
+class App:
+    def __init__(self):
+        self.trainer = Trainer()
+
+    def run(self):
+        self.trainer.fit()
+
+"""
+MADE = """
+def made():
+    found = Trainer()
+    found.fit()
+    return found
+
+"""
+HOLDERS = {
+    "an object": ("", "held = Trainer()\nheld.fit()"),
+    "what a method gives": ("", "held = Trainer().fit()"),
+    "what a function gives": (MADE, "held = made()"),
+    "an object that is handed on": ("\ndef fitted(given):\n    given.fit()\n\n", "held = Trainer()\nfitted(held)"),
+    "two names": ("", "held = Trainer()\nsame = held\nheld.fit()"),
+    "an object in an object": (APP, "app = App()\napp.run()"),
+    "an item": ("", "held = {'first': Trainer()}\nheld['first'].fit()"),
+    "an item of a list": ("", "held = [Trainer()]\nheld[0].fit()"),
+    "under a condition": ("", "held = Trainer()\nif len(data) > 2:\n    held.fit()"),
+    "under one that does not hold": ("", "held = Trainer()\nif len(data) > 200:\n    held.fit()"),
+    "nothing": (MADE, "made()"),
+}
+LEFT = """
+import pathlib
+for each in pathlib.Path("/proc/self/task").iterdir():
+    if "gloo" in (each / "comm").read_text():
+        print("left", flush=True)
+"""
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize("number", range(len(HOLDERS)), ids=list(HOLDERS))
+def test_whatever_holds_a_wrapped_model_lets_go_of_it(number: int, folder: Path) -> None:
+    parts, script = list(HOLDERS.values())[number]
+    script = 'if __name__ == "__main__":\n' + textwrap.indent(script, "    ") if number % 2 else script
+    (folder / "train.py").write_text(HELD + parts + "\n" + script + "\n")
+    assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
+    assert "DistributedDataParallel" in (folder / "train.py").read_text()
+    with (folder / "train.py").open("a") as script_file:
+        script_file.write(LEFT)
+    assert "left" not in run(folder)
 
 
 @pytest.mark.parametrize("links", list(range(5)))

@@ -255,7 +255,8 @@ class OneRankStops(Rule):
     """A callback stops training based on the metrics of a single rank.
 
     ## What it finds
-    A Keras callback that sets `stop_training` in the middle of an epoch.
+    A Keras callback that sets `stop_training` in the middle of an epoch, in a method that may be left before its end,
+    where all ranks would agree.
 
     ## Why it matters
     Metrics are averaged over the ranks at the end of an epoch. Before that they differ between ranks: one rank
@@ -269,8 +270,9 @@ class OneRankStops(Rule):
 
     class Stop(keras.callbacks.Callback):
         def on_batch_end(self, batch, logs=None):
-            if logs["loss"] < 0.1:
-                self.model.stop_training = True
+            if logs["loss"] > 0.1:
+                return
+            self.model.stop_training = True
 
 
     model = keras.Sequential([keras.layers.Dense(1)])

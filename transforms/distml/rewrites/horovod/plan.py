@@ -12,6 +12,7 @@ from distml.rewrites.horovod.options import Options
 from distml.rewrites.patch import Note, Patch
 from distml.training.program import Program
 from distml.training.unit import Unit
+from distml.training.values import Values
 
 Start = Literal["tensorflow", "keras", "session", "torch"]
 """What a loop needs at start-up: TensorFlow 2, Keras, TensorFlow 1 (whose sessions choose the GPU), PyTorch."""
@@ -37,6 +38,15 @@ class Remark:
     node: ast.expr | ast.stmt
     message: str
     instead: str = ""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A wrapped model: the statement in front of which it is made, its name there, the objects whose attribute it is."""
+
+    begins: ast.stmt
+    name: str
+    owners: Values
 
 
 class Refuse(Exception):
@@ -88,8 +98,8 @@ class Plan:
     """What can only be asked for when it is known which data all flows have divided."""
     ends: list[Callable[[], None]] = field(default_factory=list)
     """What comes behind all else that is asked for."""
-    holders: list[tuple[ast.stmt, str]] = field(default_factory=list)
-    """The wrapped models, which hold the process group: the statements in front of which they are made, and their names."""
+    holders: list[Holder] = field(default_factory=list)
+    """The wrapped models, which hold the process group."""
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)
     """The names of modules that imports were added for, by location and module."""
     turns: dict[ast.stmt, str] = field(default_factory=dict)
@@ -166,4 +176,4 @@ class Flow(Protocol):
         """Ask for the changes that make one loop distributed. Raises `Refuse`."""
 
 
-__all__ = ["Flow", "Loop", "Note", "Plan", "Refuse", "Remark", "Start", "World"]
+__all__ = ["Flow", "Holder", "Loop", "Note", "Plan", "Refuse", "Remark", "Start", "World"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.ends import end
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.rewrites.patch import Patch
 from distml.training.remembered import remembered
@@ -23,13 +24,7 @@ _MODULES: dict[Start, str] = {
 }
 _FETCHES = re.compile(r"(urlretrieve|wget\.download|gdown\.\w*download|nltk\.download|fetch_\w+|load_dataset)$")
 _PRELUDE = frozenset({"os", "sys", "warnings", "matplotlib", "pathlib", "random"})
-_ENDED = Note("end of the process group", "processes that end while others still communicate disturb them", "start-up")
-_FREED = Note(
-    "the model without its wrapper",
-    "the wrapper keeps the process group, whose threads can abort the interpreter when it ends",
-    "start-up",
-)
-_HELPER = Note("what the ranks do together", "the back end has no such function")
+_HELPER = Note("what the ranks do together", "the back end has no such function", "start-up")
 _WHY = "every process must know its rank and the number of ranks before anything is divided among them"
 
 
@@ -144,7 +139,7 @@ def _ddp(plan: Plan, unit: Unit, entry: bool) -> tuple[str, World]:
         # The process group may be started once only, and any file of the program may be imported first.
         start = [f"if not {dist}.is_initialized():", *(f"    {line}" for line in start)]
     imports = [*first, *second, f"import torch.distributed as {dist}", _complete(patch)]
-    plan.ends.append(lambda: _end(plan, unit, f"{dist}.destroy_process_group()", entry))
+    plan.ends.append(lambda: end(plan, unit, f"{dist}.destroy_process_group()", entry))
     device = _device("torch", world, patch, unit)[0] if entry else []
     return "\n".join([*imports, "", *start, *device]), world
 
@@ -158,38 +153,6 @@ def _complete(patch: Patch) -> str:
     """
     name = patch.free("dist_nn")
     return f"import torch.distributed.nn as {name}  # noqa: F401 (imported later, it would keep the process group)"
-
-
-def _end(plan: Plan, unit: Unit, code: str, entry: bool) -> None:
-    """The last thing that a script does. A wrapped model that it still has by then keeps the group, so it goes first."""
-    patch, last = plan.patch(unit.tree), unit.tree.body[-1]
-    guard = last if isinstance(last, ast.If) and not last.orelse and _asks_for_name(last.test) else None
-    if guard is None and (not entry or isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)):
-        return
-    lines = [(code, _ENDED)]
-    for begins, name in plan.holders:
-        top = begins in unit.tree.body or (guard is not None and begins in guard.body)
-        if top and not _set_after(begins, name, unit):
-            lines.insert(0, (f"{name} = {name}.module", _FREED))
-    for line, note in lines:
-        if guard is not None:
-            patch.end(guard, line, note)
-        else:
-            patch.after(last, line, note)
-
-
-def _set_after(statement: ast.stmt, name: str, unit: Unit) -> bool:
-    """Whether a name is given something else, or is taken away, behind a statement."""
-    targets = (each for each in ast.walk(unit.tree) if isinstance(each, ast.Name | ast.Attribute))
-    return any(
-        each.lineno >= statement.lineno and not isinstance(each.ctx, ast.Load) and ast.unparse(each) == name
-        for each in targets
-    )
-
-
-def _asks_for_name(test: ast.expr) -> bool:
-    """Whether a condition asks if the file is the one that is run."""
-    return any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.walk(test))
 
 
 def _imported(module: str, patch: Patch, unit: Unit) -> tuple[str, list[str]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.aspects.outputs import kind_of, private
 from distml.rewrites.horovod.aspects.rates import scale_results
 from distml.rewrites.horovod.aspects.spelling import spell
-from distml.rewrites.horovod.flows.fit import vocabularies
+from distml.rewrites.horovod.flows.fit import stopping, vocabularies
 from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
 from distml.rewrites.horovod.flows.fit.models import Given, literal
 from distml.rewrites.horovod.plan import Note, Plan
@@ -146,6 +146,8 @@ def _of_library(plan: Plan, value: Foreign, node: ast.expr) -> None:
             _lambdas(plan, call)
         elif kind == "ReduceLROnPlateau":
             _floor(plan, call)
+        elif kind == "TerminateOnNaN":
+            stopping.of_library(plan, call, f"{_KERAS}{kind}")
         if kind in _TALKERS:
             _quiet(plan, call)
         if kind in _DECIDERS or kind == "BackupAndRestore":
@@ -234,13 +236,8 @@ def _of_program(plan: Plan, value: Instance) -> None:
     program = plan.program
     classes = [each.node for each in program.lineage(value.type) if isinstance(each, Class)]
     found: Judgment = judged(classes, program)
-    if found.by_batch is not None:
-        plan.warn(
-            "HVD308",
-            found.by_batch,
-            "this stops training in the middle of an epoch, based on the metrics of a single rank",
-            "decide in `on_epoch_end`, where metrics are averaged over all ranks",
-        )
+    for stop in found.by_batch:
+        stopping.of_program(plan, stop)
     if found.decides or not found.writes or _is_read(value, program):
         return
     for call in program.calls:

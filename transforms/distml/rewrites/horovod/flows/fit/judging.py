@@ -26,13 +26,13 @@ class Judgment(NamedTuple):
 
     decides: bool
     writes: bool
-    by_batch: ast.stmt | None
+    by_batch: tuple[ast.Assign | ast.AugAssign, ...]
 
 
 def judged(code: Iterable[ast.AST], program: Program) -> Judgment:
     """Read the bodies of classes or functions."""
     decides = writes = False
-    by_batch: ast.stmt | None = None
+    by_batch: list[ast.Assign | ast.AugAssign] = []
     for owner in code:
         for node in ast.walk(owner):
             if isinstance(node, ast.Assign | ast.AugAssign):
@@ -40,14 +40,14 @@ def judged(code: Iterable[ast.AST], program: Program) -> Judgment:
                 changed = {each.attr for each in targets if isinstance(each, ast.Attribute)} & _CHANGED
                 decides = decides or bool(changed)
                 if "stop_training" in changed and _in_batch(node, program):
-                    by_batch = node
+                    by_batch.append(node)
             elif isinstance(node, ast.Call):
                 method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
                 decides = decides or method in _CHANGING
                 writes = (
                     writes or method in _COSTLY or kind_of(node, program) == "file" or opens_to_write(node, program)
                 )
-    return Judgment(decides, writes, by_batch)
+    return Judgment(decides, writes, tuple(by_batch))
 
 
 def _in_batch(node: ast.stmt, program: Program) -> bool:

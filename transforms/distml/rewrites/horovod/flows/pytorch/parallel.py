@@ -16,9 +16,9 @@ from distml.rewrites.horovod.flows.pytorch import passes
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.flows.pytorch.wrapped import BEFORE, Wrapped
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.plan import Holder, Note, Plan
 from distml.training.callsites import called
-from distml.training.values import Callable, Class, Foreign, Instance
+from distml.training.values import Callable, Class, Foreign, Instance, Values
 
 _SAME = frozenset("train eval parameters zero_grad training".split())
 _INNER = frozenset(
@@ -76,18 +76,19 @@ class Parallel:
         if several and partly:
             return False
         self.several = several and passes.keeps_buffers(self.program)
-        self._ask(place.statement, place.models[0].name, partly)
+        owners = self.program.of(model.value) if isinstance(model, ast.Attribute) else frozenset()
+        self._ask(place.statement, place.models[0].name, partly, owners)
         self._add_up(trained)
         for read in (read for read, inside in uses.items() if inside):
             self.plan.patch(read).wrap(read, "{}.module", _INSIDE)
         return True
 
-    def _ask(self, begins: ast.stmt, name: str, partly: bool) -> None:
+    def _ask(self, begins: ast.stmt, name: str, partly: bool, owners: Values) -> None:
         torch = self.plan.world(begins).torch
         extra = ", find_unused_parameters=True" if partly else ", broadcast_buffers=False" if self.several else ""
         code = f"{name} = {torch}.nn.parallel.DistributedDataParallel({name}{extra})"
         self.plan.patch(begins).before(begins, code, _PARTLY if partly else _SEVERAL if self.several else _WRAPPED)
-        self.plan.holders.append((begins, name))
+        self.plan.holders.append(Holder(begins, name, owners))
 
     def _add_up(self, trained: list[ast.Call]) -> None:
         """Nothing is sent in the turns of a loop that only add up gradients."""
