@@ -10,6 +10,7 @@ import ast
 
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.flows.pytorch.arranged import Arranged
 from distml.rewrites.horovod.flows.pytorch.decisions import Decisions
 from distml.rewrites.horovod.flows.pytorch.devices import Devices
 from distml.rewrites.horovod.flows.pytorch.gradients import Gradients
@@ -87,6 +88,8 @@ def _plan(study: Study, plan: Plan) -> None:
     seeds.alike(loaders.together)
     simple, place = gradients.simple(), place_of(optimizers.places)
     whole, single = optimizers.of_one_model(), Parallel(study, plan)
+    if shard != "none":
+        Arranged(study, plan, spelling, loaders.orders).agree()
     parallel = spelling.ddp and whole and place is not None and single.wrap(place)
     if not parallel:
         gradients.average(simple and not spelling.ddp)

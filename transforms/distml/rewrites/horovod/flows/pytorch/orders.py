@@ -66,7 +66,7 @@ class Orders:
         parts = [each for each in given if each is not None] + [k.value for k in maker.keywords if k.arg is None]
         kinds: set[str] = set()
         for call in self._drawing(parts):
-            kinds |= self._alike(call)
+            kinds |= self.alike(call)
         for owner in self._owners(parts):
             kinds |= drawn(self._study, owner, DRAWS, 2)
             kinds |= {"torch"} if any(map(_position, self._bases(owner))) else set()
@@ -88,10 +88,10 @@ class Orders:
         for function in functions:
             kinds |= drawn(study, function, DRAWS, 2)
         for call in self._drawing([iterable]):
-            kinds |= self._alike(call)
+            kinds |= self.alike(call)
         inside = (each for function in functions for each in ast.walk(function) if isinstance(each, ast.expr))
         for call in self._drawing(list(inside)):
-            kinds |= self._alike(call)
+            kinds |= self.alike(call)
         return kinds
 
     def _drawing(self, parts: list[ast.expr]) -> Iterator[ast.Call]:
@@ -125,7 +125,7 @@ class Orders:
     def _bases(self, owner: ast.ClassDef) -> list[str]:
         return [base.name for base in self._program.lineage(Class(owner)) if isinstance(base, Foreign)]
 
-    def _alike(self, call: ast.Call) -> set[str]:
+    def alike(self, call: ast.Call) -> set[str]:
         """Have a call that makes what draws begin alike everywhere; gives the global generator it draws from otherwise."""
         names = self._program.names(call.func)
         if any(map(_ANYWHERE.fullmatch, names)):

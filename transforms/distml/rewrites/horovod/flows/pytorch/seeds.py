@@ -32,7 +32,7 @@ _OWN = {
     "numpy": "{name}.random.seed({name}.random.randint(2**31 - 1) + {rank})",
     "random": "{name}.seed({name}.randrange(2**31) + {rank})",
 }
-_ALIKE = {
+ALIKE = {
     "torch": ("{name}.manual_seed({})", "{name}.initial_seed()"),
     "numpy": ("{name}.random.seed({})", "{name}.random.randint(2**31 - 1)"),
     "random": ("{name}.seed({})", "{name}.randrange(2**31)"),
@@ -93,11 +93,11 @@ class Seeds:
         for kind in sorted(needed):
             anchor = anchor_of(entry, "torch")
             by_then = anchor.lineno if anchor is not None else 0
-            name = self.plan.world(entry.tree).torch if kind == "torch" else _name(entry.tree, kind, by_then)
-            template, seed = _ALIKE[kind]
+            name = self.plan.world(entry.tree).torch if kind == "torch" else name_of(entry.tree, kind, by_then)
+            template, seed = ALIKE[kind]
             lines = []
             if name is None:
-                known = _name(entry.tree, kind)
+                known = name_of(entry.tree, kind)
                 name = known or self.plan.patch(entry.tree).free(kind)
                 lines = [f"import {kind}" if name == kind else f"import {kind} as {name}"]
             given = self.spelling.first(entry.tree, seed.format(name=name))
@@ -181,7 +181,7 @@ class Seeds:
         unit = self.program.unit(place.statement)
         for kind in sorted(kinds & self.seeded):
             world = self.plan.world(place.statement)
-            name = world.torch if kind == "torch" else _name(unit.tree, kind)
+            name = world.torch if kind == "torch" else name_of(unit.tree, kind)
             if name:
                 code = _OWN[kind].format(rank=world.rank, name=name)
                 patch = self.plan.patch(place.statement)
@@ -243,7 +243,7 @@ def _kinds(names: frozenset[str], wanted: re.Pattern[str]) -> set[str]:
     return {_GENERATORS.get(root, root) for root in roots}
 
 
-def _name(tree: ast.Module, module: str, line: int | None = None) -> str | None:
+def name_of(tree: ast.Module, module: str, line: int | None = None) -> str | None:
     """The name under which a file imports a module as a whole, up to a line."""
     for statement in tree.body if line is None else (each for each in tree.body if each.lineno <= line):
         for alias in statement.names if isinstance(statement, ast.Import) else ():

@@ -1,0 +1,91 @@
+"""Data sets of the program that are arranged anew between epochs: their samples keep one order on all ranks.
+
+A sampler deals out numbers. Where ranks shuffle what the numbers stand for, each in its own way, some samples are dealt out
+twice and others never. What was drawn since the program began may differ in number, so ranks agree on a seed each time.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.aspects.orders import makes_generator
+from distml.rewrites.horovod.flows.pytorch.orders import Orders
+from distml.rewrites.horovod.flows.pytorch.seeds import ALIKE, DRAWS, drawn, name_of
+from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
+from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
+from distml.training.values import Class, Instance
+
+_ALIKE = Note(
+    "drawn alike on all ranks",
+    "a sampler deals out the numbers of samples: they must stand for the same ones on every rank",
+    "share-batches",
+)
+_LOOKS_UP = frozenset({"__getitem__", "__getitems__", "__len__"})
+Method = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Arranged:
+    """Asks for one order in all methods of data sets that draw, those left out that look samples up."""
+
+    def __init__(self, study: Study, plan: Plan, spelling: Spelling, orders: Orders) -> None:
+        self.study, self.plan, self.spelling, self.orders = study, plan, spelling, orders
+        self.program = study.program
+
+    def agree(self) -> None:
+        """For each class of which a loader takes objects."""
+        loaders = self.program.calls_of("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+        data = [given for call in loaders if (given := argument(call, 0, "dataset")) is not None]
+        sources = {source for given in data for source in self.program.sources(given)}
+        owners = {value.type for each in sources for value in self.program.of(each) if isinstance(value, Instance)}
+        classes = {base.node for owner in owners for base in self.program.lineage(owner) if isinstance(base, Class)}
+        for owner in sorted(classes, key=lambda each: each.lineno):
+            if self.program.unit(owner).source.location in self.plan.editable:
+                self._arrange(owner)
+
+    def _arrange(self, owner: ast.ClassDef) -> None:
+        methods = [each for each in owner.body if isinstance(each, Method)]
+        if not any(each.name == "__getitem__" for each in methods):
+            return
+        looking = set(self._reached([each for each in methods if each.name in _LOOKS_UP]))
+        for method in (each for each in methods if each not in looking):
+            for kind in sorted(self._drawn(method, methods)) if self._again(method) else ():
+                self._seed(method, kind)
+            for call in (each for each in ast.walk(method) if isinstance(each, ast.Call)):
+                if makes_generator(call, self.program):
+                    self.orders.alike(call)
+
+    def _drawn(self, method: Method, methods: list[Method]) -> set[str]:
+        """The generators that a method draws from, but not where it runs another method, which agrees on its own."""
+        found = drawn(self.study, method, DRAWS, 0)
+        for call in (each for each in ast.walk(method) if isinstance(each, ast.Call)):
+            for function in self.study.run_by(call):
+                found |= drawn(self.study, function, DRAWS, 1) if function not in methods else set()
+        return found
+
+    def _seed(self, method: Method, kind: str) -> None:
+        tree = self.program.unit(method).tree
+        name = self.plan.world(method).torch if kind == "torch" else name_of(tree, kind)
+        if name is not None:
+            template, seed = ALIKE[kind]
+            agreed = self.spelling.first(method, seed.format(name=name))
+            self.plan.patch(method).begin(method, template.replace("{name}", name).replace("{}", agreed), _ALIKE)
+
+    def _again(self, method: Method) -> bool:
+        """Whether a method may run in training: what constructors draw is seeded where the program begins."""
+        calls = self.study.callers.get(method, ())
+        return method.name != "__init__" and (not calls or any(self.study.loops_of(call) for call in calls))
+
+    def _reached(self, methods: list[Method]) -> Iterator[ast.AST]:
+        """Methods, and the functions that they run."""
+        seen: set[ast.AST] = set()
+        waiting: list[ast.AST] = [*methods]
+        while waiting:
+            function = waiting.pop()
+            if function not in seen:
+                seen.add(function)
+                yield function
+                for call in (each for each in ast.walk(function) if isinstance(each, ast.Call)):
+                    waiting += self.study.run_by(call)
