@@ -20,6 +20,7 @@ from distml.interp.unsettled import forget_children, unsettle
 from distml.ops import Call, ShapeError
 from distml.ops.dialect import dialect, library_of
 from distml.ops.registry import MANY, find_layer, find_op
+from distml.ops.rules.ranges import rearranged
 from distml.values import (
     Bound,
     Class,
@@ -212,7 +213,7 @@ def call_op(
         given = _rebuilt(arguments, values if lib == "builtins" else _numbers(vm, values))
         result = _guarded(vm, name, node, function, given, lib, text)
         if isinstance(result, Tensor) and not _is_in_place(name):
-            return perhaps_given(result, values)
+            return perhaps_given(rearranged(name, result, values), values)
         if name in CONTAINERS and isinstance(result, Ref):
             vm.put(("class", result), name)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
@@ -280,6 +281,7 @@ def _not_followed(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -
 def read_attribute(vm: Machine, name: str, attribute: Callable[..., Any], receiver: Value, lib: str) -> Value | None:
     """Run the rule of a library attribute; None when it gives nothing."""
     result = _guarded(vm, name, vm.node, attribute, Arguments([receiver]), lib)
+    result = rearranged(name, result, (receiver,)) if isinstance(result, Tensor) else result
     return stamp(vm, result, vm.node) if isinstance(result, Value) else None
 
 

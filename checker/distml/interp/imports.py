@@ -11,11 +11,12 @@ from distml.interp.machine import Frame, ModuleInfo, OutOfSteps
 from distml.interp.module_facts import facts_of
 from distml.interp.names import assign_name
 from distml.interp.scope import scope_of
+from distml.interp.stars import STARS, from_libraries, import_star
 from distml.interp.state import State
 from distml.interp.unsettled import is_placeholder, unsettle_names
 from distml.ops.registry import LIBRARIES
 from distml.source.reading import UnreadableError
-from distml.values import Imported, Lib, Module, Union, Value, union
+from distml.values import Imported, Lib, Module, Tup, Union, Value, union
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -103,11 +104,16 @@ def _star(vm: Machine, node: ast.ImportFrom) -> None:
         known_module(vm, source)
         vm.frame.module.stars.append(source)
         return
+    if source is None and not node.level and (node.module or "").partition(".")[0] in LIBRARIES:
+        import_star(vm, node.module or "")
+        return
     info = None if source is None else load(vm, source)
     if info is None:
-        if (node.module or "").partition(".")[0] not in LIBRARIES:
-            unsettle_names(vm)
+        unsettle_names(vm)
         return
+    stars = vm.variable(info.frame.ident, STARS)
+    for each in stars.items if isinstance(stars, Tup) else ():
+        import_star(vm, each.name)  # type: ignore[attr-defined]
     for name in sorted(info.frame.scope.locals):
         if not name.startswith("_"):
             # The names are not in the importing scope's own text.
@@ -208,7 +214,7 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
 def own_attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:
     """The value of a name that a module binds itself; None where it is not set."""
     if name not in info.frame.scope.locals:
-        return None
+        return from_libraries(vm, info.frame, name)
     if vm.patches.redefines(info.source.module.rpartition(".")[2], name):
         return vm.opaque(name)
     found = vm.variable(info.frame.ident, name)

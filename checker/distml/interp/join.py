@@ -284,7 +284,7 @@ def widen_values(vm: Machine, old: Value, new: Value, wild: Wild) -> Value:
     if isinstance(old, Tensor) and isinstance(new, Tensor) and old.lib == new.lib:
         shape = widen_shapes(vm, vm.facts.shape(old.shape), vm.facts.shape(new.shape), wild)
         dtype = old.dtype if old.dtype == new.dtype else None
-        if shape == old.shape and dtype == old.dtype and old.content is None:
+        if shape == old.shape and dtype == old.dtype and not old.numbers:
             return old
         return Tensor(old.lib, shape, dtype)
     if isinstance(old, Union) and all(o in old.options for o in alternatives(new)):

@@ -196,6 +196,7 @@ class Machine:
         self.memo: dict[Any, list[Any]] = {}
         self.attributed: dict[Opaque, dict[Hashable, None]] = {}
         self.holders: dict[Opaque, Opaque] = {}
+        self.signatures: dict[int, Value] = {}
         self.numbered: dict[Value, Value] = {}
         self.functions: list[Function] = []
         self.entries: dict[Value, Value] = {}

@@ -7,6 +7,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from distml.interp.exports import from_stars
+from distml.interp.stars import from_libraries
 from distml.values import Const, Imported, Lib, Union, Value
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def _in_frame(vm: Machine, frame: Frame, name: str) -> Value | None:
                 vm.put(("global", vm.global_key(frame, name)), known)
             result: Value = known
             return result
+        if found is None:
+            found = from_libraries(vm, frame, name)
         if found is None and frame.module.stars:
             return from_stars(vm, frame.module.stars, name)
         if found is None and name == "__name__":

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from distml.interp import signatures
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
 from distml.interp.contracts import CHECKS
@@ -15,6 +16,7 @@ from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library, new_object
 from distml.interp.machine import Revealed
+from distml.interp.modes import MODES
 from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
 from distml.interp.typetests import has_attribute, is_instance
@@ -366,7 +368,6 @@ _KEEPING = (
     "flax.linen.checkpoint",
     "flax.nnx.jit",
     "flax.nnx.remat",
-    "tensorflow.function",
     "tensorflow.autograph.experimental.do_not_convert",
     "keras.utils.register_keras_serializable",
     "keras.saving.register_keras_serializable",
@@ -425,6 +426,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "torch.jit.ignore": _identity,
     "torch.compile": _identity,
     **dict.fromkeys(_KEEPING, _decorator),
+    signatures.NAME: signatures.graph,
     "torch.no_grad": lambda vm, arguments, node: arguments.args[0] if arguments.args else Lib("contextlib.nullcontext"),
     "torch.inference_mode": lambda vm, arguments, node: (
         arguments.args[0]
@@ -438,6 +440,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
 """What the interpreter itself does for a library name."""
 
 SPECIAL.update(SUBMODULES)
+SPECIAL.update(MODES)
 SPECIAL.update(WEIGHTS)
 SPECIAL.update(EXITS)
 SPECIAL.update(CHECKS)

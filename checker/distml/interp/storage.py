@@ -31,6 +31,8 @@ ITEMS = "__items__"
 APART = "__apart__"
 """The attribute of an object derived from dict or list: whether what it holds and its attributes are two things. They are
 one after `self.__dict__ = self`."""
+MODE = "training"
+"""The attribute of a module that `train` and `eval` set."""
 
 
 def view_of(vm: Machine, owner: Ref, record: InstanceRecord, name: str) -> Ref:

@@ -18,6 +18,7 @@ from distml.interp.giving_up import REASON
 from distml.interp.instances import instantiate
 from distml.interp.machine import ALLOWANCES, LEAST_STEPS, OutOfSteps
 from distml.interp.scope import every_argument
+from distml.interp.signatures import stated
 from distml.interp.state import State
 from distml.interp.unsettled import unsettle_module, unsettle_object
 from distml.values import Class, Function, InstanceRecord, Lib, Ref, Value
@@ -132,7 +133,7 @@ def _call(vm: Machine, function: Function, first: tuple[Value, ...], plain: bool
         return
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args][len(first) :]
-    args = [*first, *(vm.opaque(a.arg) for a in positional)]
+    args = [*first, *stated(vm, function, positional)]
     kwargs: dict[str, Value] = {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}
     names = {a.arg for a in every_argument(spec)}
     is_open = bool((spec.vararg or spec.kwarg) and names)

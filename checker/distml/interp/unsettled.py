@@ -6,7 +6,7 @@ A method meets its object after any sequence of methods, functions and hooks, in
   containers that hold something.
 - What is there to be filled is unknown: None, an empty container, a tensor without elements. The None of a class in an
   installed package is filled by that package, if at all, and its code is in sight.
-- What code in sight sets is unknown; a container that it fills, or gives away, holds anything.
+- What code in sight sets is unknown; a container that it fills, or gives away, holds anything. Any code may set a module's mode.
 
 The same holds of objects that are given to code which is not known, of class attributes, and of module variables. Code that
 gets hold of the names of a module (`exec`, `globals()`, `import *`) may give them other data (`unsettle_names`).
@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.changes import ANY_ITEM, ANY_MODULE, ANY_TENSOR, Changes
-from distml.interp.storage import APART, ITEMS, holds_module
+from distml.interp.storage import APART, ITEMS, MODE, holds_module
 from distml.values import (
     NONE,
     Class,
@@ -32,6 +32,7 @@ from distml.values import (
     ListRecord,
     Module,
     Opaque,
+    Prim,
     Record,
     Ref,
     SetRecord,
@@ -181,6 +182,8 @@ class _Unsettling:
             attrs.update(
                 {name: self.unknown(name) for name in sorted(changes.assigned - attrs.keys()) if name.isidentifier()}
             )
+        if MODE in attrs and attrs[MODE] is record.attrs[MODE] and holds_module(self.vm, ref):
+            attrs[MODE] = Prim("bool")
         if attrs != record.attrs:
             self.vm.replace(ref, InstanceRecord(record.cls, attrs, record.exact))
         items = attrs.get(ITEMS)

@@ -128,7 +128,8 @@ class Tensor(Value):
     `lib` is "numpy", "torch" or "array" (an array of a library that is not
     known); `dtype` is "float", "int", "bool", "complex" or None. `parameter`
     marks what `nn.Parameter` made. `content` holds the values of small integer
-    arrays made from literals, flat, when known (they may become sizes).
+    arrays made from literals, flat, when known (they may become sizes); `largest` is
+    a number in an integer array of which not all are kept, none of the others greater.
 
     An in-place change of shape reaches every name of one object. `ident` is the
     object, and `kin` are others that it may be instead (`x.contiguous()`, the join
@@ -141,8 +142,19 @@ class Tensor(Value):
     dtype: str | None = None
     parameter: bool = False
     content: tuple[Value, ...] | None = None
+    largest: int | None = None
     ident: int = field(default_factory=_objects.__next__, compare=False, repr=False)
     kin: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
+
+    @property
+    def numbers(self) -> tuple[Value, ...]:
+        """Numbers that are in it for certain: where it is used as an index, each must lie inside."""
+        return (self.content or ()) if self.largest is None else (Const(self.largest),)
+
+    @property
+    def may_hold_numbers(self) -> bool:
+        """Whether writing into it may change numbers that are known, its own or those of what it may be a view of."""
+        return bool(self.numbers) or (self.dtype == "int" and bool(self.kin))
 
     def may_be(self, other: Tensor) -> bool:
         """Whether both may be one object."""

@@ -72,9 +72,7 @@ def binary_of(call: Call, left: Value, right: Value) -> Tensor:
 
 def forget_content(call: Call, value: Tensor) -> Tensor:
     """The array after a change of its elements: for all its aliases they are not known any more."""
-    if value.content is None:
-        return value
-    return call.world.reshaped(value, call.shape(value))
+    return call.world.reshaped(value, call.shape(value)) if value.may_hold_numbers else value
 
 
 @op("numpy.ndarray.__neg__", "numpy.ndarray.__pos__", "numpy.ndarray.__abs__", "numpy.ndarray.__invert__")

@@ -10,7 +10,7 @@ from distml.ops.numpy.creation import alone
 from distml.ops.numpy.dtypes import kind_of
 from distml.ops.numpy.results import array
 from distml.ops.registry import op
-from distml.ops.rules.ranges import range_kind, range_length
+from distml.ops.rules.ranges import range_kind, range_largest, range_length
 from distml.ops.rules.sizes import of_items
 from distml.shapes import Dim, Shape
 from distml.values import Const, Slice, Tensor, Tup
@@ -37,7 +37,9 @@ def arange(
     count = None if length is None else length.constant
     if UNKNOWN not in numbers and count is not None and count <= MAX_CONTENT and kind == "int":
         content = tuple(Const(number) for number in range(*numbers))
-    return Tensor(call.lib, Shape((call.symbol("length") if length is None else length,)), kind, content=content)
+    shape = Shape((call.symbol("length") if length is None else length,))
+    largest = range_largest(call, start, stop, step, dtype) if content is None and kind == "int" else None
+    return Tensor(call.lib, shape, kind, content=content, largest=largest)
 
 
 @op("numpy.linspace", "numpy.logspace", "numpy.geomspace")

@@ -37,9 +37,9 @@ def look_up(call: Call, input: Value, table: Shape) -> Shape:
 def _require_inside(call: Call, input: Value, count: Dim | None) -> None:
     """Numbers that are known lie inside the table (SHP302)."""
     rows = None if count is None else count.constant
-    if rows is None or not isinstance(input, Tensor) or input.content is None:
+    if rows is None or not isinstance(input, Tensor):
         return
-    for item in input.content:
+    for item in input.numbers:
         number = call.const(item, int)
         if isinstance(number, int) and not 0 <= number < rows:
             call.fail(

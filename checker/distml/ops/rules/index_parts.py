@@ -17,7 +17,7 @@ class Part(NamedTuple):
 
     `kind` is "int", "slice", "none" (a new axis), "dots", "array", "mask" or
     "unknown"; `axes` how many axes it takes. For arrays and masks `shape` is theirs;
-    `trues` is the number of True in a mask, `known` the elements of an array.
+    `trues` is the number of True in a mask, `known` elements of an array.
     """
 
     kind: str
@@ -81,7 +81,7 @@ def _array(call: Call, item: Tensor) -> Part:
         return UNKNOWN_PART
     if shape.rank == 0:
         return Part("int", 1, item if item.content is None else item.content[0])
-    return Part("array", 1, item, shape, known=item.content or ())
+    return Part("array", 1, item, shape, known=item.numbers)
 
 
 def _sequence(call: Call, item: Value, lib: str) -> Part:

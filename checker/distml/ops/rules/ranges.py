@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.ops.call import UNKNOWN
+from distml.ops.call import NONE, UNKNOWN
 from distml.ops.python.ratios import ceiling_of
 from distml.ops.rules.kinds import kind_of
 from distml.shapes import Dim
-from distml.values import Const, Expr, Opaque, Ratio
+from distml.values import Const, Expr, Lib, Opaque, Ratio, Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from distml.ops.call import Call
     from distml.values import Value
 
@@ -33,6 +36,40 @@ def range_length(call: Call, start: Value, stop: Value, step: Value) -> Dim | No
         return None
     span = last - first if stride > 0 else first - last
     return call.small((span + (abs(stride) - 1)) // abs(stride)) if abs(stride) != 1 else call.small(span)
+
+
+WIDE = frozenset({"int", "int32", "int64", "int_", "intp", "long"})
+"""Integers that hold every index of an array."""
+REARRANGING = frozenset(
+    """
+    broadcast_to clone contiguous cpu cuda detach expand expand_as expand_dims flatten identity int long movedim permute ravel
+    repeat reshape squeeze swapaxes t tile to transpose unsqueeze view view_as
+    """.split()
+)
+"""Functions and methods, of any library, whose result holds the numbers of their first argument and no others."""
+
+
+def range_largest(call: Call, start: Value, stop: Value, step: Value, dtype: Value) -> int | None:
+    """The largest number of `arange(start, stop, step)` of integers that are known; None where it is empty."""
+    dims = [call.dim(bound) for bound in (start, stop, step)]
+    numbers = [call.facts.dim(dim).constant for dim in dims if dim is not None]
+    wide = dtype == NONE or (isinstance(dtype, Lib) and dtype.name.rpartition(".")[2] in WIDE)
+    if len(numbers) < len(dims) or None in numbers or not numbers[2] or not wide:
+        return None
+    counted = range(*numbers)  # type: ignore[arg-type]
+    return max(counted[0], counted[-1]) if counted else None
+
+
+def rearranged(name: str, result: Tensor, values: Sequence[Value]) -> Tensor:
+    """The result of an op, with what is known of the numbers in it where the op only moves them.
+
+    It may be a view: who writes into one writes into both.
+    """
+    first = values[0] if values else None
+    if not isinstance(first, Tensor) or first.largest is None or result.dtype != "int":
+        return result
+    moved = name.rpartition(".")[2] in REARRANGING and result.content is None
+    return (replace(result, largest=first.largest) if moved else result).copied(first)
 
 
 def range_kind(call: Call, start: Value, stop: Value, step: Value) -> str | None:

@@ -5,12 +5,13 @@ https://docs.pytorch.org/docs/stable/torch.html#creation-ops; the random ones ar
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ONE, ZERO, Call
 from distml.ops.registry import op
 from distml.ops.rules.kinds import kind_of, promote
-from distml.ops.rules.ranges import range_kind, range_length
+from distml.ops.rules.ranges import range_kind, range_largest, range_length
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
 from distml.ops.torch.dtypes import TENSOR_TYPES, asked_kind, into, kept, like, tensor_type
 from distml.shapes import Shape
@@ -236,7 +237,9 @@ def arange(
     first, last = (ZERO, start) if end is None else (start, end)
     kind = asked_kind(call, dtype, range_kind(call, first, last, step))
     length = range_length(call, first, last, step)
-    return into(call, call.tensor([length if length is None else nonnegative(call, length, "the length")], kind), out)
+    made = call.tensor([length if length is None else nonnegative(call, length, "the length")], kind)
+    largest = range_largest(call, first, last, step, dtype) if kind == "int" else None
+    return into(call, replace(made, largest=largest), out)
 
 
 @op("torch.range")

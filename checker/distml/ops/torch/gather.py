@@ -109,7 +109,7 @@ def index_select(call: Call, input: Value, dim: Value, index: Value, *, out: Val
     count = _vector_length(call, call.shape(index))
     at = call.axis(dim, shape.rank)
     if at is not None and shape.head and isinstance(index, Tensor):
-        for item in index.content or ():
+        for item in index.numbers:
             in_bounds(call, item, shape.head[at], at, shape)
     return into(call, call.tensor(rules.selected(call, shape, dim, count), kind_of(input)), out)
 

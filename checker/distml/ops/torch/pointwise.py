@@ -56,7 +56,7 @@ def written(call: Call, target: Value) -> Value:
     """The tensor whose elements were changed: the same object, its elements no longer known."""
     if not isinstance(target, Tensor):
         return call.tensor(call.shape(target), kind_of(target))
-    return target if target.content is None else call.world.reshaped(target, target.shape)
+    return call.world.reshaped(target, target.shape) if target.may_hold_numbers else target
 
 
 def register(names: list[str], function: Callable[..., Value], also: tuple[str, ...] = ()) -> None:

@@ -263,7 +263,7 @@ class TensorSpec:
 def from_generator(call: Call, types: Value, shapes: Value, signature: Value) -> Value:
     """Elements as the signature, or types and shapes, say; in a number that is not known."""
     if call.is_none(signature) is False:
-        return made(call, _specified(call, signature), None)
+        return made(call, specified(call, signature), None)
     return made(call, None if call.is_none(types) is not False else _typed(call, types, shapes), None)
 
 
@@ -289,12 +289,13 @@ def _sized(call: Call, shape: Value, kind: str | None) -> Value:
     return call.tensor(dims, kind)
 
 
-def _specified(call: Call, spec: Value) -> Value | None:
+def specified(call: Call, spec: Value) -> Value | None:
+    """The tensor, or tuple of tensors, that a `TensorSpec` or a tuple of them stands for; None where that is not known."""
     record = call.world.record(spec) if isinstance(spec, Ref) else None
     if isinstance(record, InstanceRecord) and record.cls == Lib("tensorflow.TensorSpec"):
         return _sized(call, record.attrs["shape"], asked_kind(call, record.attrs["dtype"], "float"))
     items = call.items(spec) if isinstance(spec, Tup) else None
-    parts = [_specified(call, item) for item in items or ()]
+    parts = [specified(call, item) for item in items or ()]
     known = [part for part in parts if part is not None]
     return Tup(tuple(known)) if known and len(known) == len(parts) else None
 

@@ -72,8 +72,8 @@ class Module:
 
     @staticmethod
     def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value]:
-        """Nothing but what the class adds."""
-        return {}
+        """In training mode, as every module is at first."""
+        return {"training": TRUE}
 
 
 @op("torch.nn.Module.__init__")
@@ -84,7 +84,7 @@ def initialize(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
 
 @attribute("torch.nn.Module.training")
 def training(call: Call, self: Value) -> Value:
-    """Either mode."""
+    """Either mode: of a layer whose own `training` nobody set."""
     return Prim("bool")
 
 
