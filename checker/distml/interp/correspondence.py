@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from distml.shapes import Dim, Middle, Origin, Shape, Symbol
 from distml.shapes.dim import Quotient
 from distml.values import ClaimedTensor, Class, Const, Function, KeyTensor, Opaque, Ref, Tensor
+from distml.values.heap import REMEMBERED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -166,10 +167,10 @@ _NAMES: dict[type[Any], tuple[str, ...]] = {}
 
 
 def names_of(kind: type[Any]) -> tuple[str, ...]:
-    """The fields of a dataclass."""
+    """The fields of a dataclass, less those that only remember something of the others."""
     known = _NAMES.get(kind)
     if known is None:
-        known = _NAMES[kind] = tuple(field.name for field in fields(kind))
+        known = _NAMES[kind] = tuple(field.name for field in fields(kind) if REMEMBERED not in field.metadata)
     return known
 
 

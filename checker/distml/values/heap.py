@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+REMEMBERED = "remembered"
+"""Marks a field that says nothing of its own: what was found out about the others."""
+
 if TYPE_CHECKING:
     from distml.shapes import Dim
     from distml.values.model import Last, Value
@@ -36,12 +39,14 @@ class ListRecord(Record):
 @dataclass(slots=True)
 class DictRecord(Record):
     """A dict. `items` are the keys that are known; unless `exact`, there may be others,
-    each like `rest` (None: nothing known). `factory` is a defaultdict's."""
+    each like `rest` (None: nothing known). `factory` is a defaultdict's. `plain` remembers whether each key is the only
+    way to write it, None until that was asked."""
 
     items: dict[Value, Value]
     exact: bool = True
     rest: Value | None = None
     factory: Value | None = None
+    plain: bool | None = field(default=None, compare=False, repr=False, metadata={REMEMBERED: True})
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import NONE, Call
 from distml.ops.python.folding import MAX_ITEMS
 from distml.ops.python.joined import merged
-from distml.ops.python.keys import canonical, find_key, is_told, stored
+from distml.ops.python.keys import canonical, find_key, is_canonical, is_told, stored
 from distml.ops.python.likeness import either, fresh
 from distml.ops.registry import op
 from distml.shapes import Dim
@@ -81,7 +81,8 @@ def dict_set(call: Call, self: Ref, record: DictRecord, key: Value, value: Value
     items = dict(record.items)
     if canonical(call.world, key) is not None and len(items) < MAX_ITEMS:
         items[find_key(call.world, record, key) or stored(key)] = value
-        call.world.replace(self, DictRecord(items, record.exact, record.rest, record.factory))
+        plain = record.plain and is_canonical(key)
+        call.world.replace(self, DictRecord(items, record.exact, record.rest, record.factory, plain))
         return
     changed = {known: either(call, [old, value]) for known, old in items.items()}
     if record.exact:

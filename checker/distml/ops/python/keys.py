@@ -69,15 +69,28 @@ def find_key(world: World, record: DictRecord, key: Value) -> Value | None:
     if key in record.items:
         return key
     wanted = canonical(world, key)
+    if wanted is None or wanted in record.items:
+        return wanted
     if isinstance(wanted, KeyTensor):
-        return wanted if wanted in record.items else None
-    if wanted is None or (isinstance(wanted, Const) and all(_is_text(known) for known in record.items)):
         return None
-    return next((known for known in record.items if canonical(world, known) == wanted), None)
+    if record.plain is None:
+        record.plain = all(map(is_canonical, record.items))
+    if record.plain:
+        return None
+    return next(
+        (known for known in record.items if not is_canonical(known) and canonical(world, known) == wanted), None
+    )
 
 
-def _is_text(key: Value) -> bool:
-    return isinstance(key, Const) and isinstance(key.value, str)
+_CANONICAL = frozenset({int, str, bytes, type(None)})
+"""Types of constants that equal no constant of another type but what `canonical` makes one of them."""
+
+
+def is_canonical(key: Value) -> bool:
+    """Whether a key certainly is its own canonical form, as most are: a dict is looked up often."""
+    if type(key) is Const:
+        return type(key.value) in _CANONICAL
+    return type(key) is Tup and key.kind == "tuple" and all(map(is_canonical, key.items))
 
 
 def underlying(world: World, value: Value) -> Value:
