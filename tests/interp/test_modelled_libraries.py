@@ -181,6 +181,13 @@ def both(rows, cols):
 both([], standalone_mode=False)
 reveal_shape(both.callback(rows=1, cols=2))
 """,
+    "configparser": """
+import configparser
+
+config = configparser.ConfigParser()
+config.read("absent.ini")
+reveal_shape(config.get("model", "rows", fallback=3))  # vague
+""",
     "easydict": """
 from easydict import EasyDict as edict
 
@@ -270,6 +277,31 @@ tied = OmegaConf.create({"width": 3, "hidden": "${width}"})
 reveal_shape(tied.hidden)  # vague
 reveal_shape(OmegaConf.merge(cfg, {"rows": 5}).rows)
 reveal_shape("rows" in cfg)
+""",
+    "pathlib": """
+import os
+from pathlib import Path, PurePath
+
+p = Path("a") / "b" / "c.tar.gz"
+reveal_shape(str(p))
+reveal_shape(os.fspath(p))
+reveal_shape(f"{p}/d")  # vague
+reveal_shape((p.name, p.stem, p.suffix))
+reveal_shape(str(p.parent))
+reveal_shape(str(p.parents[1]))
+reveal_shape(str(Path("c").parent))
+reveal_shape(str(Path()))
+reveal_shape(str(Path("a", "b").joinpath("c", "d")))
+reveal_shape(str("x" / Path("y")))
+reveal_shape(str(p.with_suffix(".zip")))
+reveal_shape(str(p.with_name("e")))
+reveal_shape(p.as_posix())
+reveal_shape(isinstance(p, PurePath))
+reveal_shape(Path("none").exists())  # vague
+reveal_shape(sorted(Path("none").glob("*")))  # vague
+reveal_shape(len(list(Path("none").iterdir())) if p.is_dir() else 3)  # vague
+reveal_shape(os.path.basename(Path("a/b")))
+reveal_shape(os.path.join(p, "d"))
 """,
     "typer": """
 from typing import Annotated, List, Optional

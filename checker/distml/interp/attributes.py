@@ -160,6 +160,7 @@ def _guess(value: Value, name: str) -> Value | None:
 
 
 def _of_opaque(vm: Machine, value: Opaque, name: str, node: ast.AST | None) -> Value:
+    from distml.interp.data_files import is_open_file
     from distml.interp.guess import guessed_attribute
 
     where = vm.node if node is None else node
@@ -167,6 +168,8 @@ def _of_opaque(vm: Machine, value: Opaque, name: str, node: ast.AST | None) -> V
     if known is not None:
         result: Value = known
         return result
+    if name == "read" and is_open_file(vm, value):
+        return Bound(Lib("_elsewhere.read"), value)
     guessed = guessed_attribute(vm, value, name)
     if guessed is not None:
         return guessed

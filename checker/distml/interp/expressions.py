@@ -9,6 +9,7 @@ from distml.interp import comprehensions
 from distml.interp.attributes import get_attribute
 from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import Arguments, call_value
+from distml.interp.data_files import joined_path
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
@@ -333,15 +334,17 @@ def _walrus(vm: Machine, node: ast.NamedExpr) -> Value:
 
 def _joined(vm: Machine, node: ast.JoinedStr) -> Value:
     parts: list[str] | None = []
-    for piece in node.values:
-        value = evaluate(vm, piece.value) if isinstance(piece, ast.FormattedValue) else evaluate(vm, piece)
+    values = [evaluate(vm, piece.value if isinstance(piece, ast.FormattedValue) else piece) for piece in node.values]
+    for piece, value in zip(node.values, values, strict=True):
         simple = isinstance(value, Const) and isinstance(value.value, str | int)
         plain = not isinstance(piece, ast.FormattedValue) or (piece.format_spec is None and piece.conversion == -1)
         if simple and plain and parts is not None and len(str(value.value)) < 10_000:  # type: ignore[attr-defined]
             parts.append(str(value.value))  # type: ignore[attr-defined]
         else:
             parts = None
-    return Prim("str") if parts is None else Const("".join(parts))
+    if parts is None:
+        return joined_path(vm, values) or Prim("str")
+    return Const("".join(parts))
 
 
 def _yield(vm: Machine, node: ast.Yield) -> Value:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.exports import from_stars
 from distml.interp.stars import from_libraries
+from distml.ops.python.paths import ROOT, placed
 from distml.values import Const, Imported, Lib, Union, Value
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def _in_frame(vm: Machine, frame: Frame, name: str) -> Value | None:
         if found is None and name == "__name__":
             return Const(frame.module.source.module)
         if found is None and name == "__file__":
-            return Const(frame.module.source.path)
+            path = frame.module.source.path
+            return Const(path) if path.startswith("/") else placed(vm, f"{ROOT}/{path}")
     return found
 
 

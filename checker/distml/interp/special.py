@@ -10,6 +10,7 @@ from distml.interp import signatures
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
 from distml.interp.classes import ClassRecord, Property, Super
 from distml.interp.contracts import CHECKS
+from distml.interp.data_files import DATA
 from distml.interp.entries import ENTRIES
 from distml.interp.exits import EXITS
 from distml.interp.fields import as_dict, field_default, model_field
@@ -446,5 +447,6 @@ SPECIAL.update(EXITS)
 SPECIAL.update(CHECKS)
 SPECIAL.update(REGISTERING)
 SPECIAL.update(ENTRIES)
+SPECIAL.update(DATA)
 
 __all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.branches import sheltered, unsure
+from distml.interp.data_files import is_open_file
 from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
 from distml.interp.names import assign_name
@@ -250,6 +251,8 @@ def _entered(vm: Machine, manager: Value, node: ast.expr) -> Value:
         enter = vm.attribute(manager, "__enter__") or vm.attribute(manager, "__aenter__")
         if enter is not None and not isinstance(enter, Opaque):
             return vm.apply(enter, [])
+    if is_open_file(vm, manager):
+        return manager
     return vm.opaque(vm.snippet(node), vm.origin(node))
 
 
@@ -265,6 +268,8 @@ def _lets_through(vm: Machine, item: ast.withitem, manager: Value) -> bool:
 
     if isinstance(manager, Ref) and isinstance(vm.record(manager), InstanceRecord):
         return _exit_of(vm, manager) is not None
+    if is_open_file(vm, manager):
+        return True
     made = item.context_expr
     maker = evaluate(vm, made.func) if isinstance(made, ast.Call) else manager
     if isinstance(maker, LibMethod):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 
 from distml.source.file import SourceFile
 from distml.source.files import Disk, Files
@@ -18,10 +19,12 @@ from distml.source.installed import Environment, Installed
 from distml.source.libraries import TENSOR_LIBRARIES
 from distml.source.notebook import limit_of
 from distml.source.reading import DEFAULT_MAX_FILE_SIZE, UnreadableError
-from distml.source.roots import Layout, layout
+from distml.source.roots import Layout, layout, upward
 
 MODELS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "models")
-MODELLED = frozenset({"absl", "addict", "click", "easydict", "fire", "ml_collections", "munch", "omegaconf", "typer"})
+MODELLED = frozenset(
+    "absl addict click configparser easydict fire ml_collections munch omegaconf pathlib typer".split()
+)
 """Libraries whose module is a short program in `source/models`, where the project has none."""
 
 
@@ -30,6 +33,8 @@ def is_model(source: SourceFile) -> bool:
     return source.location.startswith(MODELS + os.sep)
 
 
+MAX_ABOVE = 8
+"""Folders in which a data file is looked for: that of the program, and those above it."""
 INSTALLED = -1
 """Stands for the level of an import that is answered by an installed package."""
 
@@ -128,6 +133,24 @@ class Project:
         """The short program in `source/models` that stands for a library; `None` where there is none."""
         parts = module.split(".")
         return self._first_file((MODELS,), parts) if parts[0] in MODELLED else None
+
+    def data(self, base: SourceFile, readers: Iterable[SourceFile], path: str) -> bytes | None:
+        """The content of the one file that `path` may mean for a program that begins at `base`, wherever it is run from; None
+        where none fits or several do, or where a link leads out of the project. What `readers` come to depends on it.
+
+        Raises `UnreadableError`.
+        """
+        folder = _folder(base)
+        root = self.folder if (folder + os.sep).startswith(self.folder + os.sep) else folder
+        inside = (each for each in upward(folder) if (each + os.sep).startswith(root + os.sep))
+        candidates = [os.path.normpath(os.path.join(each, path)) for each in islice(inside, MAX_ABOVE)]
+        for reader in readers:
+            self._probed.setdefault(reader.location, set()).update(candidates)
+        found = {self._disk.real(each) for each in candidates if self._disk.is_file(each)}
+        location = found.pop() if len(found) == 1 else None
+        if location is None or not location.startswith(root.rstrip(os.sep) + os.sep):
+            return None
+        return self._disk.read(location, path, self._limit)
 
     def consulted(self, source: SourceFile) -> dict[str, frozenset[str]]:
         """What is known of `source` depends on: every file reached from it through imports resolved so far (itself

@@ -168,9 +168,3 @@ def print_(call: Call, *args: Value, **options: Value) -> Value:
 def input_(call: Call, prompt: Value = Const(""), /) -> Value:
     """input(prompt): https://docs.python.org/3/library/functions.html#input"""
     return Prim("str")
-
-
-@op("builtins.open", "io.open")
-def open_(call: Call, file: Value, *rest: Value, **options: Value) -> Value:
-    """open(file): https://docs.python.org/3/library/functions.html#open"""
-    return call.unknown("open")

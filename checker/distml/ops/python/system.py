@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import posixpath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, Call
 from distml.ops.python.dicts import record_of
-from distml.ops.python.folding import compute
 from distml.ops.registry import op
 from distml.values import Const, DictRecord, ListRecord, Num, Prim, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TEXT = "os.getcwd os.path.abspath os.path.expanduser os.path.expandvars os.path.realpath os.path.relpath os.fspath"
-_TEXT += " os.path.commonpath os.readlink time.strftime time.ctime time.asctime tempfile.mkdtemp tempfile.gettempdir"
+_TEXT = "os.path.relpath os.path.commonpath os.readlink"
+_TEXT += " time.strftime time.ctime time.asctime tempfile.mkdtemp tempfile.gettempdir"
 _TEXT += " socket.gethostname platform.node platform.system platform.machine platform.platform getpass.getuser"
 _TEXT += (
     " secrets.token_hex secrets.token_urlsafe textwrap.dedent textwrap.indent textwrap.fill pprint.pformat json.dumps"
@@ -38,8 +36,6 @@ _NOTHING += " logging.exception logging.log logging.disable warnings.warn warnin
 _NOTHING += " warnings.simplefilter shutil.rmtree sys.path.insert sys.path.append atexit.register signal.signal"
 _NOTHING += " traceback.print_exc logging.captureWarnings json.dump pickle.dump"
 
-_PATHS = {name: getattr(posixpath, name) for name in ("basename", "dirname", "split", "splitext", "normpath")}
-
 
 def _register(names: str, result: Callable[[Call], Value]) -> None:
     for name in names.split():
@@ -59,19 +55,6 @@ _register(_TESTS, lambda call: Prim("bool"))
 _register(_REAL, lambda call: Prim("float"))
 _register(_WHOLE, lambda call: Num(call.symbol("number")))
 _register(_NOTHING, lambda call: NONE)
-
-
-@op("os.path.join")
-def join(call: Call, a: Value, /, *paths: Value) -> Value:
-    """os.path.join(a, *paths): https://docs.python.org/3/library/os.path.html#os.path.join"""
-    return compute(call, posixpath.join, a, *paths) or Prim("str")
-
-
-@op(*(f"os.path.{name}" for name in _PATHS))
-def part_of_path(call: Call, p: Value) -> Value:
-    """os.path.basename(p) and its kin: https://docs.python.org/3/library/os.path.html"""
-    known: Any = compute(call, _PATHS[call.name.rpartition(".")[2]], p)
-    return known if known is not None else call.unknown() if "split" in call.name else Prim("str")
 
 
 @op("os.listdir", "glob.glob", "os.walk", "os.scandir", "sys.exc_info")
@@ -107,9 +90,9 @@ def type_thing(call: Call, *args: Value, **named: Value) -> Value:
     return call.unknown("type")
 
 
-@op("json.loads", "json.load", "pickle.load", "pickle.loads", "yaml.safe_load", "tomllib.load", "tomllib.loads")
+@op("pickle.load", "pickle.loads")
 def loaded(call: Call, *args: Value, **named: Value) -> Value:
-    """json.loads(s): https://docs.python.org/3/library/json.html#json.loads"""
+    """pickle.loads(data): https://docs.python.org/3/library/pickle.html#pickle.loads"""
     return call.unknown("loaded")
 
 

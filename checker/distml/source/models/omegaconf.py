@@ -1,10 +1,10 @@
 """omegaconf: https://omegaconf.readthedocs.io/en/latest/
 
-Text that refers to another value (`${width}`) or says that one is missing (`???`) is unknown, and so is what files and
-classes hold. `from_cli` has nothing: a script that is run plainly gets no arguments.
+Text that refers to another value (`${width}`) or says that one is missing (`???`) is unknown, and so is what classes
+hold. Files are read where they are the project's. `from_cli` has nothing: a script that is run plainly gets no arguments.
 """
 
-from _elsewhere import resolved
+from _elsewhere import resolved, yaml_file
 
 
 def _held(value):
@@ -62,6 +62,11 @@ class OmegaConf:
     @staticmethod
     def create(obj=None, parent=None, flags=None):
         return DictConfig({}) if obj is None else _held(obj)
+
+    @staticmethod
+    def load(file_):
+        found = yaml_file(file_)
+        return _held({} if found is None else found)
 
     @staticmethod
     def merge(*configs):
