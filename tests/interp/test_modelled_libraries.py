@@ -354,7 +354,8 @@ two(standalone_mode=False)
 
 
 def test_every_model_is_compared() -> None:
-    assert set(PROGRAMS) == MODELLED == {path.stem for path in Path(MODELS).glob("[!_]*")}
+    assert set(PROGRAMS) == MODELLED - {"hydra"}  # that needs an older omegaconf: test_hydra.py has what it does
+    assert {path.stem for path in Path(MODELS).glob("[!_]*")} == MODELLED
 
 
 @pytest.mark.parametrize("library", [pytest.param(name, marks=pytest.mark.requires(name)) for name in sorted(PROGRAMS)])

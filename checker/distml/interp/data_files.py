@@ -121,8 +121,7 @@ def _file_at(form: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
 def _file(vm: Machine, path: str, form: str, hook: Value | None, node: ast.AST) -> Value:
     path = posixpath.normpath(path)
     inside = path.removeprefix(f"{ROOT}/")
-    frames = [vm.frame, *reversed(vm.stack)]
-    reader = next((each.module.source for each in frames if not is_foreign(each.module.source)), None)
+    reader = program_of(vm)
     base = vm.checked if not vm.import_depth else reader
     if reader is None or base is None or inside.startswith(("//", "..")):
         return _unknown(vm, f"{posixpath.basename(path)} is not read: it is outside of what is checked", node)
@@ -205,6 +204,20 @@ def _unknown(vm: Machine, reason: str, node: ast.AST) -> Value:
     return vm.opaque("loaded", vm.origin(node))
 
 
+def _beside(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`beside(path)`: a path from the folder of the file whose code this is."""
+    source, path = program_of(vm), path_of(vm, arguments.args[0])
+    if source is None or path is None or source.path.startswith("/") or path.startswith("pkg:"):
+        return vm.opaque("path")
+    return placed(vm, posixpath.join(ROOT, posixpath.dirname(source.path), path))
+
+
+def program_of(vm: Machine) -> SourceFile | None:
+    """The file of the program whose code runs, or called the library whose code does."""
+    frames = [vm.frame, *reversed(vm.stack)]
+    return next((each.module.source for each in frames if not is_foreign(each.module.source)), None)
+
+
 def _str(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`str(x)` is what `x.__str__()` gives: https://docs.python.org/3/reference/datamodel.html#object.__str__"""
     value = arguments.args[0] if len(arguments.args) == 1 and not arguments.kwargs else None
@@ -234,6 +247,8 @@ DATA: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "_elsewhere.read": _read,
     "_elsewhere.opened": _open,
     "_elsewhere.yaml_file": _file_at("omegaconf"),
+    "_elsewhere.hydra_file": _file_at("hydra"),
+    "_elsewhere.beside": _beside,
     "_elsewhere.ini_file": _file_at("ini"),
     "toml.load": _file_at("toml"),
 }

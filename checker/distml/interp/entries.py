@@ -14,6 +14,7 @@ from distml.interp.expressions import evaluate
 from distml.ops.call import NONE
 from distml.ops.python.comparing import NO_DEFAULT
 from distml.ops.python.functional import NOTES
+from distml.ops.registry import LIBRARIES
 from distml.values import Const, DictRecord, Function, InstanceRecord, Lib, Tup, Value
 
 if TYPE_CHECKING:
@@ -90,9 +91,31 @@ def _kind(vm: Machine, node: ast.expr) -> Value:
     return vm.opaque("annotation") if isinstance(node, ast.Constant) else evaluate(vm, node)
 
 
+def _located(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`located(path)`: what a dotted path names, in a module of the program or a library."""
+    from distml.interp.attributes import get_attribute
+    from distml.interp.imports import known_module, resolved
+
+    path = arguments.args[0]
+    parts = path.value.split(".") if isinstance(path, Const) and isinstance(path.value, str) else []
+    if not vm.checked or not all(part.isidentifier() for part in parts):
+        return vm.opaque("located")
+    for length in range(len(parts) - 1, 0, -1):
+        module = ".".join(parts[:length])
+        source = vm.checked if module in ("__main__", vm.checked.module) else None
+        source = source or (None if parts[0] in LIBRARIES else resolved(vm, vm.checked, module))
+        if source is not None or length == 1:
+            found: Value = Lib(parts[0]) if source is None else known_module(vm, source)
+            for name in parts[length:]:
+                found = get_attribute(vm, found, name, node)
+            return found
+    return vm.opaque("located")
+
+
 ENTRIES: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "_elsewhere.note": _note,
     "_elsewhere.noted": _noted,
     "_elsewhere.chosen": _chosen,
+    "_elsewhere.located": _located,
     "inspect.signature": signature,
 }

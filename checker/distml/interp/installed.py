@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from distml.interp.budget import briefly
 from distml.interp.exports import awake
 from distml.ops import Note
+from distml.shapes import Origin
 from distml.source.project import is_model
 from distml.values import Const
 
@@ -84,6 +85,18 @@ def seen_from(vm: Machine, node: ast.AST, frame: Frame) -> tuple[ast.AST, Frame]
         if not is_foreign(outer.module.source) and caller is not None:
             return caller, outer
     return None
+
+
+def origin_of_call(vm: Machine, node: ast.AST) -> Origin:
+    """The place of the program's call into the library that a node belongs to."""
+    seen = seen_from(vm, node, vm.frame)
+    if seen is None:
+        return Origin("", vm.frame.module.source.module, 1, 1)
+    inner, vm.frame = vm.frame, seen[1]
+    try:
+        return vm.origin(seen[0])
+    finally:
+        vm.frame = inner
 
 
 def told_from(vm: Machine, node: ast.AST, frame: Frame) -> Note:

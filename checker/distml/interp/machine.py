@@ -14,6 +14,7 @@ from distml.interp.recording import note_failed, note_raised
 from distml.interp.state import UNDEFINED, Global, State
 from distml.interp.storage import write_through
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
+from distml.source.project import is_model
 from distml.values import Class, Const, Function, Num, Opaque, Record, Ref, Tensor, Value
 
 if TYPE_CHECKING:
@@ -363,7 +364,11 @@ class Machine:
         return Num(dim) if value is None else Const(value, dim.origin)
 
     def origin(self, node: ast.AST) -> Origin:
-        """The place of a node, with its source text as the name."""
+        """The place of a node, with its source text as the name; of one in a model of a library, the call that led there."""
+        if is_model(self.frame.module.source):
+            from distml.interp.installed import origin_of_call
+
+            return origin_of_call(self, node)
         source = self.frame.module.source
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         return Origin(self.snippet(node), source.path, line, column + 1)

@@ -18,6 +18,7 @@ from distml.interp.classes import lookup
 from distml.interp.library import library_bases
 from distml.interp.storage import child
 from distml.ops.dialect import KNOWN, TENSOR_CLASSES, dialect
+from distml.ops.python.paths import is_place
 from distml.ops.registry import find_layer, find_op
 from distml.values import (
     NO_TUPLES,
@@ -274,4 +275,6 @@ def _kind(vm: Machine, value: Value) -> type | None:
     if isinstance(value, Ref):
         made_by = vm.get(("class", value)) or _RECORDS.get(type(vm.record(value)), "")
         return real_class(made_by)
+    if is_place(vm, value):
+        return str
     return slice if isinstance(value, Slice) else None

@@ -29,8 +29,9 @@ class NoDataError(Exception):
 
 
 def parsed(text: str, form: str) -> Any:
-    """The data in a text of a form: json, yaml, omegaconf (YAML as OmegaConf reads it), toml or ini. Raises `NoDataError`."""
-    if len(text) > (MAX_YAML_BYTES if form in ("yaml", "omegaconf") else MAX_BYTES):
+    """The data in a text of a form: json, toml, ini, yaml, omegaconf (YAML as OmegaConf reads it) or hydra (that, in the package
+    of its folder). Raises `NoDataError`."""
+    if len(text) > (MAX_BYTES if form in ("json", "toml", "ini") else MAX_YAML_BYTES):
         raise NoDataError
     try:
         return _PARSERS[form](text)
@@ -94,10 +95,17 @@ def _yaml(text: str, *, exponents: bool = False) -> Any:
         raise NoDataError from error
 
 
+def _hydra(text: str) -> Any:
+    if "@package" in text:  # its content stands elsewhere than its folder says
+        raise NoDataError
+    return _yaml(text, exponents=True)
+
+
 _PARSERS: dict[str, Callable[[str], Any]] = {
     "json": lambda text: json.loads(_shallow(text)),
     "toml": lambda text: tomllib.loads(_shallow(text)),
     "ini": _ini,
     "yaml": _yaml,
     "omegaconf": lambda text: _yaml(text, exponents=True),
+    "hydra": _hydra,
 }

@@ -4,6 +4,9 @@ Text that refers to another value (`${width}`) or says that one is missing (`???
 hold. Files are read where they are the project's. `from_cli` has nothing: a script that is run plainly gets no arguments.
 """
 
+import contextlib
+import dataclasses
+
 from _elsewhere import resolved, yaml_file
 
 
@@ -90,6 +93,31 @@ class OmegaConf:
         return _plain(cfg)
 
     @staticmethod
+    def to_yaml(cfg, **options):
+        return str(resolved())
+
+    @staticmethod
+    def save(config, f, resolve=False):
+        return None
+
+    @staticmethod
+    def structured(obj, **options):
+        return _held(dataclasses.asdict(obj() if isinstance(obj, type) else obj))
+
+    @staticmethod
+    def select(cfg, key, default=None, **options):
+        found = cfg
+        for name in key.split("."):
+            if not isinstance(found, dict) or name not in found:
+                return default
+            found = found[name]
+        return found
+
+    @staticmethod
+    def register_new_resolver(name, resolver, **options):
+        return None
+
+    @staticmethod
     def set_struct(conf, value):
         return None
 
@@ -108,3 +136,16 @@ class OmegaConf:
     @staticmethod
     def is_dict(obj):
         return isinstance(obj, DictConfig)
+
+
+@contextlib.contextmanager
+def open_dict(config):
+    yield config
+
+
+@contextlib.contextmanager
+def read_write(config):
+    yield config
+
+
+MISSING = "???"

@@ -1,0 +1,1 @@
+"""hydra.core: https://hydra.cc/docs/"""
