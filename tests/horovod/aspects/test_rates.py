@@ -84,3 +84,58 @@ model.fit(tf.ones([64, 4]), tf.ones([64, 1]), epochs=3, callbacks=[tf.keras.call
 """
     (file,) = outcome(program).files.values()
     assert f"return {name} * 0.5\n" in file.source
+
+
+VARIABLE = """\
+import tensorflow as tf
+from tensorflow.keras import backend as K
+
+{made}
+saved = tf.train.Checkpoint(count=tf.Variable(1), rate=a)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+stepped = tf.keras.optimizers.SGD({given})
+for x, y in tf.data.Dataset.from_tensor_slices((tf.ones([64, 4]), tf.ones([64, 1]))).batch(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    stepped.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    {set}
+"""
+MADE = {
+    "of TensorFlow": (
+        "a = tf.Variable(0.1, trainable=False)",
+        "a",
+        "a = tf.Variable(0.1 * hvd.size(), trainable=False)",
+    ),
+    "by name": (
+        "a = tf.Variable(initial_value=0.1)",
+        "learning_rate=a",
+        "a = tf.Variable(initial_value=0.1 * hvd.size())",
+    ),
+    "of the backend": ("a = K.variable(0.1)", "a", "a = K.variable(0.1 * hvd.size())"),
+    "an attribute": (
+        "class Kept:\n    pass\n\n\nkept = Kept()\nkept.a = tf.Variable(0.1)\na = kept.a",
+        "kept.a",
+        "kept.a = tf.Variable(0.1 * hvd.size())",
+    ),
+}
+SET = {
+    "pass": "pass",
+    "a.assign(a * 0.5)": "a.assign(a * 0.5)",
+    "a.assign(max(1e-6, a.numpy() * 0.5))": "a.assign(max(1e-6, a.numpy() * 0.5))",
+    "a.assign(0.01)": "a.assign(0.01 * hvd.size())",
+    "a.assign_sub(0.01)": "a.assign_sub(0.01 * hvd.size())",
+    "K.set_value(a, 0.01)": "K.set_value(a, 0.01 * hvd.size())",
+    "K.set_value(a, K.get_value(a) / 2)": "K.set_value(a, K.get_value(a) / 2)",
+    "saved.count.assign_add(1)": "saved.count.assign_add(1)",
+}
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("later", SET)
+def test_a_rate_that_is_a_variable_stays_one(made: str, later: str) -> None:
+    """A product with it would be a number of that moment: what it is set to later would never reach the optimizer."""
+    text, given, becomes = MADE[made]
+    (file,) = outcome(VARIABLE.format(made=text, given=given, set=later)).files.values()
+    assert f"\n{becomes}\n" in file.source
+    assert f"SGD({given})" in file.source
+    assert f"    {SET[later]}\n" in file.source

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,7 +17,7 @@ from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument, positional
 from distml.training.program import Program
-from distml.training.values import Callable, Class, Foreign, Function, Instance
+from distml.training.values import Callable, Class, Foreign, Function, Instance, Values
 
 _NOTE = Note(
     "learning rate times the number of ranks",
@@ -48,6 +48,8 @@ _RATES = ("learning_rate", "lr")
 _OPTIMIZER = re.compile(
     r"(keras\.optimizers|tensorflow\.(train|keras\.optimizers))\.(\w+\.)*[A-Z]\w*\(\)|keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.optimizer"
 )
+_VARIABLES = frozenset({"tensorflow.Variable()", "keras.backend.variable()"})
+_SETTING = frozenset({"assign", "assign_add", "assign_sub"})
 _APPLYING = frozenset({"apply_gradients", "apply", "minimize"})
 
 
@@ -137,8 +139,40 @@ def scale(plan: Plan, rate: ast.expr) -> None:
         _custom(plan, instance)
     for function in own:
         scale_results(plan, function)
-    if not (made or custom or own) and not relative(rate, plan.program):
+    variables = _variables(plan, values)
+    for variable in variables:
+        _variable(plan, variable)
+    if not (made or custom or own or variables) and not relative(rate, plan.program):
         plan.patch(rate).wrap(rate, "{} * " + plan.world(rate).size, _NOTE)
+
+
+def _variables(plan: Plan, values: Values) -> list[ast.Call]:
+    """The calls that make variables, of which an optimizer reads the present value in each step."""
+    eager = not any(loop.start == "session" for loop in plan.loops)
+    made = [each.node for each in values if isinstance(each, Foreign) and each.name in _VARIABLES and eager]
+    return [each for each in made if isinstance(each, ast.Call)]
+
+
+def _variable(plan: Plan, variable: ast.Call) -> None:
+    """Scale what a variable begins with and what it is set to; it stays the one that the optimizer reads."""
+    first = argument(variable, 0, "initial_value", "value")
+    if first is not None:
+        scale(plan, first)
+    for call in plan.program.calls:
+        held, given = _set_to(call)
+        held_here = any(isinstance(each, Foreign) and each.node is variable for each in plan.program.of(held))
+        if given is not None and held_here and variable not in plan.program.sources(given):
+            scale(plan, given)
+
+
+def _set_to(call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
+    """What a call sets, by a method or by `set_value`, and to what."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name == "set_value":
+        return argument(call, 0, "x"), argument(call, 1, "value")
+    if name in _SETTING and isinstance(call.func, ast.Attribute):
+        return call.func.value, argument(call, 0, "value", "delta")
+    return None, None
 
 
 def is_schedule(value: Instance, program: Program) -> bool:
@@ -333,16 +367,10 @@ def _settings(program: Program) -> Iterator[tuple[ast.AST, ast.expr]]:
         for node in ast.walk(unit.tree):
             if isinstance(node, ast.Assign) and any(_is_rate(target, program) for target in node.targets):
                 yield node, node.value
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                yield from ((node, value) for value in _set_by(node, node.func, program))
-
-
-def _set_by(call: ast.Call, func: ast.Attribute, program: Program) -> Iterable[ast.expr]:
-    if func.attr == "assign" and call.args and _is_rate(func.value, program):
-        return (call.args[0],)
-    if func.attr == "set_value" and len(call.args) == 2 and _is_rate(call.args[0], program):
-        return (call.args[1],)
-    return ()
+            elif isinstance(node, ast.Call):
+                held, given = _set_to(node)
+                if held is not None and given is not None and _is_rate(held, program):
+                    yield node, given
 
 
 def _is_rate(node: ast.expr, program: Program) -> bool:
