@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from horovod.torch.programs import outcome, said_by_two
@@ -225,6 +226,88 @@ for epoch in range(2):
 """
 
 
+PROGRESS = """
+class Progress:
+    def __init__(self, meter):
+        self.meter = meter
+
+    def display(self):
+        print(self.meter.mean)
+"""
+SETTINGS = """
+from dataclasses import dataclass
+
+
+@dataclass
+class Settings:
+    name: str
+    every: int = 3
+
+
+settings = Settings("a", every=2)
+"""
+NOW_AND_THEN = {
+    "a loss": ("", "", "if i % 2 == 0:\n    print(loss.item())", ""),
+    "a loss in a format": ("", "", "if (i + 1) % 2 == 0:\n    print(f'{epoch} {loss.item():.6f}')", ""),
+    "a loss among others": (
+        "",
+        "",
+        "if i % 2 == 0:\n    print('loss', loss.item(), 'of', i)\n    print(loss.item())",
+        "",
+    ),
+    "a number": ("", "", "value = float(loss.detach())\nif i % 2 == 0:\n    print(value)", ""),
+    "what a function gives": (
+        "def number(given):\n    return given.item() * 2\n",
+        "",
+        "value = number(loss)\nif i % 2 == 0:\n    print(value)",
+        "",
+    ),
+    "the last of an epoch": ("", "", "pass", "print(loss.item())"),
+    "the last of some epochs": ("", "", "pass", "if epoch % 2 == 1:\n    print(loss.item())"),
+    "a list": ("", "kept = []", "if i % 2 == 0:\n    kept.append(loss.item())", "print(*kept)"),
+    "a running mean": (
+        "mean = None\n",
+        "",
+        "mean = loss.item() if mean is None else 0.9 * mean + 0.1 * loss.item()\nif i % 2 == 1:\n    print(mean)",
+        "",
+    ),
+    "a running mean of its own": (
+        "class Kept:\n    mean = 0.0\n\n\nkept = Kept()\n",
+        "",
+        "kept.mean = kept.mean * 0.9 + loss.item() * (1 - 0.9)",
+        "print(kept.mean)",
+    ),
+    "a meter that is shown": (
+        "class Shown(Meter):\n    def __str__(self):\n        return f'{self.total} {self.average}'\n",
+        "meter = Shown()",
+        "meter.update(loss.item())\nif i % 2 == 0:\n    print(f'{meter}')",
+        "",
+    ),
+    "a meter that another shows": (
+        PROGRESS,
+        "meter = Meter()\nprogress = Progress(meter)",
+        "meter.update(loss.item())\nif i % 2 == 0:\n    progress.display()",
+        "",
+    ),
+    "as often as an object says": (
+        "class Settings:\n    every: int = 2\n\n\nsettings = Settings()\n",
+        "total = 0.0",
+        "total += loss.item()\nif (i + 1) % settings.every == 0:\n    print(total)\n    total = 0.0",
+        "",
+    ),
+    "as often as a dataclass is told": (SETTINGS, "", "if i % settings.every == 0:\n    print(loss.item())", ""),
+}
+
+
+def now_and_then(name: str, size: int) -> str:
+    """A program that tells of single batches of so many samples, in the order of the data."""
+    above, begin, turn, end = NOW_AND_THEN[name]
+    loop = f"for epoch in range(2):\n{indent(begin or 'pass', '    ')}\n    for i, (a, b) in enumerate(loader):\n"
+    body = STEP.format(" " * 8) + indent(turn, " " * 8)
+    head = HEAD.format(loader=f"DataLoader(data, batch_size={size})")
+    return f"{head}\n{above}\n{loop}{body}\n{indent(end, '    ')}\n"
+
+
 def programs() -> Iterator[tuple[str, str]]:
     """Each with the words that tell it apart."""
     kinds = list(FORMS)
@@ -252,7 +335,7 @@ def programs() -> Iterator[tuple[str, str]]:
 def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     """The numbers that rank 0 of two prints in each program."""
     texts = {}
-    for name, text in programs():
+    for name, text in [*programs(), *((name, now_and_then(name, 8)) for name in NOW_AND_THEN)]:
         found = outcome(text, "ddp")
         assert not found.plan.refusals
         (file,) = found.files.values()
@@ -277,6 +360,17 @@ def test_what_is_printed_is_of_all_the_data(
     name: str, text: str, printed: dict[str, list[float]], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     exec(compile(text, "script.py", "exec"), {"__name__": "__main__"})  # the text is made here
+    alone = numbers(capsys.readouterr().out)
+    assert len(alone) >= 1
+    assert printed[name] == pytest.approx(alone, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", NOW_AND_THEN)
+def test_what_is_told_of_a_batch_is_of_the_batch_of_all(
+    name: str, printed: dict[str, list[float]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two ranks that take 8 samples each, in turn, tell what one process tells of 16."""
+    exec(compile(now_and_then(name, 16), "script.py", "exec"), {"__name__": "__main__"})  # the text is made here
     alone = numbers(capsys.readouterr().out)
     assert len(alone) >= 1
     assert printed[name] == pytest.approx(alone, rel=1e-4)

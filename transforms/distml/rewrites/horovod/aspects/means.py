@@ -1,7 +1,8 @@
 """Sums over the data of training: what a rank adds up in a pass over its part becomes the mean over all ranks.
 
 What is printed, compared and kept after the pass is then what one process would have found, and the same on every rank.
-Means are linear: a sum may become one at any time, also before the pass ends, and more than once.
+Means are linear: a sum may become one at any time, also before the pass ends, and more than once. What a single batch gives
+becomes one where it is told of now and then, or behind the pass; where each turn tells of it, it stays that of rank 0.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import re
 from collections.abc import Callable as Function
 from collections.abc import Collection, Iterator
 
+from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import SCOPES, owner_of
+from distml.training.around import LOOPS, SCOPES, block_of, owner_of
 from distml.training.callers import callers, run_by
 from distml.training.callsites import called
 from distml.training.values import BoxMethod, Callable, Instance
@@ -26,6 +28,7 @@ _MEAN = Note(
 _WHOLE = re.compile(r":[^{}]*d\}")
 Mean = Function[[ast.AST, str], str]
 """How a file says the mean over all ranks of a number, a tensor or a list, given as text."""
+Loop = ast.For | ast.AsyncFor | ast.While
 _PLACES = ast.Name | ast.Attribute | ast.Subscript
 
 
@@ -39,24 +42,30 @@ class Means:
 
     def average(self, loops: set[ast.AST]) -> None:
         """Behind each of the loops over divided data, and where it tells in between how far it is."""
-        for loop in sorted((each for each in loops if isinstance(each, ast.For)), key=lambda each: each.lineno):
+        for loop in sorted((each for each in loops if isinstance(each, LOOPS)), key=lambda each: each.lineno):
             if self.program.unit(loop).source.location in self.plan.editable:
-                for place, whole in dict(self._sums(loop)).items():
+                sums = dict(self._sums(loop))
+                for place, whole in sums.items():
                     self._between(loop, place, whole)
                     if self._read_outside(loop, place):
                         self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
+                for name in dict.fromkeys(self._singles(loop)):
+                    if name not in sums:
+                        self._tell(loop, name)
 
     def _code(self, node: ast.AST, place: str, whole: bool) -> str:
         return f"{place}{'[:]' if whole else ''} = {self.mean(node, place)}"
 
     # What is added up
 
-    def _sums(self, loop: ast.For) -> Iterator[tuple[str, bool]]:
+    def _sums(self, loop: Loop) -> Iterator[tuple[str, bool]]:
         """What a loop adds up of its data, as it is called there, and whether it is a list."""
         for node in _own(loop):
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
                 if self._fixed(node.target, loop) and self._is_sum(node):
                     yield ast.unparse(node.target), False
+            elif isinstance(node, ast.Assign) and self._is_running(node) and self._fixed(node.targets[0], loop):
+                yield ast.unparse(node.targets[0]), False
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 held = node.func.value
                 if isinstance(held, _PLACES) and self._fixed(held, loop):
@@ -68,7 +77,38 @@ class Means:
             return False
         return self._begins_as_number(node.target) or self._number(node.value)
 
-    def _collected(self, call: ast.Call, held: str, loop: ast.For) -> Iterator[tuple[str, bool]]:
+    def _is_running(self, node: ast.Assign) -> bool:
+        """Whether a place gets a mean of what it was and a number of the data, as in `mean = 0.9 * mean + 0.1 * loss`."""
+        place = ast.unparse(node.targets[0])
+        parts = {ast.unparse(each) for each in ast.walk(node.value)}
+        return place in parts and len(node.targets) == 1 and self._linear(node.value, place)
+
+    def _linear(self, node: ast.expr, place: str) -> bool:
+        if isinstance(node, ast.IfExp):
+            return self._linear(node.body, place) and self._linear(node.orelse, place)
+        if ast.unparse(node) == place or self.uniform.holds(node):
+            return True
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+            return self._linear(node.left, place) and self._linear(node.right, place)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+            factors = [each for each in (node.left, node.right) if not self.uniform.holds(each)]
+            return (
+                len(factors) == 1
+                and factors != [node.right] * isinstance(node.op, ast.Div)
+                and self._linear(factors[0], place)
+            )
+        return self._number(node)
+
+    def _singles(self, loop: Loop) -> Iterator[str]:
+        """The variables that hold a number of the present batch."""
+        for node in _own(loop):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                above = self.program.parent(node)
+                value = above.value if isinstance(above, ast.Assign) and node in above.targets else None
+                if node.id in self.losses or (value is not None and self._number(value)):
+                    yield node.id
+
+    def _collected(self, call: ast.Call, held: str, loop: Loop) -> Iterator[tuple[str, bool]]:
         """Lists that get a number each turn, and objects of the program that add up what a method of theirs is given."""
         assert isinstance(call.func, ast.Attribute)
         appended = any(isinstance(v, BoxMethod) for v in self.program.of(call.func)) and call.func.attr == "append"
@@ -156,22 +196,71 @@ class Means:
 
     # Where it is told
 
-    def _between(self, loop: ast.For, place: str, whole: bool) -> None:
+    def _between(self, loop: Loop, place: str, whole: bool) -> None:
         """In front of the first line of a branch in the loop that all ranks take and that reads the sum."""
         seen: set[ast.AST] = set()
-        for node in _own(loop):
-            if isinstance(node, _PLACES) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == place:
-                statement = self.program.statement(node)
-                branch = self.program.parent(statement)
-                told = isinstance(statement, ast.Expr | ast.Assign) and not self._adds(statement, place)
-                if told and isinstance(branch, ast.If) and branch not in seen and self._all_take(branch, loop):
+        for statement in (each for each in _own(loop) if isinstance(each, ast.Expr | ast.Assign)):
+            branch = self.program.parent(statement)
+            if isinstance(branch, ast.If) and branch not in seen and self._reads(statement, place):
+                if not self._adds(statement, place) and self._all_take(branch, loop):
                     seen.add(branch)
                     self.plan.patch(statement).before(statement, self._code(statement, place, whole), _MEAN)
+
+    def _reads(self, statement: ast.stmt, place: str) -> bool:
+        """Whether a statement reads a sum, or shows the object that has it, itself or by a function of the program."""
+        loads = [each for each in ast.walk(statement) if isinstance(getattr(each, "ctx", None), ast.Load)]
+        if any(ast.unparse(each) == place for each in loads):
+            return True
+        owner = place.rpartition(".")[0]
+        whole = [each for each in loads if not isinstance(self.program.parent(each), ast.Attribute)]
+        if not owner or not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+            return False
+        shows = self._shows(statement) and any(ast.unparse(each) == owner for each in whole)
+        return shows or any(self._outputs(function) for function in run_by(statement.value, self.program))
+
+    def _outputs(self, function: ast.AST) -> bool:
+        return any(isinstance(each, ast.Expr) and self._shows(each) for each in ast.walk(function))
+
+    def _shows(self, statement: ast.stmt) -> bool:
+        """Whether a statement prints or logs."""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        return isinstance(call, ast.Call) and kind_of(call, self.program) in ("output", "log")
+
+    def _tell(self, loop: Loop, name: str) -> None:
+        """In front of what tells of a number of one batch: in branches that all ranks take, and behind the loop."""
+        told: dict[ast.AST, ast.stmt] = {}
+        for statement in (each for each in _own(loop) if isinstance(each, ast.Expr)):
+            branch = self.program.parent(statement)
+            if isinstance(branch, ast.If) and self._loads(statement, name) and self._shows(statement):
+                if self._all_take(branch, loop) and not self._derived(loop, statement):
+                    told.setdefault(branch, statement)
+        behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self._shows(each))
+        for first in [*told.values(), *[*behind][:1]]:
+            self.plan.patch(first).before(first, self._code(first, name, False), _MEAN)
+
+    def _loads(self, statement: ast.stmt, name: str) -> bool:
+        loads = (each for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+        return any(each.id == name for each in loads)
+
+    def _derived(self, loop: Loop, statement: ast.stmt) -> bool:
+        """Whether gradients are computed behind a statement of a loop: until then, what they are taken of stays."""
+        later = (each for each in _own(loop) if isinstance(each, ast.Call) and each.lineno > statement.lineno)
+        return any(called(each, self.program) in ("backward", "gradient") for each in later)
+
+    def _behind(self, loop: Loop, name: str) -> Iterator[ast.stmt]:
+        """The statements of its block behind a loop, up to one that gives a variable anew."""
+        block = block_of(loop, self.program)
+        for statement in block[block.index(loop) + 1 :]:
+            stores = (each for each in ast.walk(statement) if isinstance(each, ast.Name) and each.id == name)
+            if any(not isinstance(each.ctx, ast.Load) for each in stores):
+                return
+            taken = isinstance(statement, ast.If) and self.uniform.holds(statement.test)
+            yield from statement.body if isinstance(statement, ast.If) and taken else [statement]
 
     def _adds(self, statement: ast.stmt, place: str) -> bool:
         return isinstance(statement, ast.Expr) and ast.unparse(statement).startswith(place + ".")
 
-    def _all_take(self, branch: ast.If, loop: ast.For) -> bool:
+    def _all_take(self, branch: ast.If, loop: Loop) -> bool:
         """Whether a branch of a loop is taken by all ranks in the same turns, and not in each turn."""
         for above in [branch, *self.program.ancestors(branch)]:
             if above is loop:
@@ -180,7 +269,7 @@ class Means:
                 return False
         return False
 
-    def _read_outside(self, loop: ast.For, place: str) -> bool:
+    def _read_outside(self, loop: Loop, place: str) -> bool:
         """Whether what a loop adds up is read elsewhere, or may be: attributes and what several functions share."""
         first = re.split(r"[.\[]", place)[0]
         inside = {id(each) for each in ast.walk(loop)}
@@ -196,7 +285,7 @@ class Means:
         )
         return not local or any(id(each) not in inside for each in loads)
 
-    def _fixed(self, place: ast.expr, loop: ast.For) -> bool:
+    def _fixed(self, place: ast.expr, loop: Loop) -> bool:
         """Whether a place is the same in each turn of a loop: its names and keys are not set there."""
         if isinstance(place, ast.Subscript) and not isinstance(place.slice, ast.Constant):
             return False
@@ -212,11 +301,11 @@ class Means:
     def _resets(self, store: ast.Name, place: ast.expr) -> bool:
         """Whether a store adds to a sum, or sets it back to zero in a branch."""
         statement = self.program.statement(store)
-        if isinstance(statement, ast.AugAssign):
+        if isinstance(statement, ast.AugAssign) or (isinstance(statement, ast.Assign) and self._is_running(statement)):
             return True
         return isinstance(self.program.parent(statement), ast.If) and isinstance(place, ast.Name)
 
-    def _each_turn(self, call: ast.Call, loop: ast.For) -> bool:
+    def _each_turn(self, call: ast.Call, loop: Loop) -> bool:
         """Whether a list gets as many items on every rank."""
         above = self.program.parent(self.program.statement(call))
         return above is loop or (isinstance(above, ast.If) and self._all_take(above, loop))

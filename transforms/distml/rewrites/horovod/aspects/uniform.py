@@ -7,11 +7,12 @@ neither is what nobody knows.
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from distml.training.callers import callers
+from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.values import Box, Callable, Constant, Foreign, Instance
+from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance
 
 _SETTINGS = ("argparse.", "optparse.", "absl.flags", "sys.argv", "os.environ", "yaml.", "omegaconf.")
 _CALLS = frozenset(
@@ -103,11 +104,27 @@ class Uniform:
         if key not in self._known:
             self._known[key] = True
             values = [value for unit in self.program.units.values() for value in _attributes(unit.tree, name)]
+            values += self._of_classes(name)
             if not values:
                 del self._known[key]
                 return None
             self._known[key] = all(self.holds(each, depth) and self._steady(each) for each in values)
         return self._known[key]
+
+    def _of_classes(self, name: str) -> Iterator[ast.expr]:
+        """What classes give an attribute for all their objects, and what it is given where these are made."""
+        for unit in self.program.units.values():
+            for owner in (each for each in ast.walk(unit.tree) if isinstance(each, ast.ClassDef)):
+                fields = [each for each in owner.body if isinstance(each, ast.AnnAssign)]
+                names = [each.target.id for each in fields if isinstance(each.target, ast.Name)]
+                for each in owner.body:
+                    targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+                    if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                        yield from (each.value,) if isinstance(each, ast.Assign | ast.AnnAssign) and each.value else ()
+                if name in names:
+                    makers = [call for call in self.program.calls if Class(owner) in self.program.of(call.func)]
+                    given = (argument(call, names.index(name), name) for call in makers)
+                    yield from (each for each in given if each is not None)
 
     def _name(self, node: ast.Name, depth: int) -> bool:
         unit = self.program.unit(node)
