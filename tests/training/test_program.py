@@ -223,6 +223,23 @@ def test_models_are_left_out_of_what_is_too_large(folder: Path, monkeypatch: pyt
     assert found(program, "opt") == {"torch.optim.SGD()"}
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Settings:\n    every: int = 2\n",
+        "import dataclasses\n\n\n@dataclasses.dataclass\nclass Settings:\n    every: int = 2\n",
+        "from typing import NamedTuple\n\n\nclass Settings(NamedTuple):\n    every: int = 2\n",
+        "import argparse\n\nSettings = argparse.ArgumentParser().parse_args\n",
+    ],
+)
+def test_settings_in_a_module_of_their_own_are_followed(settings: str, folder: Path) -> None:
+    (folder / "settings.py").write_text(settings)
+    (folder / "main.py").write_text(HEAD + "from settings import Settings\nsettings = Settings()\n")
+    project = Project(str(folder))
+    program = followed([project.open("main.py")], project)
+    assert {Path(location).name for location in program.units} == {"main.py", "settings.py"}
+
+
 def test_the_program_is_never_run(read) -> None:  # type: ignore[no-untyped-def]
     read("raise SystemExit('this was run')", parts="raise SystemExit('this too')")
 

@@ -53,7 +53,7 @@ CASES = {
         + WHOLE.replace("    step(x, y)\n", "    print(kept.append(step(x, y)))\n").replace(
             "for x", "kept = []\nfor x"
         ),
-        (*ALL, "\n    print(kept.append(step(x, y)))\n"),
+        (*ALL, "\n    on_rank_zero(print)(kept.append(step(x, y)))\n"),
     ),
     "2.1.5 data and optimizer under second names": (
         TF

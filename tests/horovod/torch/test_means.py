@@ -299,8 +299,27 @@ NOW_AND_THEN = {
 }
 
 
+DRAWN = """
+mean, i = None, 0
+batches = iter(loader)
+while i < 12:
+    try:
+        a, b = next(batches)
+    except StopIteration:
+        batches = iter(loader)
+        a, b = next(batches)
+{step}    mean = loss.item() if mean is None else 0.9 * mean + 0.1 * loss.item()
+    i += 1
+    if i % 4 == 0:
+        print(mean, loss.item())
+"""
+TELLING = [*NOW_AND_THEN, "what is drawn one by one"]
+
+
 def now_and_then(name: str, size: int) -> str:
     """A program that tells of single batches of so many samples, in the order of the data."""
+    if name not in NOW_AND_THEN:
+        return HEAD.format(loader=f"DataLoader(data, batch_size={size})") + DRAWN.format(step=STEP.format("    "))
     above, begin, turn, end = NOW_AND_THEN[name]
     loop = f"for epoch in range(2):\n{indent(begin or 'pass', '    ')}\n    for i, (a, b) in enumerate(loader):\n"
     body = STEP.format(" " * 8) + indent(turn, " " * 8)
@@ -335,7 +354,7 @@ def programs() -> Iterator[tuple[str, str]]:
 def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     """The numbers that rank 0 of two prints in each program."""
     texts = {}
-    for name, text in [*programs(), *((name, now_and_then(name, 8)) for name in NOW_AND_THEN)]:
+    for name, text in [*programs(), *((name, now_and_then(name, 8)) for name in TELLING)]:
         found = outcome(text, "ddp")
         assert not found.plan.refusals
         (file,) = found.files.values()
@@ -365,7 +384,7 @@ def test_what_is_printed_is_of_all_the_data(
     assert printed[name] == pytest.approx(alone, rel=1e-4)
 
 
-@pytest.mark.parametrize("name", NOW_AND_THEN)
+@pytest.mark.parametrize("name", TELLING)
 def test_what_is_told_of_a_batch_is_of_the_batch_of_all(
     name: str, printed: dict[str, list[float]], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,7 +33,7 @@ MOST_TEXT = 600_000
 """Characters of the modules of one program."""
 _FRAMEWORK = re.compile(
     r"\b(tensorflow|keras|torch\w*|horovod)\b|optimizer|\.step\(|\.backward\(|\.run\(|\b(makedirs|mkdir)\(|\byield\b|\bimport \*"
-    r"|\bcsv\.(writer|DictWriter)\(|\brandom\.\w+\(|\bvisdom\b|\burlretrieve\(|\b(imsave|imwrite|savefig)\("
+    r"|\bdataclass\b|\bNamedTuple\b|\bargparse\b|\bcsv\.(writer|DictWriter)\(|\brandom\.\w+\(|\bvisdom\b|\burlretrieve\(|\b(imsave|imwrite|savefig)\("
 )
 _TRAINS = re.compile(
     r"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|tf\.data|\.step\(|\.backward\(|\.fit\(|GradientTape|\.compile\("

@@ -100,7 +100,9 @@ def _plan(study: Study, plan: Plan) -> None:
         Statistics(study, plan, spelling, optimizers).alike(sharded)
     uniform = Uniform(study.program, study.dealt, study.environment)
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
-    Means(plan, uniform, spelling.mean_of, losses).average(study.shortened if shard == "auto" else sharded)
+    drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
+    passes = study.shortened | drawing if shard == "auto" else sharded
+    Means(plan, uniform, spelling.mean_of, losses).average(passes)
     Decisions(study, plan, spelling).agree()
     Devices(study, plan).own()
 
