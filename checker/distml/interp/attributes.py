@@ -24,6 +24,7 @@ from distml.interp.patches import Patches
 from distml.interp.storage import child, drop_child, held_by, replace_attributes, set_child, view_of
 from distml.ops import Call
 from distml.ops.dialect import dialect, library_of
+from distml.ops.python.lightning import HOLDERS
 from distml.ops.registry import find_attribute, find_layer, find_op
 from distml.values import (
     Bound,
@@ -267,7 +268,7 @@ def bind_method(vm: Machine, member: Value, receiver: Value, cls: Value) -> Valu
         owner = member.name.rpartition(".")[0]
         if owner in CONTAINERS:
             return LibMethod(member.name, held_by(vm, receiver))
-        if find_layer(owner) is not None or owner.startswith("torch.nn.Module"):
+        if find_layer(owner) is not None or owner.startswith("torch.nn.Module") or owner in HOLDERS:
             return _bind_member(vm, member.name, receiver)
     return member
 

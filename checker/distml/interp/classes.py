@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp.machine import Frame
 from distml.interp.scope import NESTED, scope_of
+from distml.ops.python.lightning import HOLDERS
 from distml.ops.registry import find_layer
 from distml.values import Class, Const, Function, Lib, Opaque, Record, Value
 
@@ -35,6 +36,7 @@ HARMLESS_BASES = frozenset(
         "torch.utils.data.Dataset",
         "torch.utils.data.IterableDataset",
         "torch.utils.data.Sampler",
+        *HOLDERS,
         *MODULE_BASES,
     }
 )
@@ -286,7 +288,7 @@ def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value
             if container is not None and hasattr(container, name):
                 return (None, True) if member is None else (Lib(member), False)
             if member is not None:
-                known = is_module((base,)) and not vm.patches.has(member)
+                known = (is_module((base,)) or base.name in HOLDERS) and not vm.patches.has(member)
                 return (Lib(member), False) if known else (None, True)
     return None, False
 

@@ -16,6 +16,7 @@ from distml.interp.exits import EXITS
 from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library, new_object
+from distml.interp.lightning import LIGHTNING
 from distml.interp.machine import Revealed
 from distml.interp.modes import MODES
 from distml.interp.storage import forget_attributes, view_of
@@ -448,5 +449,6 @@ SPECIAL.update(CHECKS)
 SPECIAL.update(REGISTERING)
 SPECIAL.update(ENTRIES)
 SPECIAL.update(DATA)
+SPECIAL.update(LIGHTNING)
 
 __all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]

@@ -39,7 +39,7 @@ LIBRARIES = {
             " atexit fnmatch gc getpass glob inspect io json logging multiprocessing pickle platform pprint secrets"
             " shutil signal socket string sys tempfile textwrap threading time timeit tomllib traceback"
             " typing_extensions warnings yaml"
-            " alive_progress fastprogress progressbar rich tqdm"
+            " alive_progress lightning pytorch_lightning fastprogress progressbar rich tqdm"
         ).split(),
         "python",
     ),

@@ -1,0 +1,124 @@
+"""Lightning: hyperparameters that a constructor saves, and a trainer that gives a model batches of its data.
+
+https://lightning.ai/docs/pytorch/stable/common/hyperparameters.html
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from distml.interp.calls import Arguments, call_value, unknown_call
+from distml.interp.imports import known_module, module_attribute
+from distml.ops.call import NONE
+from distml.ops.python.lightning import HOLDERS
+from distml.values import Bound, Class, Const, DictRecord, InstanceRecord, Lib, ListRecord, Ref, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from distml.interp.machine import Machine
+
+_UNSEEN = ("on_", "configure_model", "transfer_batch", "optimizer_", "backward", "manual_backward")
+"""How methods begin by which a class takes part in what the trainer does before and around a step."""
+
+
+def _save(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`self.save_hyperparameters(*names, ignore)`: the arguments of the constructor, as attributes and items of `hparams`."""
+    from distml.interp.attributes import set_attribute
+
+    receiver = arguments.args[0]
+    values = _collected(vm, receiver, arguments)
+    source = vm.project.model("easydict")
+    made: Value = vm.opaque("hparams", vm.origin(node))
+    if values is not None and source is not None:
+        items: dict[Value, Value] = {Const(name): value for name, value in values.items()}
+        kind = module_attribute(vm, known_module(vm, source), "EasyDict")
+        made = call_value(vm, kind, Arguments([vm.allocate(DictRecord(items))]), node)
+    set_attribute(vm, receiver, "hparams", made, node, plain=True)
+    return NONE
+
+
+def _collected(vm: Machine, receiver: Value, arguments: Arguments) -> dict[str, Value] | None:
+    """What is saved, by name; None where that is not known."""
+    frame, record = vm.frame, vm.record(receiver) if isinstance(receiver, Ref) else None
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class) or frame.receiver != receiver:
+        return None
+    own = record.cls.address == frame.owner and frame.name == "__init__" and frame.function is not None
+    left_out = _names(vm, arguments.kwargs.get("ignore", Tup(())))
+    if (
+        not own
+        or frame.function is None
+        or arguments.open
+        or left_out is None
+        or set(arguments.kwargs) - {"ignore", "logger"}
+    ):
+        return None
+    spec = frame.function.node.args
+    names = [each.arg for each in (*spec.posonlyargs, *spec.args)][1:] + [each.arg for each in spec.kwonlyargs]
+    found = {name: vm.variable(frame.ident, name) or vm.opaque(name) for name in names}
+    if spec.kwarg is not None:
+        more = vm.variable(frame.ident, spec.kwarg.arg)
+        held = vm.record(more) if isinstance(more, Ref) else None
+        if not isinstance(held, DictRecord) or not held.exact:
+            return None
+        found.update({str(key.value): value for key, value in held.items.items() if isinstance(key, Const)})
+    wanted = _names(vm, Tup(tuple(arguments.args[1:])))
+    if wanted is None:
+        return None
+    return {name: value for name, value in found.items() if name not in left_out and (not wanted or name in wanted)}
+
+
+def _names(vm: Machine, value: Value) -> list[str] | None:
+    """The strings that a string or a sequence of strings is."""
+    record = vm.record(value) if isinstance(value, Ref) else None
+    items = value.items if isinstance(value, Tup) else record.items if isinstance(record, ListRecord) else (value,)
+    texts = [each.value if isinstance(each, Const) else None for each in items or ()]
+    known = [text for text in texts if isinstance(text, str)]
+    return known if items is not None and len(known) == len(texts) else None
+
+
+def _fit(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`trainer.fit(model, train_dataloaders, val_dataloaders, datamodule)`: a step with a batch of the data."""
+    given = dict(
+        zip(("self", "model", "train_dataloaders", "val_dataloaders", "datamodule"), arguments.args, strict=False)
+    )
+    given |= arguments.kwargs
+    model, data = given.get("model", NONE), given.get("datamodule", NONE)
+    loader = given.get("train_dataloaders", NONE)
+    if not arguments.open and _is_plain(vm, model) and (data == NONE or _is_plain(vm, data)):
+        for part in (data, model):
+            for name, args in (("prepare_data", []), ("setup", [Const("fit")])):
+                _hook(vm, part, name, args, node)
+        if loader == NONE:
+            loader = _hook(vm, model if data == NONE else data, "train_dataloader", [], node)
+        step = vm.attribute(model, "training_step")
+        if isinstance(step, Bound) and isinstance(loader, Ref):
+            items = vm.iterate(loader)
+            if not isinstance(items, tuple):
+                vm.apply_perhaps(step, [items.item, vm.opaque("batch_idx")])
+            elif items:
+                call_value(vm, step, Arguments([items[0], Const(0)]), node)
+    return unknown_call(vm, arguments, node)
+
+
+def _hook(vm: Machine, owner: Value, name: str, args: Sequence[Value], node: ast.AST) -> Value:
+    method = vm.attribute(owner, name) if isinstance(owner, Ref) else None
+    return call_value(vm, method, Arguments([*args]), node) if isinstance(method, Bound) else NONE
+
+
+def _is_plain(vm: Machine, value: Value) -> bool:
+    """Whether an object is of a class that takes part in nothing but its steps and its data."""
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+        return False
+    order = vm.at(record.cls.address).mro
+    names = [name for base in order if isinstance(base, Class) for name in vm.at(base.address).attrs]
+    known = all(isinstance(base, Class) or (isinstance(base, Lib) and base.name in HOLDERS) for base in order)
+    return known and not any(name.startswith(_UNSEEN) for name in names)
+
+
+LIGHTNING: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
+    **dict.fromkeys((f"{holder}.save_hyperparameters" for holder in HOLDERS), _save),
+    "lightning.Trainer.fit": _fit,
+}

@@ -1,0 +1,34 @@
+"""Lightning: what keeps hyperparameters, and the trainer. What they do is the interpreter's (`interp/lightning`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.ops.registry import op
+from distml.values import InstanceRecord, Lib, Value
+
+if TYPE_CHECKING:
+    from distml.ops.call import Call
+
+MODULES = ("lightning", "lightning.pytorch", "pytorch_lightning")
+HOLDERS = frozenset(f"{module}.{name}" for module in MODULES for name in ("LightningModule", "LightningDataModule"))
+"""Classes whose objects keep hyperparameters."""
+TRAINER = Lib("lightning.Trainer")
+
+
+@op(*(f"{holder}.save_hyperparameters" for holder in sorted(HOLDERS)))
+def save_hyperparameters(call: Call, self: Value, *args: Value, **options: Value) -> Value:
+    """save_hyperparameters(): https://lightning.ai/docs/pytorch/stable/common/hyperparameters.html"""
+    return call.unknown()
+
+
+@op(*(f"{module}.Trainer" for module in MODULES))
+def trainer(call: Call, *args: Value, **options: Value) -> Value:
+    """Trainer(): https://lightning.ai/docs/pytorch/stable/common/trainer.html"""
+    return call.world.allocate(InstanceRecord(TRAINER, {}, exact=False))
+
+
+@op("lightning.Trainer.fit")
+def fit(call: Call, self: Value, *args: Value, **options: Value) -> Value:
+    """Trainer.fit(model): https://lightning.ai/docs/pytorch/stable/common/trainer.html#fit"""
+    return call.unknown()
