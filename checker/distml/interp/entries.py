@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments
 from distml.interp.expressions import evaluate
-from distml.ops.call import NONE
+from distml.ops.call import FALSE, NONE, TRUE
 from distml.ops.python.comparing import NO_DEFAULT
 from distml.ops.python.functional import NOTES
 from distml.ops.registry import LIBRARIES
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from distml.interp.machine import Machine
 
+REST = "_takes_rest"
+"""The attribute of a parameter that says whether it is `*args` or `**kwargs`."""
 SIGNATURE, PARAMETER = Lib("inspect.Signature"), Lib("inspect.Parameter")
 PARTS = "_annotated"
 """The attribute of a parameter that holds the parts of its annotation if that is `Annotated[...]`."""
@@ -58,13 +60,16 @@ def signature(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     positional = [*spec.posonlyargs, *spec.args]
     defaults: list[Value | None] = [None] * (len(positional) - len(function.defaults)) + list(function.defaults)
     pairs = [*zip(positional, defaults, strict=True), *zip(spec.kwonlyargs, function.kw_defaults, strict=False)]
-    if spec.vararg is not None or spec.kwarg is not None or len(pairs) != len(positional) + len(spec.kwonlyargs):
+    if len(pairs) != len(positional) + len(spec.kwonlyargs):
         return vm.opaque(vm.snippet(node), vm.origin(node))
+    pairs[len(positional) : len(positional)] = [] if spec.vararg is None else [(spec.vararg, None)]
+    pairs += [] if spec.kwarg is None else [(spec.kwarg, None)]
     items: dict[Value, Value] = {}
     for argument, default in pairs:
         annotation, annotated = _annotation(vm, function, argument.annotation)
         told = NO_DEFAULT if default is None else default
         attrs = {"name": Const(argument.arg), "default": told, "annotation": annotation, PARTS: annotated}
+        attrs[REST] = TRUE if argument in (spec.vararg, spec.kwarg) else FALSE
         items[Const(argument.arg)] = vm.allocate(InstanceRecord(PARAMETER, attrs, exact=False))
     return vm.allocate(InstanceRecord(SIGNATURE, {"parameters": vm.allocate(DictRecord(items))}, exact=False))
 

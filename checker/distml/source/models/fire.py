@@ -11,7 +11,7 @@ from _elsewhere import asked, chosen
 def _plainly(function):
     values = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.default is inspect.Parameter.empty:
+        if parameter.default is inspect.Parameter.empty and not parameter._takes_rest:
             values[name] = asked(name)
     return function(**values)
 

@@ -31,7 +31,7 @@ def Argument(*args, **options):
 
 def _converted(value, kind):
     """A default that is a string goes through the type, as the command line's would."""
-    if isinstance(value, str) and kind in (int, float):
+    if (kind is int or kind is float) and isinstance(value, str):
         return kind(value)
     return value
 
