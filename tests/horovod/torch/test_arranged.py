@@ -75,6 +75,16 @@ WAYS = {
     "another of its own": {"first": "self.numbers = random.Random()", "again": "self.numbers.shuffle(self.order)"},
     "made for each epoch": {"again": "np.random.default_rng().shuffle(self.order)"},
     "and shuffled": {"again": "np.random.shuffle(self.order)", "kind": ", shuffle=True"},
+    "drawn where batches are put together": {
+        "above": "from torch.utils.data import default_collate",
+        "again": "np.random.shuffle(self.order)\n\n"
+        "    def together(self, found):\n        random.shuffle(found)\n        return default_collate(found)",
+        "given": "data, collate_fn=data.together, num_workers=1",
+    },
+    "drawn where a worker begins": {
+        "again": "np.random.shuffle(self.order)\n\n    def begin(self, number):\n        np.random.seed(random.randint(0, 99))",
+        "given": "data, worker_init_fn=data.begin, num_workers=1",
+    },
     "a part of it": {"again": "np.random.shuffle(self.order)", "given": "Subset(data, range(32))"},
 }
 PLAIN = {"above": "", "first": "pass", "looked": "pass", "given": "data", "kind": ""}

@@ -16,7 +16,7 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
-from distml.training.values import Class, Instance
+from distml.training.values import Callable, Class, Function, Instance
 
 _ALIKE = Note(
     "drawn alike on all ranks",
@@ -33,11 +33,17 @@ class Arranged:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling, orders: Orders) -> None:
         self.study, self.plan, self.spelling, self.orders = study, plan, spelling, orders
         self.program = study.program
+        self._working: list[Function] = []
+        """What loaders run beside, in processes of their own: no rank can wait for another there."""
 
     def agree(self) -> None:
         """For each class of which a loader takes objects."""
-        loaders = self.program.calls_of("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+        loaders = [*self.program.calls_of("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")]
         data = [given for call in loaders if (given := argument(call, 0, "dataset")) is not None]
+        helping = [argument(call, 6, "collate_fn") for call in loaders]
+        helping += [argument(call, 10, "worker_init_fn") for call in loaders]
+        values = {each for part in helping for each in self.program.of(part)}
+        self._working = [each.node for each in values if isinstance(each, Callable)]
         sources = {source for given in data for source in self.program.sources(given)}
         owners = {value.type for each in sources for value in self.program.of(each) if isinstance(value, Instance)}
         classes = {base.node for owner in owners for base in self.program.lineage(owner) if isinstance(base, Class)}
@@ -49,7 +55,7 @@ class Arranged:
         methods = [each for each in owner.body if isinstance(each, Method)]
         if not any(each.name == "__getitem__" for each in methods):
             return
-        looking = set(self._reached([each for each in methods if each.name in _LOOKS_UP]))
+        looking = set(self._reached([*self._working, *(each for each in methods if each.name in _LOOKS_UP)]))
         for method in (each for each in methods if each not in looking):
             for kind in sorted(self._drawn(method, methods)) if self._again(method) else ():
                 self._seed(method, kind)
@@ -76,9 +82,9 @@ class Arranged:
     def _again(self, method: Method) -> bool:
         """Whether a method may run in training: what constructors draw is seeded where the program begins."""
         calls = self.study.callers.get(method, ())
-        return method.name != "__init__" and (not calls or any(self.study.loops_of(call) for call in calls))
+        return method.name != "__init__" and any(self.study.loops_of(call) for call in calls)
 
-    def _reached(self, methods: list[Method]) -> Iterator[ast.AST]:
+    def _reached(self, methods: list[Function]) -> Iterator[ast.AST]:
         """Methods, and the functions that they run."""
         seen: set[ast.AST] = set()
         waiting: list[ast.AST] = [*methods]
