@@ -359,9 +359,10 @@ def _of_library(vm: Machine, value: Lib, name: str) -> Value:
     full = f"{value.name}.{name}"
     if vm.patches.has(full):
         return vm.opaque(full)
+    from distml.interp.imports import part_of_library
     from distml.interp.special import CONSTANTS, canonical
 
-    known = CONSTANTS.get(full)
+    known = CONSTANTS.get(full) or part_of_library(vm, full)
     if known is not None:
         return known
     attribute = find_attribute(full)

@@ -15,6 +15,7 @@ from distml.interp.stars import STARS, from_libraries, import_star
 from distml.interp.state import State
 from distml.interp.unsettled import is_placeholder, unsettle_names
 from distml.ops.registry import LIBRARIES
+from distml.source.project import MODELLED_PARTS, is_model, stands_for
 from distml.source.reading import UnreadableError
 from distml.values import Imported, Lib, Module, Tup, Union, Value, union
 
@@ -77,10 +78,21 @@ def _imported(vm: Machine, importer: SourceFile, node: ast.ImportFrom, name: str
     module = node.module or ""
     if not node.level and module.partition(".")[0] in LIBRARIES:
         return _library(vm, module, name)
+    whole = None if node.level else part_of_library(vm, f"{module}.{name}")
+    if whole is not None:
+        return whole
     source = resolved(vm, importer, module, node.level)
     if source is None:
         return _library(vm, module, name) if module else vm.opaque(name)
     return Imported(known_module(vm, source).name, name)
+
+
+def part_of_library(vm: Machine, name: str) -> Module | None:
+    """The program that stands for a module of a library which has others; a library's own code gets the library's."""
+    if name not in MODELLED_PARTS or vm.frame.module.source.installed:
+        return None
+    source = vm.project.model(name)
+    return None if source is None else known_module(vm, source)
 
 
 def resolve_import(vm: Machine, value: Imported | Union) -> Value:
@@ -237,14 +249,21 @@ def module_attribute(vm: Machine, module: Module, name: str) -> Value:
     """`module.name` for a module of the project."""
     source = vm.sources.get(module.name)
     if source is not None and source.installed:
-        return given(vm, source, name) or vm.opaque(name)
+        return part_of_library(vm, f"{source.module}.{name}") or given(vm, source, name) or vm.opaque(name)
     info = None if source is None else load(vm, source)
     if info is None:
         return vm.opaque(name)
     found = own_attribute(vm, info, name)
     if found is not None:
         return found
-    return submodule(vm, info.source, name) or vm.opaque(name)
+    return submodule(vm, info.source, name) or _of_the_library(vm, info.source, name) or vm.opaque(name)
+
+
+def _of_the_library(vm: Machine, source: SourceFile, name: str) -> Value | None:
+    """A name that the program which stands for a part of a library leaves out: the library's own, where it is installed."""
+    module = stands_for(source) if is_model(source) else ""
+    own = vm.project.installed(source, module) if module in MODELLED_PARTS else None
+    return None if own is None else given(vm, own, name)
 
 
 def submodule(vm: Machine, source: SourceFile, name: str) -> Module | None:

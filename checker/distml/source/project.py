@@ -26,11 +26,19 @@ MODELLED = frozenset(
     "absl addict click configparser easydict fire hydra ml_collections munch omegaconf pathlib typer".split()
 )
 """Libraries whose module is a short program in `source/models`, where the project has none."""
+MODELLED_PARTS = frozenset({"torchvision.datasets", "torchvision.pictures", "torchvision.transforms"})
+"""Modules of libraries that are followed where they are installed, but for these."""
 
 
 def is_model(source: SourceFile) -> bool:
     """Whether a file is a short program that stands for a library."""
     return source.location.startswith(MODELS + os.sep)
+
+
+def stands_for(source: SourceFile) -> str:
+    """The module of a library that such a program stands for."""
+    path = os.path.relpath(source.location, MODELS).removesuffix(".py").removesuffix(f"{os.sep}__init__")
+    return path.replace(os.sep, ".")
 
 
 MAX_ABOVE = 8
@@ -132,7 +140,8 @@ class Project:
     def model(self, module: str) -> SourceFile | None:
         """The short program in `source/models` that stands for a library; `None` where there is none."""
         parts = module.split(".")
-        return self._first_file((MODELS,), parts) if parts[0] in MODELLED else None
+        stands = parts[0] in MODELLED or module in MODELLED_PARTS
+        return self._first_file((MODELS,), parts) if stands else None
 
     def data(self, base: SourceFile, readers: Iterable[SourceFile], path: str) -> bytes | None:
         """The content of the one file that `path` may mean for a program that begins at `base`, wherever it is run from; None

@@ -1,0 +1,91 @@
+"""torchvision's data sets and transforms, as `source/models/torchvision` says them, against recorded runs of the library."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from distml.source.project import MODELS
+
+from interp.programs import errors_of, revealed
+from interp.torchvision_programs import HEAD, program
+
+RECORDED = Path(__file__).parents[1] / "data" / "torchvision-0.29.2.jsonl"
+
+
+def _fits(said: str, real: list[int]) -> bool:
+    """Whether the sizes that are known are the real ones, in one of what it may be."""
+    options = [each.removeprefix("Tensor[").removesuffix("]").split(", ") for each in said.split(" | ")]
+    return any("..." in each or each == ["unknown"] or _agree(each, real) for each in options)
+
+
+def _agree(sizes: list[str], real: list[int]) -> bool:
+    return len(sizes) == len(real) and all(a == str(b) or not a.isdigit() for a, b in zip(sizes, real, strict=True))
+
+
+def test_sizes_are_those_of_recorded_runs() -> None:
+    kinds: Counter[str] = Counter()
+    for line in RECORDED.read_text("utf-8").splitlines():
+        real = json.loads(line)
+        text = program(real["seed"])
+        found = errors_of(text)
+        if "error" in real:
+            kinds["found" if found else "missed"] += 1
+            continue
+        assert not found, f"{text}\n{found[0].message}"
+        if "other" in real:
+            continue
+        said = revealed(f"{text}reveal_shape(x)\nreveal_shape(b)\n")
+        kinds["exact" if said == [f"Tensor{real[name]}" for name in "xb"] else "vague"] += 1
+        assert all(_fits(each, real[name]) for each, name in zip(said, "xb", strict=True)), f"{text}\n{said} {real}"
+    assert kinds["exact"] > 80 and kinds["found"] >= 5, kinds
+
+
+BATCHES = {
+    "MNIST('data', train=True, download=True, transform=T.ToTensor())": "Tensor[batch, 1, 28, 28]",
+    "FashionMNIST('data', train=False, transform=T.ToTensor())": "Tensor[batch, 1, 28, 28]",
+    "USPS('data', transform=T.ToTensor())": "Tensor[batch, 1, 16, 16]",
+    "CIFAR10(root='data', transform=T.Compose([T.Resize(64), T.ToTensor()]))": "Tensor[batch, 3, 64, 64]",
+    "SVHN('data', split='test', transform=T.ToTensor())": "Tensor[batch, 3, 32, 32]",
+    "STL10('data', transform=T.ToTensor())": "Tensor[batch, 3, 96, 96]",
+    "ImageFolder('x', T.Compose([T.Resize(256), T.CenterCrop(224), T.ToTensor()]))": "Tensor[batch, 3, 224, 224]",
+    "Omniglot('data', transform=T.ToTensor())": "unknown",
+}
+"""Sizes as the pages of the data sets state them."""
+IMPORTS = {
+    "datasets": HEAD,
+    "torchvision.datasets": "import torchvision\nimport torchvision.transforms as T\nfrom torch.utils.data import DataLoader\n",
+    "D": "from torch.utils.data import DataLoader\nfrom torchvision import transforms as T\nimport torchvision.datasets as D\n",
+}
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+@pytest.mark.parametrize("made", BATCHES)
+def test_batches_of_data_sets(made: str, name: str) -> None:
+    text = f"{IMPORTS[name]}ds = {name}.{made}\nfor x, y in DataLoader(ds, batch_size=17):\n    reveal_shape(x)\n"
+    assert revealed(text) == [BATCHES[made]]
+
+
+def test_what_a_picture_is_to_others_stays_unknown() -> None:
+    used = "import numpy as np\nimg, _ = datasets.MNIST('x')[0]\n"
+    lines = (
+        "np.array(img) @ np.zeros((3, 4))",
+        "img.convert('RGB').resize((3, 4)).size[2]",
+        "w, h = img.size",
+        "img.filter(3) + np.ones(5)",
+    )
+    assert not errors_of(HEAD + used + "\n".join(lines) + "\n")
+
+
+def test_a_mistake_is_told_at_the_call_of_the_program() -> None:
+    plain = "ds = datasets.MNIST('x', transform=T.ToTensor())\n"
+    used = "for x, y in DataLoader(ds, 4):\n    net(x)\n"
+    found = errors_of(f"{HEAD}net = torch.nn.Linear(784, 10)\n{plain}{used}")
+    assert [(each.code, each.span.line) for each in found] == [("SHP401", 7)]
+    three = "T.Compose([T.ToTensor(), T.Normalize((0.5,) * 3, (0.5,) * 3)])"
+    found = errors_of(f"{HEAD}ds = datasets.MNIST('x', transform={three})\nds[0]\n")
+    assert [(each.code, each.span.line) for each in found] == [("SHP305", 5)]
+    assert not found[0].span.path.startswith(MODELS)
