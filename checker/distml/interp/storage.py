@@ -165,7 +165,9 @@ def set_child(vm: Machine, record: InstanceRecord, name: str, item: Value) -> No
     )
     if at < len(held.items):
         vm.replace(items, replace(held, items=(*held.items[:at], item, *held.items[at + 1 :])))
-    elif not isinstance(item, Opaque):
+    elif isinstance(item, Opaque):  # a layer or not: what the container runs is not known any more
+        vm.replace(items, ListRecord(None))
+    else:
         vm.replace(items, replace(held, items=(*held.items, item)))
 
 

@@ -221,21 +221,30 @@ def method_of_object(
     return None
 
 
+def _sizes(function: str, given: list[Value]) -> tuple[str, ...] | None:
+    """The sizes of what a function makes; None where they are not all known."""
+    first = given[0]
+    if function == "tensor" and isinstance(first, Items):
+        return (str(len(first.members)),) if first.exact else None
+    if function == "tensor":
+        return () if isinstance(first, Known) else None
+    parts = first.members if isinstance(first, Items) else given if function != "full" else given[:1]
+    known = [str(each.value) for each in parts if isinstance(each, Known)]
+    return tuple(known) if len(known) == len(parts) and function != "arange" else None
+
+
 def _made(name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value | None:
     """A tensor whose sizes and type are told apart where it is made."""
     library, _, function = name.rpartition(".")
     if library != "torch" or function not in _MADE or not given:
         return None
-    parts = given[0].members if isinstance(given[0], Items) else given if function != "full" else given[:1]
-    if function == "tensor":
-        sizes: tuple[str, ...] = (str(len(parts)),) if isinstance(given[0], Items) and given[0].exact else ()
-    else:
-        sizes = tuple(str(each.value) for each in parts if isinstance(each, Known))
-    known = function == "tensor" or all(isinstance(each, Known) for each in parts)
-    kind = named.get("dtype")
+    sizes, kind = _sizes(function, given), named.get("dtype")
     text = f"{name}({', '.join(map(key, [*given, *named.values()]))})"
     found = derived(text, *given)
-    found.shape = (*sizes, key(kind) if kind is not None else "float") if known and function != "arange" else None
-    if function == "tensor" and kind is None:
-        found.shape = None if not sizes else (*sizes, "")
+    if sizes is None or (function == "tensor" and kind is None and not sizes):
+        found.shape = None
+    elif function == "tensor" and kind is None:
+        found.shape = (*sizes, "")
+    else:
+        found.shape = (*sizes, key(kind) if kind is not None else "float")
     return found

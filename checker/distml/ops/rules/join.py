@@ -34,7 +34,10 @@ def parts_of(call: Call, tensors: Value) -> list[Shape] | Shape | None:
     elif isinstance(tensors, Ref) and isinstance(record := call.world.record(tensors), ListRecord):
         item = record.item
     elif isinstance(tensors, Tensor):
-        return _rows(call, call.shape(tensors))
+        shape = call.shape(tensors)
+        if shape.rank == 1 and tensors.dtype is None and call.dialect.anything_is_element:
+            return None  # its elements may be any objects, arrays among them
+        return _rows(call, shape)
     return None if item is None else call.shape(item)
 
 
