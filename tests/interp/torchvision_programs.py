@@ -10,6 +10,7 @@ import warnings
 from random import Random
 from typing import Any
 
+SECOND = "from torchvision.transforms import v2 as T\n"
 HEAD = "import torch\nfrom torch.utils.data import DataLoader\nfrom torchvision import datasets, transforms as T\n"
 ANY = """T.Resize(20)|T.Resize((24, 30))|T.Resize([16])|T.Resize(20, max_size=40)|T.Resize(size=(6, 7))|T.CenterCrop(10)
 T.CenterCrop((12, 14))|T.RandomCrop(8)|T.RandomCrop(30, padding=4)|T.RandomCrop((8, 9), padding=2, pad_if_needed=True)
@@ -33,10 +34,14 @@ def _one_of(random: Random, listed: str) -> str:
 
 
 def program(seed: int) -> str:
-    """A data set whose images go through some transforms; `x` is one, `b` a batch."""
+    """A data set whose images go through some transforms, by turns of version 1 and 2; `x` is one, `b` a batch."""
     random = Random(seed)
     steps = [_one_of(random, ANY if random.random() < 0.85 else PICTURES) for _ in range(random.randrange(3))]
-    if random.random() < 0.08:
+    second = bool(seed % 2)
+    if second and random.random() < 0.7:
+        steps += ["T.ToImage()", f"T.ToDtype(torch.float32{random.choice((', scale=True', ''))})"]
+        steps += [_one_of(random, TENSORS if random.random() < 0.6 else ANY) for _ in range(random.randrange(3))]
+    elif random.random() < 0.08:
         steps += [_one_of(random, CROPS), "T.Lambda(lambda crops: torch.stack([T.ToTensor()(crop) for crop in crops]))"]
     else:
         steps.append("T.ToTensor()" if random.random() < 0.9 else "T.PILToTensor()")
@@ -44,7 +49,9 @@ def program(seed: int) -> str:
     height, width = random.choice(SIZES)
     size = (random.choice((1, 3, 3)), height, width)
     made = f"datasets.FakeData(size=6, image_size={size}, transform=T.Compose([{', '.join(steps)}]))"
-    return f"{HEAD}ds = {made}\nx, y = ds[0]\nb, t = next(iter(DataLoader(ds, batch_size=2)))\n"
+    return (
+        f"{HEAD}{SECOND if second else ''}ds = {made}\nx, y = ds[0]\nb, t = next(iter(DataLoader(ds, batch_size=2)))\n"
+    )
 
 
 def record(seed: int) -> dict[str, Any]:

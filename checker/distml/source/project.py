@@ -26,7 +26,9 @@ MODELLED = frozenset(
     "absl addict click configparser easydict fire hydra ml_collections munch omegaconf pathlib typer".split()
 )
 """Libraries whose module is a short program in `source/models`, where the project has none."""
-MODELLED_PARTS = frozenset({"torchvision.datasets", "torchvision.pictures", "torchvision.transforms"})
+MODELLED_PARTS = frozenset(
+    {"torchvision.datasets", "torchvision.pictures", "torchvision.transforms", "torchvision.transforms.v2"}
+)
 """Modules of libraries that are followed where they are installed, but for these."""
 
 

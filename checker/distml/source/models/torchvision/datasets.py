@@ -22,6 +22,9 @@ class VisionDataset(Dataset):
         self.transform = transform
         self.target_transform = target_transform
 
+    def __getattr__(self, name):
+        return resolved(name)
+
 
 class _Images(VisionDataset):
     """Images of one size, each with a label."""
@@ -60,6 +63,24 @@ class FashionMNIST(MNIST): ...
 
 
 class KMNIST(MNIST): ...
+
+
+class QMNIST(MNIST):
+    """QMNIST(root, what=None, compat=True, train=True, **kwargs)"""
+
+    def __init__(self, root, what=None, compat=True, train=True, transform=None, target_transform=None, download=False):
+        super().__init__(root, train, transform, target_transform, download)
+        self.data = torch.zeros(unknown_size(), 28, 28, dtype=torch.uint8)
+
+
+class EMNIST(MNIST):
+    """EMNIST(root, split, train=True, transform=None, target_transform=None, download=False)"""
+
+    def __init__(self, root, split, train=True, transform=None, target_transform=None, download=False):
+        super().__init__(root, train, transform, target_transform, download)
+        count = unknown_size()
+        self.data = torch.zeros(count, 28, 28, dtype=torch.uint8)
+        self.targets = torch.zeros(count, dtype=torch.int64)
 
 
 class USPS(_Images):
@@ -140,10 +161,10 @@ class FakeData(_Images):
         return self.size
 
 
-class ImageFolder(_Images):
-    """ImageFolder(root, transform=None, target_transform=None, loader=default_loader, ...)"""
+class _Photos(_Images):
+    """Photographs of any size in red, green and blue."""
 
-    def __init__(self, root, transform=None, target_transform=None, loader=None, is_valid_file=None, allow_empty=False):
+    def __init__(self, root, split="train", transform=None, target_transform=None, download=False, loader=None):
         super().__init__(root, transform=transform, target_transform=target_transform)
         self.loader = loader
 
@@ -153,6 +174,84 @@ class ImageFolder(_Images):
         else:
             image = Picture(unknown_size(), unknown_size(), 3)
         return self._transformed(image, _label())
+
+    def __len__(self):
+        return unknown_size()
+
+
+class ImageFolder(_Photos):
+    """ImageFolder(root, transform=None, target_transform=None, loader=default_loader, ...)"""
+
+    def __init__(self, root, transform=None, target_transform=None, loader=None, is_valid_file=None, allow_empty=False):
+        super().__init__(root, "", transform, target_transform, False, loader)
+
+
+class Country211(_Photos): ...
+
+
+class Flowers102(_Photos): ...
+
+
+class Food101(_Photos): ...
+
+
+class GTSRB(_Photos): ...
+
+
+class StanfordCars(_Photos): ...
+
+
+class SUN397(_Photos):
+    """SUN397(root, transform=None, target_transform=None, download=False, loader=default_loader)"""
+
+    def __init__(self, root, transform=None, target_transform=None, download=False, loader=None):
+        super().__init__(root, "", transform, target_transform, download, loader)
+
+
+class DTD(_Photos):
+    """DTD(root, split="train", partition=1, transform=None, ...)"""
+
+    def __init__(
+        self, root, split="train", partition=1, transform=None, target_transform=None, download=False, loader=None
+    ):
+        super().__init__(root, split, transform, target_transform, download, loader)
+
+
+class FGVCAircraft(_Photos):
+    """FGVCAircraft(root, split="trainval", annotation_level="variant", transform=None, ...)"""
+
+    def __init__(
+        self,
+        root,
+        split="trainval",
+        annotation_level="variant",
+        transform=None,
+        target_transform=None,
+        download=False,
+        loader=None,
+    ):
+        super().__init__(root, split, transform, target_transform, download, loader)
+
+
+class EuroSAT(_Images):
+    """EuroSAT(root, transform=None, target_transform=None, download=False, ...)"""
+
+    sizes = (3, 64, 64)
+
+    def __init__(self, root, transform=None, target_transform=None, download=False, loader=None):
+        super().__init__(root, transform=transform, target_transform=target_transform)
+
+    def __len__(self):
+        return 27000
+
+
+class PCAM(_Images):
+    """PCAM(root, split="train", transform=None, target_transform=None, download=False)"""
+
+    sizes = (3, 96, 96)
+
+    def __init__(self, root, split="train", transform=None, target_transform=None, download=False):
+        super().__init__(root, transform=transform, target_transform=target_transform)
 
     def __len__(self):
         return unknown_size()
