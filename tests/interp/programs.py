@@ -180,3 +180,15 @@ def judge_parameters(program: str, inputs: Sequence[str]) -> Verdict:
 def shown(finding: Diagnostic) -> str:
     """A finding in one line."""
     return f"line {finding.span.line}: {finding.code} {finding.message}"
+
+
+def fits(said: str, real: list[int]) -> bool:
+    """Whether the sizes that are known are the real ones, in one of what it may be."""
+    options = [
+        each.partition("[")[2].removesuffix("]").split(", ") if "[" in each else [each] for each in said.split(" | ")
+    ]
+    return any("..." in each or each == ["unknown"] or _agree(each, real) for each in options)
+
+
+def _agree(sizes: list[str], real: list[int]) -> bool:
+    return len(sizes) == len(real) and all(a == str(b) or not a.isdigit() for a, b in zip(sizes, real, strict=True))

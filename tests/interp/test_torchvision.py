@@ -10,20 +10,10 @@ import pytest
 
 from distml.source.project import MODELS
 
-from interp.programs import errors_of, revealed
+from interp.programs import errors_of, fits, revealed
 from interp.torchvision_programs import HEAD, program
 
 RECORDED = Path(__file__).parents[1] / "data" / "torchvision-0.29.2.jsonl"
-
-
-def _fits(said: str, real: list[int]) -> bool:
-    """Whether the sizes that are known are the real ones, in one of what it may be."""
-    options = [each.removeprefix("Tensor[").removesuffix("]").split(", ") for each in said.split(" | ")]
-    return any("..." in each or each == ["unknown"] or _agree(each, real) for each in options)
-
-
-def _agree(sizes: list[str], real: list[int]) -> bool:
-    return len(sizes) == len(real) and all(a == str(b) or not a.isdigit() for a, b in zip(sizes, real, strict=True))
 
 
 def test_sizes_are_those_of_recorded_runs() -> None:
@@ -40,7 +30,7 @@ def test_sizes_are_those_of_recorded_runs() -> None:
             continue
         said = revealed(f"{text}reveal_shape(x)\nreveal_shape(b)\n")
         kinds["exact" if said == [f"Tensor{real[name]}" for name in "xb"] else "vague"] += 1
-        assert all(_fits(each, real[name]) for each, name in zip(said, "xb", strict=True)), f"{text}\n{said} {real}"
+        assert all(fits(each, real[name]) for each, name in zip(said, "xb", strict=True)), f"{text}\n{said} {real}"
     assert kinds["exact"] > 80 and kinds["found"] >= 5, kinds
 
 

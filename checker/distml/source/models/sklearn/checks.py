@@ -1,0 +1,99 @@
+"""What every part of scikit-learn asks of its input. Data frames, sparse matrices and lists are not looked into."""
+
+import numpy as np
+from _elsewhere import resolved
+
+
+def is_array(values):
+    """Whether sizes are those of an array."""
+    return isinstance(values, np.ndarray)
+
+
+def is_table(X):
+    """Whether an array may be samples by features; text and single features are not looked into."""
+    return is_array(X) and X.dtype != object
+
+
+def number_of_features(X):
+    """One axis is no table."""
+    _, features = X.shape
+    return features
+
+
+def check_consistent_length(X, y):
+    """As many labels as samples."""
+    if is_array(X) and is_array(y):
+        samples, labels = len(X), len(y)
+        assert samples == labels
+
+
+class Fitted:
+    """What is fitted to a number of features, and gets as many later."""
+
+    def __init__(self, *args, **kwargs):
+        self.n_features_in_ = None
+
+    def __getattr__(self, name):
+        return resolved(name)
+
+    def set_output(self, *args, **kwargs):
+        """Data frames, perhaps."""
+        return resolved(self)
+
+    def fit(self, X, y=None, **kwargs):
+        """Learn the number of features."""
+        check_consistent_length(X, y)
+        self.n_features_in_ = number_of_features(X) if is_array(X) else None
+        return self
+
+    def check_n_features(self, X):
+        """As many features as it was fitted to."""
+        if is_array(X):
+            features, fitted_to = number_of_features(X), self.n_features_in_
+            if isinstance(fitted_to, int):
+                assert features == fitted_to
+
+
+class Scaler(Fitted):
+    """What gives a table of the same size."""
+
+    def transform(self, X):
+        """The same size."""
+        self.check_n_features(X)
+        return np.zeros(X.shape) if is_array(X) else resolved(X)
+
+    def fit_transform(self, X, y=None, **kwargs):
+        """Fit, then transform."""
+        return self.fit(X, y).transform(X)
+
+    def inverse_transform(self, X):
+        """The same size."""
+        return self.transform(X)
+
+
+class Predictor(Fitted):
+    """What learns from samples and labels, and tells labels."""
+
+    def predict(self, X):
+        """A label, or as many as there were, for each sample."""
+        self.check_n_features(X)
+        if not is_array(X):
+            return resolved(X)
+        return np.zeros(len(X)) if self.several is False else resolved(X)
+
+    def fit(self, X, y=None, **kwargs):
+        """Learn from samples and labels."""
+        super().fit(X, y)
+        self.several = y.ndim > 1 if is_array(y) else None
+        return self
+
+    def fit_predict(self, X, y=None):
+        """Fit, then predict the same samples."""
+        self.fit(X, y)
+        return np.zeros(len(X), dtype=int) if is_array(X) else resolved(X)
+
+    def score(self, X, y=None):
+        """One number."""
+        self.check_n_features(X)
+        check_consistent_length(X, y)
+        return float(resolved())

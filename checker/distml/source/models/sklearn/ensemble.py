@@ -1,0 +1,36 @@
+"""sklearn.ensemble: https://scikit-learn.org/stable/api/sklearn.ensemble.html"""
+
+from sklearn.checks import Predictor
+
+
+class RandomForestClassifier(Predictor): ...
+
+
+class RandomForestRegressor(Predictor): ...
+
+
+class GradientBoostingClassifier(Predictor): ...
+
+
+class GradientBoostingRegressor(Predictor): ...
+
+
+class ExtraTreesClassifier(Predictor): ...
+
+
+class ExtraTreesRegressor(Predictor): ...
+
+
+class AdaBoostClassifier(Predictor): ...
+
+
+class AdaBoostRegressor(Predictor): ...
+
+
+class HistGradientBoostingClassifier(Predictor): ...
+
+
+class HistGradientBoostingRegressor(Predictor): ...
+
+
+class BaggingClassifier(Predictor): ...

@@ -1,0 +1,36 @@
+"""sklearn.linear_model: https://scikit-learn.org/stable/api/sklearn.linear_model.html"""
+
+from sklearn.checks import Predictor
+
+
+class LinearRegression(Predictor): ...
+
+
+class LogisticRegression(Predictor): ...
+
+
+class Ridge(Predictor): ...
+
+
+class RidgeClassifier(Predictor): ...
+
+
+class Lasso(Predictor): ...
+
+
+class ElasticNet(Predictor): ...
+
+
+class SGDClassifier(Predictor): ...
+
+
+class SGDRegressor(Predictor): ...
+
+
+class Perceptron(Predictor): ...
+
+
+class BayesianRidge(Predictor): ...
+
+
+class HuberRegressor(Predictor): ...

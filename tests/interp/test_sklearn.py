@@ -1,0 +1,68 @@
+"""scikit-learn's numbers of samples and features, as `source/models/sklearn` says them, against recorded runs of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from distml.source.project import MODELS
+
+from interp.programs import errors_of, fits, revealed
+from interp.sklearn_programs import HEAD, program
+
+RECORDED = Path(__file__).parents[1] / "data" / "scikit-learn-1.9.1.jsonl"
+
+
+def test_sizes_are_those_of_recorded_runs() -> None:
+    kinds: Counter[str] = Counter()
+    for line in RECORDED.read_text("utf-8").splitlines():
+        real = json.loads(line)
+        text = program(real["seed"])
+        found = [each.span.line for each in errors_of(text)]
+        if "error" in real:
+            assert min(found, default=real["line"]) >= real["line"], f"{text}\n{errors_of(text)[0].message}\n{real}"
+            kinds["found" if real["line"] in found else "missed"] += 1
+            continue
+        assert not found, f"{text}\n{errors_of(text)[0].message}"
+        said = revealed(text + "".join(f"reveal_shape({name})\n" for name in real["shapes"]))
+        for each, size in zip(said, real["shapes"].values(), strict=True):
+            assert fits(each, size), f"{text}\n{said} {real}"
+            kinds["exact" if each == f"ndarray{size}" else "vague"] += 1
+    assert kinds["exact"] > 300 and kinds["found"] >= 100, kinds
+
+
+WRONG = {
+    "StandardScaler().fit(np.zeros((5, 3))).transform(np.zeros((5, 4)))": "SHP701",
+    "metrics.accuracy_score(np.zeros(5), np.zeros(6))": "SHP701",
+    "train_test_split(np.zeros((5, 3)), np.zeros(4))": "SHP701",
+}
+
+
+@pytest.mark.parametrize("made", WRONG)
+def test_a_mistake_is_told_at_the_call_of_the_program(made: str) -> None:
+    found = errors_of(f"{HEAD}x = {made}\n")
+    assert [(each.code, each.span.line) for each in found] == [(WRONG[made], HEAD.count("\n") + 1)]
+    assert not found[0].span.path.startswith(MODELS)
+
+
+RIGHT = (
+    "from sklearn.pipeline import *\nmake_pipeline(PCA(2), SVC()).fit(np.ones((5, 3)), np.ones(5)).predict(np.ones((2, 3)))",
+    "StandardScaler().fit([[1, 2], [3, 4]]).transform([[1, 2]])",
+    "KMeans(3).fit(np.zeros((9, 2))).cluster_centers_ @ np.zeros((2, 4))",
+    "linear_model.LinearRegression().fit(np.zeros((9, 2)), np.zeros(9)).coef_ @ np.zeros(2)",
+    "PCA(0.95).fit_transform(np.zeros((9, 4))) + np.zeros((9, 2))",
+    "PCA('mle').fit_transform(np.zeros((9, 4))) + np.zeros((9, 2))",
+    "LabelEncoder().fit(['a', 'b']).transform(['a']) + np.zeros(1)",
+    "train_test_split(['a', 'b', 'c'], test_size=0.5)[0][0].upper()",
+    "metrics.confusion_matrix(np.zeros(5), np.zeros(5)) @ np.zeros((7, 2))",
+    "linear_model.Lasso().fit(np.zeros((9, 2)), np.zeros(9)).score(np.zeros((3, 2)), np.zeros(3))",
+)
+"""Calls that work, or whose sizes only the numbers in the data decide."""
+
+
+@pytest.mark.parametrize("made", RIGHT)
+def test_what_the_model_does_not_know_is_no_mistake(made: str) -> None:
+    assert not errors_of(f"{HEAD}{made}\n")
