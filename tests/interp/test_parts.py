@@ -52,6 +52,18 @@ def test_what_keeps_their_sizes_keeps_what_is_known(change: str) -> None:
     assert [finding.code for finding in errors_of(program)] == ["SHP401"]
 
 
+@pytest.mark.parametrize("way", [*WAYS[:4], "layer.requires_grad_(False)\nfirst = list(net.buffers())"])
+@pytest.mark.parametrize("name", ["body", "in_features", "0"])
+def test_parameters_have_none_of_the_attributes_that_code_sets_on_modules(way: str, name: str) -> None:
+    program = PROGRAM[: PROGRAM.index("def widen")] + PROGRAM[PROGRAM.index("layer =") :]
+    program = program.replace("nn.Sequential(layer)", "nn.Sequential()\nnet.body = layer")
+    program = program.replace("WAY", way.replace("CHANGE", "p.requires_grad = False"))
+    program += (
+        f"def surgery(net, head):\n    net.{name} = head\n" if name.isidentifier() else "net[0] = nn.Linear(4, 2)\n"
+    )
+    assert [finding.code for finding in errors_of(program)] == ["SHP401"]
+
+
 TREES = (
     "nn.Sequential(nn.Linear(4, 5), nn.ReLU())",
     "nn.Sequential(OrderedDict([('first', nn.Linear(4, 5)), ('act', nn.Sequential(nn.GELU()))]))",

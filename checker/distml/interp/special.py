@@ -21,7 +21,7 @@ from distml.interp.machine import Revealed
 from distml.interp.modes import MODES
 from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
-from distml.interp.typetests import has_attribute, is_instance
+from distml.interp.typetests import has_attribute, is_callable, is_instance
 from distml.interp.unsettled import unsettle_names
 from distml.interp.weights import WEIGHTS
 from distml.ops.dialect import TENSOR_CLASSES
@@ -174,8 +174,8 @@ def _getattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     known = has_attribute(vm, args[0], name)
     if known is False:
         return args[2]
-    found = find_attribute_of(vm, args[0], name, node)
-    certain = known or (isinstance(args[0], Lib) and isinstance(found, Lib) and _is_known(found.name))
+    found = find_attribute_of(vm, args[0], name, node) if known or isinstance(args[0], Lib) else None
+    certain = known or (isinstance(found, Lib) and _is_known(found.name))
     return found if certain and found is not None else vm.opaque(vm.snippet(node))
 
 
@@ -272,8 +272,8 @@ def _decorator(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _callable(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    value = arguments.args[0] if arguments.args else NONE
-    return Const(True) if isinstance(value, Function | Class) else Prim("bool")
+    known = is_callable(vm, arguments.args[0]) if arguments.args else None
+    return Prim("bool") if known is None else Const(known)
 
 
 def _namespace(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:

@@ -157,27 +157,27 @@ def _apply(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return arguments.args[0]
 
 
-def _handing_out(op: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
-    """A method that gives parts of a module that nothing tells apart: code in sight may change any of them."""
+def _handing_out(op: str, tensors: bool = False) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    """A method that gives parts of a module that nothing tells apart, its `tensors` or its modules: code in sight may
+    change any of them."""
 
     def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         module = arguments.args[0] if arguments.args else NONE
         if isinstance(module, Ref):
             functions = [f.function if isinstance(f, Bound) else f for f in arguments.args[1:]]
             modules = [vm.frame_of(f.frame).module for f in functions if isinstance(f, Function)]
-            unsettle_parts(vm, module, (vm.frame.module, *modules))
+            unsettle_parts(vm, module, (vm.frame.module, *modules), tensors)
         return call_op(vm, op, arguments, node, "torch")
 
     return run
 
 
 SUBMODULES = {
-    f"torch.nn.Module.{name}": _handing_out(f"torch.nn.Module.{name}")
-    for name in (
-        *("get_submodule", "parameters", "named_parameters", "buffers", "named_buffers", "get_parameter", "get_buffer"),
-    )
+    f"torch.nn.Module.{name}": _handing_out(f"torch.nn.Module.{name}", tensors=True)
+    for name in ("parameters", "named_parameters", "buffers", "named_buffers", "get_parameter", "get_buffer")
 }
 """Methods of `nn.Module` that hand out the modules, parameters or buffers it holds."""
+SUBMODULES["torch.nn.Module.get_submodule"] = _handing_out("torch.nn.Module.get_submodule")
 SUBMODULES["torch.nn.Module.apply"] = _apply
 SUBMODULES["torch.nn.Module.modules"] = _modules("torch.nn.Module.modules", named=False)
 SUBMODULES["torch.nn.Module.named_modules"] = _modules("torch.nn.Module.named_modules", named=True)

@@ -14,8 +14,10 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from distml.interp.classes import lookup
+from distml.interp.classes import is_module, lookup
 from distml.interp.library import library_bases
+from distml.interp.machine import Handler, PathEnd, ProcessEnd
+from distml.interp.state import join_states
 from distml.interp.storage import child
 from distml.ops.dialect import KNOWN, TENSOR_CLASSES, dialect
 from distml.ops.python.paths import is_place
@@ -47,6 +49,8 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from distml.interp.machine import Machine
 
 _BUILT_IN: dict[str, type] = {
@@ -102,6 +106,26 @@ def has_attribute(vm: Machine, value: Value, name: str) -> bool | None:
     return None if found is None or isinstance(found, Opaque) else True
 
 
+def is_callable(vm: Machine, value: Value) -> bool | None:
+    """Whether `callable(value)`; None when unknown."""
+    if isinstance(value, Union):
+        answers = {is_callable(vm, option) for option in value.options}
+        return answers.pop() if len(answers) == 1 else None
+    if isinstance(value, Claimed):
+        return None
+    if isinstance(value, Function | Class | Bound | Partial):
+        return True
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, InstanceRecord):
+        mro = vm.at(record.cls.address).mro if isinstance(record.cls, Class) else (record.cls,)
+        if isinstance(record.cls, Lib) or is_module(mro):
+            return is_module(mro) or None
+        return has_attribute(vm, value, "__call__") or (False if not has_foreign_base(vm, record) else None)
+    if isinstance(value, Tensor):
+        return False if dialect(value.lib) in KNOWN else None
+    return False if _kind(vm, value) is not None and _is_plain(value) else None
+
+
 def _object_has(vm: Machine, value: Value, record: InstanceRecord, name: str) -> bool | None:
     from distml.interp.attributes import find_attribute_of
 
@@ -109,11 +133,31 @@ def _object_has(vm: Machine, value: Value, record: InstanceRecord, name: str) ->
         if name in record.attrs and not name.startswith("__"):
             return True
         return False if _lacks(vm, record, library_bases(record.cls.name), name) else None
-    found = find_attribute_of(vm, value, name, vm.node)
+    found, raises = _looked_for(vm, lambda: find_attribute_of(vm, value, name, vm.node))
+    if raises:
+        return None if found is not None else False
     if isinstance(found, Opaque):
         return False if name not in record.attrs and _lacks(vm, record, _own_bases(vm, record), name) else None
     open_ended = name.startswith("__") or has_foreign_base(vm, record)
     return True if found is not None else None if open_ended else False
+
+
+def _looked_for(vm: Machine, find: Callable[[], Value | None]) -> tuple[Value | None, bool]:
+    """What looking for an attribute gives, and whether the program's own code raises an exception meanwhile: who asks for it
+    goes on, since any other exception than `AttributeError` leads elsewhere."""
+    handler = Handler(catches_shapes=False)
+    vm.handlers.append(handler)
+    try:
+        found = find()
+    except PathEnd as end:
+        if isinstance(end, ProcessEnd) or not handler.states:
+            raise
+        found = None
+    finally:
+        vm.handlers.remove(handler)
+    if handler.states:
+        vm.state = join_states(vm, handler.states if found is None else [vm.state, *handler.states])
+    return found, bool(handler.states)
 
 
 def _own_bases(vm: Machine, record: InstanceRecord) -> tuple[str, ...]:
@@ -203,7 +247,8 @@ def _is_code(code: type, name: str) -> bool | None:
         return True
     if wanted in _CODE and code is not object:
         return wanted is code
-    return False if wanted in _BUILT_IN.values() else None
+    layer = name.startswith("torch.nn.") or name in TENSOR_CLASSES
+    return False if wanted in _BUILT_IN.values() or (layer and code is not object) else None
 
 
 def _is_plain(value: Value) -> bool:
@@ -227,7 +272,7 @@ def _array(vm: Machine, value: Tensor, cls: Value) -> bool | None:
         return False if cls.name in TENSOR_CLASSES - {own.tensor} else None
     if cls.name == own.tensor:
         return True if own.one_class else None
-    other = cls.name in TENSOR_CLASSES or wanted in _BUILT_IN.values()
+    other = cls.name in TENSOR_CLASSES or wanted in _BUILT_IN.values() or "torch.nn.Module" in library_bases(cls.name)
     return False if other or wanted in (collections.abc.Sequence, collections.abc.Mapping) else None
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.interp.changes import ANY_ITEM, ANY_MODULE, ANY_TENSOR, Changes
+from distml.interp.changes import ANY, ANY_ITEM, ANY_MODULE, ANY_TENSOR, Changes
 from distml.interp.storage import APART, ITEMS, MODE, holds_module
 from distml.values import (
     NONE,
@@ -82,11 +82,13 @@ def unsettle_object(vm: Machine, ref: Ref) -> None:
     _Unsettling(vm).instance(ref)
 
 
-def unsettle_parts(vm: Machine, ref: Ref, modules: Iterable[ModuleInfo]) -> None:
-    """The parts of an object were handed out to code in files, and nothing tells which is which."""
+def unsettle_parts(vm: Machine, ref: Ref, modules: Iterable[ModuleInfo], tensors: bool = False) -> None:
+    """The parts of an object, or only its tensors, were handed out to code in files, and nothing tells which is which."""
     found = Changes()
     for module in modules:
         found.add(module.facts.changes.others)
+    if tensors:
+        found = Changes(assigned={ANY_TENSOR} if {ANY_TENSOR, ANY} & found.assigned else set())
     if found.assigned or found.filled:
         _Unsettling(vm, found).instance(ref)
 
