@@ -20,6 +20,7 @@ from distml.interp.classes import (
     lookup,
 )
 from distml.interp.library import library_member
+from distml.interp.open_classes import may_have_another, type_of
 from distml.interp.patches import Patches
 from distml.interp.storage import child, drop_child, held_by, replace_attributes, set_child, view_of
 from distml.ops import Call
@@ -219,13 +220,14 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
         return found
     if getter is not None:
         return call_value(vm, getter, Arguments([ref, record.cls]))
-    if isinstance(member, Opaque):
-        # What it gives may be each object's own: an unknown decorator may make a property.
+    written = not isinstance(member, Function | None) and member != COPY and may_have_another(vm, ref, name)
+    if isinstance(member, Opaque) or written:
+        # What it gives may be each object's own: an unknown decorator may make a property, a subclass write it anew.
         return _unknown_attribute(vm, ref, record, name)
     if member is not None:
         return bind_method(vm, member, ref, record.cls)
     if name == "__class__":
-        return record.cls
+        return type_of(vm, ref, record)
     if hidden or not record.exact or name in ("__doc__", "__module__"):
         return _unknown_attribute(vm, ref, record, name)
     if name.startswith("__") and name.endswith("__"):

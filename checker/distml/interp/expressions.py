@@ -10,6 +10,7 @@ from distml.interp.attributes import get_attribute
 from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import Arguments, call_value
 from distml.interp.data_files import joined_path
+from distml.interp.generators import hand_out
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
@@ -351,17 +352,16 @@ def _yield(vm: Machine, node: ast.Yield) -> Value:
     value = NONE if node.value is None else evaluate(vm, node.value)
     if vm.shape_log is not None and node.value is not None:
         vm.shape_log.note("yield", node.value, value, "yield")
-    vm.frame.yields.append(value)
+    hand_out(vm, value)
     return vm.opaque("sent value")
 
 
 def _yield_from(vm: Machine, node: ast.YieldFrom) -> Value:
     items = vm.iterate(evaluate(vm, node.value))
     if isinstance(items, tuple):
-        vm.frame.yields.extend(items)
+        hand_out(vm, *items)
     else:
-        vm.frame.yields.append(items.item)
-        vm.frame.endless = True
+        hand_out(vm, items.item, counted=False)
     return vm.opaque("generator result")
 
 

@@ -8,27 +8,26 @@ from typing import TYPE_CHECKING
 from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, too_heavy
 from distml.interp.calls import Arguments, unknown_call
 from distml.interp.exits import never_returns
+from distml.interp.generators import Entry, handed_out
 from distml.interp.giving_up import give_up_call
 from distml.interp.hints import refine_parameter, refine_return
 from distml.interp.installed import enters_installed, follow_installed
-from distml.interp.join import Wild, join_many, widen_records, widen_values
+from distml.interp.join import join_many
 from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd, ProcessEnd
+from distml.interp.open_classes import may_be_another
 from distml.interp.recording import start_recording, stop_recording
-from distml.interp.scope import every_argument, is_left_open, scope_of
-from distml.interp.state import State, join_states, written_since
+from distml.interp.scope import every_argument, scope_of
+from distml.interp.state import State, join_states
 from distml.interp.summaries import recall, remember
 from distml.values import (
     NONE,
-    Class,
     Const,
     DictRecord,
     Function,
     InstanceRecord,
-    IteratorRecord,
     ListRecord,
     Num,
     Range,
-    Record,
     Ref,
     Tensor,
     Tup,
@@ -49,7 +48,7 @@ MAX_BLIND_RECURSION = 3
 def call_function(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
     """Call a function of the project."""
     bound = bind(vm, function, arguments)
-    if bound is None or (vm.symbolic and function.owner is not None and _may_be_another(vm, function, bound)):
+    if bound is None or (function.owner is not None and may_be_another(vm, function, bound)):
         return unknown_call(vm, arguments, node)
     if too_heavy(vm, function):
         first = hands_back(function.node)
@@ -71,35 +70,6 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
     else:
         made = _follow(vm, function, bound, node)
     return give_up_call(vm, function, arguments, node) if made is None else made
-
-
-def _may_be_another(vm: Machine, function: Function, bound: dict[str, Value]) -> bool:
-    """Whether a method that code which nobody calls calls may be one of a subclass: it is there to be written, or the object
-    is any of its class, calls it on itself, and a subclass in sight has it anew."""
-    if is_left_open(function.node):
-        return True
-    own = next(iter(bound.values()), None)
-    record = vm.record(own) if isinstance(own, Ref) and len(vm.stack) > 1 and own == vm.stack[1].receiver else None
-    if not isinstance(record, InstanceRecord) or function.name == "__init__":
-        return False
-    first = _owners(vm, record.cls, function.name)
-    return first[:1] == [function.owner] and any(
-        _owners(vm, cls, function.name)[:1] not in ([], first[:1])
-        for cls in vm.classes
-        if _derives(vm, cls, record.cls)
-    )
-
-
-def _owners(vm: Machine, cls: Value, name: str) -> list[int]:
-    """The classes that an object has a method from, in the order in which it is looked for."""
-    record = vm.at(cls.address) if isinstance(cls, Class) else None
-    bases = [] if record is None else [base for base in record.mro if isinstance(base, Class)]
-    return [base.address for base in bases if name in vm.at(base.address).attrs]
-
-
-def _derives(vm: Machine, cls: Class, base: Value) -> bool:
-    record = vm.at(cls.address)
-    return record is not None and cls != base and base in record.mro
 
 
 def _follow(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:
@@ -247,7 +217,7 @@ def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
         result = evaluate(vm, node.body)
         _leave(vm, frame)
         return result
-    entry = Entry(vm) if frame.scope.is_generator else None
+    entry = Entry(vm, frame) if frame.scope.is_generator else None
     after = vm.follow(lambda: execute_block(vm, node.body))
     ends: list[tuple[Value, State]] = list(frame.returns)
     if after is not None:
@@ -255,48 +225,18 @@ def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
     if never_returns(vm, node):
         raise ProcessEnd
     if not ends:
-        if entry is not None and frame.endless and frame.yields:
+        if entry is not None and frame.yields:
             vm.state = vm.state.fork()
-            entry.blur(vm, frame)
-            return _generator(vm, frame)
+            return entry.generator(vm, None)
         raise PathEnd
     vm.state = join_states(vm, [state for _, state in ends])
     if entry is not None:
-        entry.blur(vm, frame)
-        result = _generator(vm, frame)
+        result = entry.generator(vm, handed_out(vm, frame))
     else:
         result = join_many(vm, [value for value, _ in ends])
         result = refine_return(vm, function, result)
     _leave(vm, frame)
     return result
-
-
-class Entry:
-    """The state in which a generator is called. Its body runs piece by piece while it is consumed, so that what
-    it changes outside may at any later time be as before, as at its end, or anything between."""
-
-    def __init__(self, vm: Machine) -> None:
-        self.before = vm.state.fork()
-        self.level = vm.state.marked()
-
-    def blur(self, vm: Machine, frame: Frame) -> None:
-        """Widen everything older than the call that its body changed."""
-        wild = Wild()
-        for key in written_since(self.level, vm.state):
-            address = key[0] if type(key) is tuple else key
-            if type(address) is not int or address >= frame.ident:
-                continue
-            old, new = self.before.get(key), vm.state.get(key)
-            if isinstance(old, Record) and isinstance(new, Record):
-                vm.state.set(key, widen_records(vm, old, new, wild))
-            elif isinstance(old, Value) and isinstance(new, Value):
-                vm.state.set(key, widen_values(vm, old, new, wild))
-
-
-def _generator(vm: Machine, frame: Frame) -> Value:
-    if frame.endless:
-        return vm.allocate(IteratorRecord(None, join_many(vm, frame.yields)))
-    return vm.allocate(IteratorRecord(tuple(frame.yields)))
 
 
 def _leave(vm: Machine, frame: Frame) -> None:

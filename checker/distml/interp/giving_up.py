@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from distml.interp.calls import Arguments, unknown_call
+from distml.interp.generators import hand_out
 from distml.interp.machine import Limits
 from distml.interp.names import assign_name, lookup_name
 from distml.interp.patterns import assign_target
@@ -114,8 +115,7 @@ def _leave(vm: Machine, part: ast.AST) -> None:
     elif isinstance(part, ast.Continue) and vm.loops:
         vm.loops[-1].continues.append(vm.state.fork())
     elif isinstance(part, ast.Yield | ast.YieldFrom):
-        vm.frame.yields.append(vm.opaque("yield"))
-        vm.frame.endless = True
+        hand_out(vm, vm.opaque("yield"), counted=False)
 
 
 def _bind(vm: Machine, part: ast.AST) -> None:

@@ -133,8 +133,6 @@ def _for_unknown(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: M
         assign_target(vm, node.target, fresh_item(vm, items))
         execute_block(vm, node.body)
 
-    if vm.frame.scope.is_generator:
-        vm.frame.endless = True
     returned = len(vm.frame.returns)
     after = _fixpoint(vm, loop, run, lambda: True)
     if not (loop.goes_on or loop.breaks):
@@ -202,8 +200,6 @@ def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
         refine(vm, node.test, True)
         execute_block(vm, node.body)
 
-    if vm.frame.scope.is_generator:
-        vm.frame.endless = True
     after = _fixpoint(vm, loop, run, lambda: not always)
     if after is None or always:
         return None

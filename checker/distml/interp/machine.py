@@ -115,7 +115,6 @@ class Frame:
         self._module = module
         self.returns: list[tuple[Value, State]] = []
         self.yields: list[Value] = []
-        self.endless = False
         self.doubtful = self.left_open = False
         self.arguments: dict[str, Value] = {}
         self.owner: int | None = None

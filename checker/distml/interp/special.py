@@ -19,6 +19,7 @@ from distml.interp.instances import call_layer, changed_copy, fill_fields, initi
 from distml.interp.lightning import LIGHTNING
 from distml.interp.machine import Revealed
 from distml.interp.modes import MODES
+from distml.interp.open_classes import type_of
 from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
 from distml.interp.typetests import has_attribute, is_callable, is_instance
@@ -230,7 +231,7 @@ def _type(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     if len(arguments.args) == 1 and isinstance(arguments.args[0], Ref):
         record = vm.record(arguments.args[0])
         if isinstance(record, InstanceRecord):
-            return record.cls
+            return type_of(vm, arguments.args[0], record)
     if arguments.args == [NONE]:
         return Lib("builtins.NoneType")
     return vm.opaque("type")

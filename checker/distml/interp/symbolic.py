@@ -17,6 +17,7 @@ from distml.interp.fields import asked
 from distml.interp.giving_up import REASON
 from distml.interp.instances import instantiate
 from distml.interp.machine import ALLOWANCES, LEAST_STEPS, OutOfSteps
+from distml.interp.open_classes import is_open
 from distml.interp.scope import every_argument
 from distml.interp.signatures import stated
 from distml.interp.state import State
@@ -177,7 +178,7 @@ def _call_method(vm: Machine, method: Function, cls: Class, made: list[tuple[Ref
         _call(vm, method, (), plain)
         return
     if method.kind == "class":
-        _call(vm, method, (cls,), plain)
+        _call(vm, method, (vm.opaque("cls") if is_open(vm, cls) else cls,), plain)
         return
     if made:
         ref, state = made[0]

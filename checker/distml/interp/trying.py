@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.branches import sheltered, unsure
+from distml.interp.branches import pass_on, sheltered, unsure
 from distml.interp.data_files import is_open_file
 from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
@@ -47,25 +47,26 @@ def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
         return
     handler = Handler(any(_catches_shapes(h) for h in node.handlers))
     entry = vm.state.fork()
-    after = _body(vm, node.body, handler)
+    passed: list[State] = []
+    after = _body(vm, node.body, handler, passed)
     ends: list[State] = []
     if after is not None:
         vm.state = after
         normal = vm.follow(lambda: execute_block(vm, node.orelse))
         if normal is not None:
             ends.append(normal)
-    found = len(handler.states)
-    arrival = join_states(vm, [entry, *handler.states])
+    certain = bool(handler.states) or not _is_given_its_values(vm)
+    arrival = join_states(vm, [entry, *passed, *handler.states])
     returned = len(vm.frame.returns)
     for clause in node.handlers:
         entered = unsure(vm, arrival.fork(), "an exception is caught")
-        state = vm.follow(lambda c=clause: _handle(vm, c), entered)  # type: ignore[misc]
+        state = vm.follow(lambda c=clause: _handle(vm, c, certain), entered)  # type: ignore[misc]
         if state is not None:
             ends.append(state)
     if len(vm.stack) > 1 and len(vm.frame.returns) > returned:
         vm.frame.doubtful = True
     if handler.errors and not ends and not _recovers(node):
-        _report(vm, handler, found)
+        _report(vm, handler)
     if not ends:
         raise PathEnd
     vm.state = join_states(vm, ends)
@@ -85,15 +86,20 @@ def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _body(vm: Machine, body: list[ast.stmt], handler: Handler) -> State | None:
-    """Run the protected statements; an exception may come before or after each of them."""
+def _is_given_its_values(vm: Machine) -> bool:
+    """Whether a caller in sight gives the running function its arguments: then unknown ones are no reason to raise."""
+    return len(vm.stack) > 1 + vm.symbolic
+
+
+def _body(vm: Machine, body: list[ast.stmt], handler: Handler, passed: list[State]) -> State | None:
+    """Run the protected statements; an exception may come before or after each of them, also where none is seen."""
     from distml.interp.statements import execute
 
     vm.handlers.append(handler)
     try:
         for statement in body:
             execute(vm, statement)
-            handler.states.append(vm.state.fork())
+            passed.append(vm.state.fork())
     except PathEnd:
         return None
     finally:
@@ -101,13 +107,24 @@ def _body(vm: Machine, body: list[ast.stmt], handler: Handler) -> State | None:
     return vm.state
 
 
-def _handle(vm: Machine, clause: ast.ExceptHandler) -> None:
+def _handle(vm: Machine, clause: ast.ExceptHandler, certain: bool) -> None:
+    """The body of a handler. Unless `certain`, nothing is seen to raise: with the values that are known it may never run,
+    and what cannot be done with them is no mistake.
+    """
     from distml.interp.statements import execute_block
 
     if clause.name is not None:
         assign_name(vm, clause.name, vm.opaque(clause.name))
-    with sheltered(vm):  # whether it is caught here is mostly open
-        execute_block(vm, clause.body)
+    attempt = Handler(catches_shapes=True, speculative=True)
+    try:
+        if not certain:
+            vm.handlers.append(attempt)
+        with sheltered(vm):  # whether it is caught here is mostly open
+            execute_block(vm, clause.body)
+    finally:
+        if not certain:
+            vm.handlers.pop()
+            pass_on(vm, (attempt,))
 
 
 def _recovers(node: ast.Try | ast.TryStar) -> bool:
@@ -120,7 +137,7 @@ def _recovers(node: ast.Try | ast.TryStar) -> bool:
     return False
 
 
-def _report(vm: Machine, handler: Handler, found: int) -> None:
+def _report(vm: Machine, handler: Handler) -> None:
     """Every handler raises again: what it caught is an error after all."""
     error, node, frame = handler.errors[0]
     saved, vm.frame = vm.frame, frame
@@ -197,7 +214,8 @@ def execute_with(vm: Machine, node: ast.With | ast.AsyncWith) -> None:
         return
     handler = Handler(catches_shapes=True)
     entry = vm.state.fork()
-    after = _body(vm, node.body, handler)
+    passed: list[State] = []
+    after = _body(vm, node.body, handler, passed)
     ends = [entry, *handler.states]
     vm.state = join_states(vm, ends if after is None else [*ends, after])
 

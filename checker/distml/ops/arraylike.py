@@ -122,12 +122,12 @@ def _sequence(call: Call, value: Value, depth: int) -> Shape:
         return Shape((call.symbol("length"),))
     if isinstance(value, Many):
         length = value.length if value.length is not None else call.symbol("length")
-        return _under(call, length, shape_of(call, value.item, depth + 1))
+        return call.facts.framed((length,), shape_of(call, value.item, depth + 1))
     if isinstance(record, ListRecord):
         length = record.length if record.length is not None else call.symbol("length")
         if record.item is None:
             return call.facts.unknown_shape()
-        return _under(call, length, shape_of(call, record.item, depth + 1))
+        return call.facts.framed((length,), shape_of(call, record.item, depth + 1))
     call.foreign = call.foreign or isinstance(record, InstanceRecord)
     return call.facts.unknown_shape()
 
@@ -139,11 +139,4 @@ def _stacked(call: Call, items: tuple[Value, ...], depth: int) -> Shape:
     for item in items:
         if item not in seen:
             seen[item] = shape_of(call, item, depth + 1)
-    return _under(call, Dim.of(len(items)), common(call, list(seen.values())))
-
-
-def _under(call: Call, length: Dim, item: Shape) -> Shape:
-    if item.rank is None:
-        shape = call.facts.unknown_shape()
-        return Shape((length, *item.head), shape.middle, item.tail, item.least + 1)
-    return Shape((length, *item.head))
+    return call.facts.framed((Dim.of(len(items)),), common(call, list(seen.values())))

@@ -27,6 +27,10 @@ class Origin(NamedTuple):
     column: int
 
 
+MAX_NAME = 80
+"""Characters of a name that is made of other names, as in `max(n, max(n, k))`: it must not grow with each turn of a loop."""
+
+
 class Symbol:
     """An unknown integer. `low` is the least value it can have, None when unknown.
 
@@ -39,7 +43,7 @@ class Symbol:
     __slots__ = ("dynamic", "low", "name", "serial")
 
     def __init__(self, name: str, serial: int, low: int | None = 0, dynamic: bool = False) -> None:
-        self.name = name
+        self.name = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
         self.serial = serial
         self.low = low
         self.dynamic = dynamic

@@ -45,6 +45,18 @@ class Facts:
         """A new shape nothing is known of."""
         return Shape((), Middle(name, self.store.serial()))
 
+    def framed(self, before: tuple[Dim, ...], shape: Shape, behind: tuple[Dim, ...] = ()) -> Shape:
+        """A shape with axes before and behind it. Where its rank is unknown the result is a shape of its own: a middle stands
+        for one shape as a whole, and what is learned of it holds for no other.
+        """
+        known = self.shape(shape)
+        if known.dims is not None:
+            return Shape((*before, *known.dims, *behind))
+        if not before and not behind:
+            return known
+        least = known.least + len(before) + len(behind)
+        return Shape((*before, *known.head), self.unknown_shape().middle, (*known.tail, *behind), least)
+
     def dim(self, dim: Dim) -> Dim:
         """The dimension with every known symbol replaced by what it is."""
         terms = dim.terms

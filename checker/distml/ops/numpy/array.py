@@ -145,8 +145,7 @@ def _stacked(call: Call, count: int, items: list[Shape]) -> Shape:
     for left, right in pairwise(known):
         _require_same(call, left, right)
     if not known:
-        first = items[0]
-        return Shape((Dim.of(count), *first.head), first.middle, first.tail, first.least + 1)
+        return call.facts.framed((Dim.of(count),), items[0])
     best = min((call.facts.shape(shape) for shape in known), key=lambda s: sum(d.constant is None for d in s.head))
     if len(known) < len(items) and any(call.facts.at_least(s, 0) is None for s in items):
         return call.facts.unknown_shape()
@@ -166,8 +165,7 @@ def _ragged(call: Call, count: int, items: list[Shape]) -> Shape:
     """Objects may be rows: only the axes that all items certainly share are sure."""
     if all(shape == items[0] for shape in items) and items[0].rank is not None:
         return Shape((Dim.of(count), *items[0].head))
-    unknown = call.facts.unknown_shape()
-    return Shape((Dim.of(count),), unknown.middle, (), 1)
+    return call.facts.framed((Dim.of(count),), call.facts.unknown_shape())
 
 
 def _at_least(call: Call, shape: Shape, ndmin: Value) -> Shape:

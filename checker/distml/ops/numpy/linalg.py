@@ -121,7 +121,7 @@ def _vector_product(
     message = f"{call.text}: {stack.shape!r} and {vector!r} are summed over axes of {{left}} and {{right}}"
     call.require_equal(summed, length, "SHP101", message)
     ahead = call.broadcast(linalg.batch(call, stack.shape), replace_axes(call, vector, -1, 1, ()))
-    return array(call, linalg.under(call, ahead, kept), _kinds(call, *values))
+    return array(call, call.facts.framed((), ahead, (kept,)), _kinds(call, *values))
 
 
 @op("numpy.tensordot", "numpy.linalg.tensordot")

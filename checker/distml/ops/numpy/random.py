@@ -102,8 +102,7 @@ def sized(call: Call, size: Value, parameters: Shape, item: Shape | None = None)
     else:
         front = shape_from(call, size)
         _require_fit(call, parameters, front)
-    front = call.facts.shape(front)
-    return Shape(front.head, front.middle, front.tail + behind.dims, front.least + len(behind.dims))
+    return call.facts.framed((), front, behind.dims)
 
 
 def _require_fit(call: Call, parameters: Shape, size: Shape) -> None:

@@ -96,7 +96,17 @@ def length_of_value(call: Call, value: Value) -> Dim | None:
 @op("builtins.range")
 def range_(call: Call, start: Value, stop: Value | None = None, step: Value = ONE, /) -> Value:
     """range(start, stop, step): https://docs.python.org/3/library/stdtypes.html#range"""
-    return Range(ZERO, start, step) if stop is None else Range(start, stop, step)
+    first, last = (ZERO, start) if stop is None else (start, stop)
+    return Range(_index(first), _index(last), _index(step))
+
+
+def _index(value: Value) -> Value:
+    """The integer that an array of one stands for."""
+    return (
+        value.content[0]
+        if isinstance(value, Tensor) and value.content is not None and len(value.content) == 1
+        else value
+    )
 
 
 @op("builtins.slice")

@@ -166,7 +166,7 @@ def batch_count(length: Dim | None, size: Dim | None, drop_last: bool | None) ->
 def collate(call: Call, item: Value, batch: Dim) -> Value:
     """A batch of items: torch.utils.data.default_collate."""
     if isinstance(item, Tensor):
-        return Tensor("torch", under(call, call.shape(item), batch), item.dtype)
+        return Tensor("torch", call.facts.framed((batch,), call.shape(item)), item.dtype)
     kind = type(item.value).__name__ if isinstance(item, Const) else item.kind if isinstance(item, Prim) else None
     if isinstance(item, Num):
         kind = "int"
@@ -191,15 +191,6 @@ def _collate_record(call: Call, item: Value, batch: Dim) -> Value:
     if isinstance(record, ListRecord) and record.items is not None:
         return call.list_of(tuple(collate(call, part, batch) for part in record.items))
     return call.unknown("batch")
-
-
-def under(call: Call, shape: Shape, batch: Dim) -> Shape:
-    """The shape with a batch axis before it."""
-    shape = call.facts.shape(shape)
-    if shape.dims is not None:
-        return Shape((batch, *shape.dims))
-    inner = call.facts.unknown_shape("batch")
-    return Shape((batch, *shape.head), inner.middle, shape.tail, shape.least + 1)
 
 
 def split_lengths(call: Call, length: Dim | None, wanted: tuple[Value, ...]) -> list[Dim | None]:

@@ -82,19 +82,12 @@ def solve(call: Call, left: Shape, right: Shape, vector: bool) -> Shape:
     left, right = call.facts.shape(left), call.facts.shape(right)
     last = (rows,) if vector else (rows, call.facts.axis(right, -1) or call.symbol("columns"))
     ahead = batches(call, batch(call, left), replace_axes(call, right, axis, -axis, ()))
-    return under(call, ahead, *last)
+    return call.facts.framed((), ahead, last)
 
 
 def batches(call: Call, left: Shape, right: Shape) -> Shape:
     """The batch axes of two operands, broadcast; SHP104."""
     return call.broadcast(left, right, code="SHP104", message=f"{call.text}: batch axes")
-
-
-def under(call: Call, ahead: Shape, *last: Dim) -> Shape:
-    """`last` behind the batch axes `ahead`."""
-    if ahead.dims is not None:
-        return Shape(ahead.dims + last)
-    return Shape(ahead.head, call.facts.unknown_shape().middle, ahead.tail + last, ahead.least + len(last))
 
 
 def svd(call: Call, shape: Shape, full: bool | None) -> tuple[Shape, Shape, Shape]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from distml.ops.call import NONE, ONE, Call
 from distml.ops.registry import op
 from distml.ops.rules import matmul as rules
-from distml.ops.rules.linalg import batch, batches, under
+from distml.ops.rules.linalg import batch, batches
 from distml.shapes import Shape
 from distml.solver.formula import either, equal
 from distml.values import Const, Value
@@ -189,4 +189,4 @@ def cdist(call: Call, x1: Value, x2: Value, p: Value = NONE, compute_mode: Value
     )
     rows = call.facts.axis(left, -2), call.facts.axis(right, -2)
     ahead = batches(call, batch(call, left), batch(call, right))
-    return call.tensor(under(call, ahead, *(d for d in rows if d is not None)), "float")
+    return call.tensor(call.facts.framed((), ahead, tuple(d for d in rows if d is not None)), "float")

@@ -51,7 +51,7 @@ def solved_from_right(call: Call, matrix: rules.Matrix, right: Shape) -> Shape:
         f"{call.show(right)} has {{right}} columns",
     )
     ahead = rules.batches(call, rules.batch(call, matrix.shape), rules.batch(call, found.shape))
-    return rules.under(call, ahead, found.rows, found.columns)
+    return call.facts.framed((), ahead, (found.rows, found.columns))
 
 
 def _is_vector(call: Call, left: Shape, right: Shape) -> bool | None:
@@ -101,7 +101,7 @@ def triangular_solve(call: Call, b: Value, A: Value, *parameters: Value, **optio
     shape = rules.solve(call, call.shape(A), call.shape(b), vector=False)
     ahead = rules.batch(call, shape)
     rows = rules.square(call, call.shape(A)).rows
-    coefficient = rules.under(call, ahead, rows, rows)
+    coefficient = call.facts.framed((), ahead, (rows, rows))
     fields = ("solution", "cloned_coefficient")
     return Tup((like(call, b, shape), like(call, b, coefficient)), fields=fields)
 
@@ -149,7 +149,7 @@ def lstsq(call: Call, A: Value, B: Value, rcond: Value = NONE, *, driver: Value 
     )
     last = (columns,) if vector else (columns, call.facts.axis(right, -1) or call.symbol("columns"))
     ahead = rules.batches(call, rules.batch(call, left), replace_axes(call, right, axis, -axis, ()))
-    return Tup((like(call, A, rules.under(call, ahead, *last)), *rest), fields=fields)
+    return Tup((like(call, A, call.facts.framed((), ahead, last)), *rest), fields=fields)
 
 
 @op("torch.linalg.cross", "torch.cross", "torch.Tensor.cross")

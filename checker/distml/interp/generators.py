@@ -1,0 +1,64 @@
+"""Generators: what a call of one hands out, and what its body, which runs piece by piece, does to everything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distml.interp.join import Wild, join_many, widen_records, widen_values
+from distml.interp.state import written_since
+from distml.values import IteratorRecord, Record, Tup, Value, alternatives
+
+if TYPE_CHECKING:
+    from distml.interp.machine import Frame, Machine
+
+_HANDED_OUT = "values handed out"
+"""A variable that no program can name: paths join it like any other, so that a number of items is known where all agree."""
+MAX_HANDED_OUT = 1024
+
+
+def hand_out(vm: Machine, *values: Value, counted: bool = True) -> None:
+    """`yield` of values one after another; if not `counted`, of an unknown number of values like these."""
+    frame = vm.frame
+    frame.yields.extend(values)
+    before = vm.variable(frame.ident, _HANDED_OUT)
+    known = counted and isinstance(before, Tup) and len(before.items) < MAX_HANDED_OUT
+    vm.assign(frame.ident, _HANDED_OUT, Tup((*before.items, *values)) if known else vm.opaque("items"))  # type: ignore[union-attr]
+
+
+def handed_out(vm: Machine, frame: Frame) -> tuple[Value, ...] | None:
+    """What a body that has ended handed out in this order, None where that depends on the path."""
+    found = vm.variable(frame.ident, _HANDED_OUT)
+    options = () if found is None else alternatives(found)
+    paths = [each.items for each in options if isinstance(each, Tup)]
+    if len(paths) < max(len(options), 1) or len({len(items) for items in paths}) > 1:
+        return None
+    return tuple(join_many(vm, each) for each in zip(*paths, strict=True))
+
+
+class Entry:
+    """The state in which a generator is called. Its body runs piece by piece while it is consumed, so that what
+    it changes outside may at any later time be as before, as at its end, or anything between."""
+
+    def __init__(self, vm: Machine, frame: Frame) -> None:
+        self.frame = frame
+        vm.assign(frame.ident, _HANDED_OUT, Tup(()))
+        self.before = vm.state.fork()
+        self.level = vm.state.marked()
+
+    def generator(self, vm: Machine, items: tuple[Value, ...] | None) -> Value:
+        """What the call gives: `items`, or an unknown number of all that was handed out."""
+        self._blur(vm)
+        return vm.allocate(IteratorRecord(items, None if items is not None else join_many(vm, self.frame.yields)))
+
+    def _blur(self, vm: Machine) -> None:
+        """Widen everything older than the call that its body changed."""
+        wild = Wild()
+        for key in written_since(self.level, vm.state):
+            address = key[0] if type(key) is tuple else key
+            if type(address) is not int or address >= self.frame.ident:
+                continue
+            old, new = self.before.get(key), vm.state.get(key)
+            if isinstance(old, Record) and isinstance(new, Record):
+                vm.state.set(key, widen_records(vm, old, new, wild))
+            elif isinstance(old, Value) and isinstance(new, Value):
+                vm.state.set(key, widen_values(vm, old, new, wild))
