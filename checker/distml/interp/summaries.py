@@ -168,7 +168,9 @@ def remember(vm: Machine, function: Function, bound: dict[str, Value], recording
 
 
 def _reachable(changes: dict[Hashable, Any], mark: int, result: Value) -> dict[Hashable, Any]:
-    """The changes less those of what a call made and let go: nothing that outlives it leads there."""
+    """The changes less those of what a call made and let go: nothing that outlives it leads there. More than `MAX_CHANGES` are
+    not all looked for.
+    """
     owners: dict[Unknown, list[Hashable]] = {}
     kept: dict[Hashable, Any] = {}
     waiting: list[Any] = [result]
@@ -179,7 +181,7 @@ def _reachable(changes: dict[Hashable, Any], mark: int, result: Value) -> dict[H
             waiting.append(value)
         for each in young:
             owners.setdefault(each, []).append(key)
-    while waiting and owners:
+    while waiting and owners and len(kept) <= MAX_CHANGES:
         for unknown in unknowns_in(waiting.pop()):
             for key in owners.pop(unknown, ()):
                 if key not in kept:
