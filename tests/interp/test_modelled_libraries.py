@@ -356,8 +356,9 @@ two(standalone_mode=False)
 def test_every_model_is_compared() -> None:
     recorded = {
         "hydra",
+        "pandas",
         "sklearn",
-    }  # libraries that the tests do without: test_hydra.py and test_sklearn.py have what they do
+    }  # libraries that the tests do without: test_hydra.py, test_pandas.py and test_sklearn.py have what they do
     assert set(PROGRAMS) == MODELLED - recorded
     parts = {name.partition(".")[0] for name in MODELLED_PARTS}  # test_torchvision.py has recorded what they do
     assert {path.stem for path in Path(MODELS).glob("[!_]*")} == MODELLED | parts
