@@ -113,3 +113,29 @@ def test_a_mode_that_others_may_have_set_decides_nothing(before: str, columns: i
 def test_what_only_training_gives_is_told() -> None:
     found = errors_of(CLASSES + "net.a() @ torch.zeros(2, 1)\nnet.eval()\nnet.a() @ torch.zeros(2, 1)\n")
     assert [each.code for each in found] == ["SHP101"]
+
+
+BASES = ("nn.Module", "object", "Unknown", "Unknown, nn.Module", "nn.Linear", "Part")
+CONSTRUCTORS = (
+    "",
+    "    def __init__(self, n=3):\n        self.n = n\n",
+    "    def __init__(self, n=3):\n        super().__init__()\n        self.part = Part(2)\n",
+    "    def __init__(self, n=3):\n        self.training = n\n",
+)
+METHODS = (
+    "self.training = mode",
+    "setattr(self, 'training', mode)",
+    "self.part.training = mode",
+    "self.train(mode)",
+    "del self.training",
+)
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("made", CONSTRUCTORS)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_mode_may_be_set_by_any_class(base: str, made: str, method: str) -> None:
+    classes = CLASSES.partition("net = ")[0]
+    program = f"{classes}from elsewhere import Unknown\nclass Own({base}):\n{made}    def turn(self, mode):\n        {method}\n"
+    more = "    def use(self):\n        return self.training\nclass Holder:\n    def __init__(self):\n        self.own = Own()\n"
+    assert not errors_of(program + more)

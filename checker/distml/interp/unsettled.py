@@ -184,7 +184,7 @@ class _Unsettling:
             attrs.update(
                 {name: self.unknown(name) for name in sorted(changes.assigned - attrs.keys()) if name.isidentifier()}
             )
-        if MODE in attrs and attrs[MODE] is record.attrs[MODE] and holds_module(self.vm, ref):
+        if MODE in attrs and attrs[MODE] is record.attrs.get(MODE) and holds_module(self.vm, ref):
             attrs[MODE] = Prim("bool")
         if attrs != record.attrs:
             self.vm.replace(ref, InstanceRecord(record.cls, attrs, record.exact))
