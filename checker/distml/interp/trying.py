@@ -55,7 +55,7 @@ def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
         normal = vm.follow(lambda: execute_block(vm, node.orelse))
         if normal is not None:
             ends.append(normal)
-    certain = bool(handler.states) or not _is_given_its_values(vm)
+    certain = after is None or not _is_given_its_values(vm)
     arrival = join_states(vm, [entry, *passed, *handler.states])
     returned = len(vm.frame.returns)
     for clause in node.handlers:
@@ -108,8 +108,8 @@ def _body(vm: Machine, body: list[ast.stmt], handler: Handler, passed: list[Stat
 
 
 def _handle(vm: Machine, clause: ast.ExceptHandler, certain: bool) -> None:
-    """The body of a handler. Unless `certain`, nothing is seen to raise: with the values that are known it may never run,
-    and what cannot be done with them is no mistake.
+    """The body of a handler. Unless `certain`, the protected code may end well: with the values that are known the handler may
+    never run, and what cannot be done with them is no mistake.
     """
     from distml.interp.statements import execute_block
 
