@@ -288,6 +288,21 @@ def test_a_pipeline(count: int, batch: int, size: int) -> None:
 
 
 @LIMITS
+@given(st.integers(0, 90), st.integers(2, 5), st.integers(1, 5), SIZES)
+def test_batches_of_batches(count: int, length: int, batch: int, size: int) -> None:
+    loop = """\
+pieces = tf.data.Dataset.range(COUNT).batch(LENGTH, drop_remainder=True)
+for x in pieces.shuffle(100).batch(BATCH):
+    step(x)
+"""
+    found = run(HEAD + STEP + loop, size, COUNT=count, LENGTH=length, BATCH=batch)
+    together(found)
+    apart(found, count // length)
+    pieces = [piece for notes in found for batch in notes.batches for piece in batch]
+    assert all(piece == tuple(range(piece[0], piece[0] + length)) for piece in pieces)
+
+
+@LIMITS
 @given(st.integers(0, 40), st.integers(0, 10), st.integers(1, 5), SIZES)
 def test_a_split(count: int, held: int, batch: int, size: int) -> None:
     loop = """\

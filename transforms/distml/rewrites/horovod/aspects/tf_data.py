@@ -141,14 +141,16 @@ def _divide(plan: Plan, path: Path, cut: int) -> None:
 
 
 def _cut(path: Path, ours: set[ast.expr], graph: bool) -> int:
-    """The last expression that the parts are taken behind: what splits the data, or what makes it.
+    """The last expression that the parts are taken behind: what splits the data, makes its samples, or makes it.
 
-    What comes from elsewhere and is not put into batches here is batches.
+    What comes from elsewhere and is not put into batches here is batches. Batches that are put into batches are samples.
     """
     cut, batched = 0, not path.source and not _BATCHES & set(path.methods)
     for number, (node, method) in enumerate(zip(path.nodes, path.methods, strict=True)):
-        batched = batched or method in _BATCHES
-        if method in _SPLITS and (not batched or _is_split(node, path, ours)):
+        later = set(path.methods[number + 1 :])
+        sample = method in _BATCHES and bool(later & _BATCHES) and not later & _UNCOUNTED
+        batched = batched or (method in _BATCHES and not sample)
+        if sample or (method in _SPLITS and (not batched or _is_split(node, path, ours))):
             cut = number
     cut = _past_sharing(path, _past_calls(path, cut, ours, graph), ours)
     whole = [n for n, node in enumerate(path.nodes[:-1]) if node in surveyed(path.program)]
@@ -332,13 +334,10 @@ def _filled(template: str, name: str, world: World) -> str:
 
 def _named(statement: ast.stmt, node: ast.expr) -> str:
     """The one name that a statement gives to an expression."""
-    if isinstance(statement, ast.Assign) and statement.value is node and len(statement.targets) == 1:
-        target = statement.targets[0]
-    elif isinstance(statement, ast.AnnAssign) and statement.value is node:
-        target = statement.target
-    else:
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is not node:
         return ""
-    return ast.unparse(target) if isinstance(target, ast.Name | ast.Attribute) else ""
+    first, *more = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return ast.unparse(first) if isinstance(first, ast.Name | ast.Attribute) and not more else ""
 
 
 def _may_stand_before(node: ast.expr, statement: ast.stmt, plan: Plan) -> bool:
