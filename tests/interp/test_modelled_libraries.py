@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from distml.interp.check import check_file
+from distml.source.libraries import TENSOR_LIBRARIES
 from distml.source.project import MODELLED, MODELLED_PARTS, MODELS, Project
 
 from interp.differential import compare_runs
@@ -362,6 +363,13 @@ def test_every_model_is_compared() -> None:
     assert set(PROGRAMS) == MODELLED - recorded
     parts = {name.partition(".")[0] for name in MODELLED_PARTS}  # test_torchvision.py has recorded what they do
     assert {path.stem for path in Path(MODELS).glob("[!_]*")} == MODELLED | parts
+
+
+@pytest.mark.parametrize("library", sorted(MODELLED))
+def test_a_file_that_imports_a_library_with_arrays_is_looked_at(library: str) -> None:
+    files = Path(MODELS, library).rglob("*.py") if Path(MODELS, library).is_dir() else [Path(MODELS, f"{library}.py")]
+    arrays = any("import numpy" in each.read_text("utf-8") for each in files)
+    assert arrays == (library in TENSOR_LIBRARIES)
 
 
 @pytest.mark.parametrize("library", [pytest.param(name, marks=pytest.mark.requires(name)) for name in sorted(PROGRAMS)])

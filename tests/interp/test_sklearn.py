@@ -66,3 +66,11 @@ RIGHT = (
 @pytest.mark.parametrize("made", RIGHT)
 def test_what_the_model_does_not_know_is_no_mistake(made: str) -> None:
     assert not errors_of(f"{HEAD}{made}\n")
+
+
+def test_numbers_of_the_library_are_told_as_the_calls_of_the_program() -> None:
+    lines = "X, y = datasets.load_iris(return_X_y=True)\nZ, z = datasets.load_wine(return_X_y=True)\n"
+    found = errors_of(f"{HEAD}{lines}PCA(9).fit(X)\n")
+    assert found[0].message == "PCA(9).fit wants `n_components <= features`: n_components is 9, features is 4"
+    places = [(each.span.path, each.span.line - HEAD.count("\n"), each.message) for each in found[0].related]
+    assert places == [("program.py", 3, "9 comes from here"), ("program.py", 1, places[1][2])]

@@ -19,6 +19,7 @@ from distml.interp.truth import truth
 from distml.ops import Note, ShapeError
 from distml.ops.dialect import library_of
 from distml.shapes import Origin
+from distml.source.project import is_model
 from distml.values import (
     NONE,
     Class,
@@ -61,6 +62,8 @@ def check_fails(
     if not _is_certain(vm):
         return False
     what = f"the assertion `{vm.snippet(test)}`{_inside(vm)} fails"
+    if is_model(vm.frame.module.source):
+        what = f"{_called(vm)} wants `{vm.snippet(test)}`"
     return _report(vm, "SHP701", node, _reasons(vm, test, False), what, message, only_of_callers)
 
 
@@ -116,6 +119,17 @@ def _inside(vm: Machine) -> str:
         return ""
     owner = None if vm.frame.owner is None else vm.at(vm.frame.owner)
     return f" in {vm.frame.name}" if owner is None else f" in {owner.name}.{vm.frame.name}"
+
+
+def _called(vm: Machine) -> str:
+    """What the program calls of a library that a model stands for, as it writes it."""
+    first = next((i for i, each in enumerate(vm.stack) if i and is_model(each.module.source)), 0)
+    call = vm.stack[first].caller
+    saved, vm.frame = vm.frame, vm.stack[max(first - 1, 0)]
+    try:
+        return vm.snippet(call.func) if isinstance(call, ast.Call) else "the library"
+    finally:
+        vm.frame = saved
 
 
 # --- what a condition is about ---------------------------------------------------------
@@ -285,7 +299,7 @@ def _report(
         return False
     said = _words(vm, message)
     sizes = ", ".join(f"{leaf.text} is {leaf.value}" for leaf in leaves)
-    notes = [] if node is check else [Note("the check", vm.origin(check))]
+    notes = [] if node is check or is_model(vm.frame.module.source) else [Note("the check", vm.origin(check))]
     notes += [Note(f"{origin.text or 'the size'} comes from here", origin) for origin in origins]
     saved, vm.frame = vm.frame, frame
     try:

@@ -21,6 +21,7 @@ from distml.ops.python.folding import MAX_BITS
 from distml.ops.python.keys import canonical, stored
 from distml.shapes import Origin
 from distml.solver.formula import negate
+from distml.source.project import is_model
 from distml.values import (
     NONE,
     Const,
@@ -56,6 +57,10 @@ def _constant(vm: Machine, node: ast.Constant) -> Value:
             if node.value.bit_length() > MAX_BITS:  # Python itself writes no such number in decimal
                 return vm.opaque(vm.snippet(node))
             line = source.lines[node.lineno - 1].strip() if node.lineno <= len(source.lines) else ""
+            if is_model(source):
+                return Const(
+                    node.value, vm.origin(node)
+                )  # a number of a library is told as the program's call, each its own
             origin = Origin(str(node.value) if line else "", source.path, node.lineno, node.col_offset + 1)
         known = Const(node.value, origin)
         vm.constants[id(node)] = known

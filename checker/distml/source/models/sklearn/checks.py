@@ -16,8 +16,8 @@ def is_table(X):
 
 def number_of_features(X):
     """One axis is no table."""
-    _, features = X.shape
-    return features
+    assert X.ndim == 2
+    return X.shape[1]
 
 
 def check_consistent_length(X, y):
