@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from interp.differential import compare_runs
+from interp.programs import errors_of
 
 CLASSES = """
 from functools import partial
@@ -83,3 +84,18 @@ def test_what_is_called_callable_is(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     asked += "reveal_shape(default(None, 0))\nreveal_shape(default(None, lambda: 5))\nreveal_shape(default(4, None))\n"
     assert compare_runs(CLASSES + asked, tmp_path, monkeypatch)[1] == []
+
+
+def test_a_mode_that_only_other_code_sets_is_no_crash() -> None:
+    program = """
+import numpy as np
+import pandas as pd
+
+def prepare(data):
+    data.training = 1
+
+df = pd.DataFrame({"a": [1, 2]})
+unknown(df)
+df.values + np.zeros((3, 4))
+"""
+    assert errors_of(program) == []
