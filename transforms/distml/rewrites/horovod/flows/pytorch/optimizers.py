@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from distml.rewrites.horovod.aspects.rates import change_each
 from distml.rewrites.horovod.flows.pytorch.parameters import of_models
+from distml.rewrites.horovod.flows.pytorch.presence import is_set_before
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
@@ -294,6 +295,9 @@ class Optimizers:
             return Place(statement, False, models)
         later = training_after(self.study, statement)
         if later is not None and not any(self.program.statement(step.call) is later for step in self.study.steps):
+            if not all(is_set_before(self.program, each.among or each.name, later) for each in models):
+                last = block_of(statement, self.program)[-1]
+                return Place(last, not isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break), models)
             return Place(later, False, models)
         own = Place(statement, not isinstance(statement, ast.Return), models)
         function = self.program.function(node)

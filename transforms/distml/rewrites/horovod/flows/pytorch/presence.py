@@ -1,0 +1,74 @@
+"""Whether a variable has a value at a statement, whatever branches were taken: a model made under an `if` may not be there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from distml.training.around import block_of, owner_of
+from distml.training.program import Program
+
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def is_set_before(program: Program, name: str, statement: ast.stmt) -> bool:
+    """Whether each path to a statement gives the variable that an expression begins with a value, other than None.
+
+    A variable that its function does not set comes from elsewhere, as an attribute does: then it is there.
+    """
+    root, dot, _ = name.partition(".")
+    owner = owner_of(statement, program)
+    if dot or not any(root in _names(each) for each in ast.walk(owner) if isinstance(each, ast.stmt)):
+        return True
+    if not isinstance(owner, ast.Module | ast.ClassDef) and root in {
+        each.arg for each in ast.walk(owner.args) if isinstance(each, ast.arg)
+    }:
+        return True
+    current: ast.AST | None = statement
+    while isinstance(current, ast.stmt | ast.ExceptHandler) and current is not owner:
+        if isinstance(current, ast.stmt):
+            block = block_of(current, program)
+            if _sets(block[: block.index(current)], root):
+                return True
+        if isinstance(current, ast.For | ast.With) and root in _names(current):
+            return True
+        current = program.parent(current)
+    return False
+
+
+def _sets(block: list[ast.stmt], name: str) -> bool:
+    """Whether what comes behind a block finds the variable set: it sets it, or nothing comes behind it."""
+    for statement in block:
+        if isinstance(statement, _ENDS) or name in _names(statement):
+            return True
+        if isinstance(statement, ast.If):
+            if statement.orelse and _sets(statement.body, name) and _sets(statement.orelse, name):
+                return True
+        elif isinstance(statement, ast.Try):
+            handled = all(_sets(each.body, name) for each in statement.handlers)
+            if _sets(statement.finalbody, name) or (handled and _sets([*statement.body, *statement.orelse], name)):
+                return True
+        elif isinstance(statement, ast.With) and _sets(statement.body, name):
+            return True
+    return False
+
+
+def _names(statement: ast.stmt) -> Iterator[str]:
+    """The variables that a statement itself gives a value other than None."""
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        given = statement.value
+        if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    elif isinstance(statement, ast.With):
+        targets = [each.optional_vars for each in statement.items if each.optional_vars is not None]
+    elif isinstance(statement, ast.For):
+        targets = [statement.target]
+    elif isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Import | ast.ImportFrom):
+        yield from ((each.asname or each.name).partition(".")[0] for each in statement.names)
+    for target in targets:
+        yield from (
+            node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        )
