@@ -18,6 +18,7 @@ OWN = {
     "migrate": "distml.cli.migrate",
     "branches": "distml.cli.branches",
     "shapes": "distml.cli.shapes",
+    "draw": "distml.cli.draw",
     "server": "distml.cli.server",
     "horovod": "distml.cli.horovod",
     "explain": "distml.cli.explain",

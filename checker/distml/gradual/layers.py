@@ -86,7 +86,7 @@ def layers_of(vm: Machine, target: Target, calls: Sequence[LayerCall], complete:
     if not isinstance(target.receiver, Ref):
         return None
     vm.state = target.state
-    names, whole = _parts(vm, target.receiver)
+    names, whole = parts_of(vm, target.receiver)
     own = {part: _own_parameters(vm, part) for part in dict.fromkeys([*names, *(call.module for call in calls)])}
     counted = _shared_once(own)
     called = {call.module for call in calls}
@@ -108,17 +108,19 @@ def layers_of(vm: Machine, target: Target, calls: Sequence[LayerCall], complete:
     )
 
 
-def _parts(vm: Machine, model: Value) -> tuple[dict[Value, str], bool]:
+def parts_of(vm: Machine, model: Value) -> tuple[dict[Value, str], bool]:
     """A model and what it is made of, with dotted names, and whether that is all."""
-    names, waiting, whole = {model: ""}, [model], True
+    names: dict[Value, str] = {}
+    waiting, whole = [(model, "")], True
     while waiting:
-        part = waiting.pop()
+        part, name = waiting.pop()
+        if part in names:
+            continue  # one that several modules hold has the name of the first
+        names[part] = name
         found = children_of(vm, part)
         whole = whole and found is not None and len(names) <= MAX_MODULES
-        for own, child in known_children(vm, part) if len(names) <= MAX_MODULES else ():
-            if child not in names:
-                names[child] = f"{names[part]}.{own}" if names[part] else own
-                waiting.append(child)
+        held = known_children(vm, part) if len(names) <= MAX_MODULES else []
+        waiting += [(child, f"{name}.{own}" if name else own) for own, child in reversed(held)]
     return names, whole
 
 

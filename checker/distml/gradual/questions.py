@@ -85,20 +85,24 @@ def wanted(question: Question) -> set[str]:
         raise QuestionError(f"--where: {error}") from None
 
 
-def program_of(question: Question, logged: bool = False, project: Project | None = None) -> Program:
-    """The program of a question, run once; `logged`: shapes are kept. `project` stands in for the one on disk.
+def program_of(
+    question: Question, logged: bool = False, project: Project | None = None, flows: bool = False
+) -> Program:
+    """The program of a question, run once; `logged`: shapes are kept, `flows`: and what is made of what.
+
+    `project` stands in for the one on disk.
 
     Raises `QuestionError`, `UnreadableError`, `OutOfTime`.
     """
     deadline = time.process_time() + question.seconds
     if project is not None:
-        return Program(project.open(question.path), project, deadline, logged)
+        return Program(project.open(question.path), project, deadline, logged, flows)
     if os.path.isdir(question.path):
         raise QuestionError(f"{question.path} is a folder: name one file")
     if not os.path.isfile(question.path):
         raise QuestionError(f"no such file: {question.path}")
     project = Project(environment=question.environment)
-    return Program(project.open(question.path), project, deadline, logged)
+    return Program(project.open(question.path), project, deadline, logged, flows)
 
 
 def _bench(program: Program, target: Target, question: Question, asked: set[str]) -> Bench | None:

@@ -21,6 +21,7 @@ from distml.gradual.shown import Failure, Shown, different_calls, entry_of, laye
 from distml.gradual.stated import Stated, shapes_of, stated_inputs
 from distml.gradual.targets import ENTRY_POINTS, TargetError
 from distml.gradual.trial import MAX_RANK, MORE, Bench, Plan
+from distml.interp.flow_log import FlowLog
 from distml.interp.machine import OutOfTime
 from distml.interp.shape_log import Place, ShapeLog
 from distml.interp.symbolic import analyze_class, analyze_rest, is_unvisited
@@ -56,7 +57,7 @@ def find_shapes(question: Question, inputs: Sequence[str] = (), project: Project
         if question.name is None and (stated or question.where is not None):
             raise QuestionError("name what has the inputs that --input and --where speak of: FILE::NAME")
         program = program_of(question, True, project)
-        finder = _Finder(program, question, stated)
+        finder = Finder(program, question, stated)
         if question.name is None:
             finder.whole()
         else:
@@ -64,18 +65,18 @@ def find_shapes(question: Question, inputs: Sequence[str] = (), project: Project
         return finder.shown()
 
 
-class _Finder:
+class Finder:
     """Follows what is asked about, and gathers what was seen."""
 
     def __init__(self, program: Program, question: Question, stated: tuple[Stated, ...]) -> None:
         assert program.vm.shape_log is not None
-        self._program = program
-        self._question = question
-        self._stated = stated
-        self._log: ShapeLog = program.vm.shape_log
+        self.program = program
+        self.question = question
+        self.stated = stated
+        self.log: ShapeLog = program.vm.shape_log
         self._nodes: list[ast.stmt] = []
-        self._failures: dict[Failure, None] = {}
-        self._notes: dict[str, None] = {}
+        self.failures: dict[Failure, None] = {}
+        self.notes: dict[str, None] = {}
         self._layers: Layers | None = None
         self._line = 0
 
@@ -83,51 +84,51 @@ class _Finder:
 
     def whole(self) -> None:
         """The whole file: models that running it did not reach, and then whatever is left."""
-        program, vm = self._program, self._program.vm
+        program, vm = self.program, self.program.vm
         try:
             program.max_steps = STEPS_OF_EACH
             for node in program.source.tree.body:
                 vm.check_time()
                 if isinstance(node, ast.ClassDef) and _is_open(program, node):
-                    self._try(node.name)
+                    self.attempt(node.name)
             self._rest(lambda: analyze_rest(vm, lambda: None))
         except OutOfTime:
-            self._notes["the time limit was reached: what is missing was not followed"] = None
-        self._found()
+            self.notes["the time limit was reached: what is missing was not followed"] = None
+        self.found()
 
     def named(self, name: str, asked: set[str]) -> None:
         """A function, class or method."""
-        program = self._program
+        program = self.program
         node = _find(program.source.tree, name)
         if node is not None:
             self._nodes.append(node)
-        self._log = program.vm.shape_log = ShapeLog(program.vm)
+        self.log = program.vm.shape_log = ShapeLog(program.vm)
         try:
-            target = self._target(name)
+            target = self.target(name)
         except TargetError:
-            if not isinstance(node, ast.ClassDef) or self._stated or asked:
+            if not isinstance(node, ast.ClassDef) or self.stated or asked:
                 raise
             self._class(node)
             return
         where = target.function.node
         if program.source.path != program.vm.frame_of(target.function.frame).module.source.path:
-            self._notes[f"{target.name} is not written in this file"] = None
+            self.notes[f"{target.name} is not written in this file"] = None
         elif node is None or not node.lineno <= where.lineno <= (node.end_lineno or 0):
             self._nodes.append(_around(program.source.tree, where))
-        self._run(target, asked)
+        self.run(target, asked)
         if isinstance(node, ast.ClassDef):
             self._class(node)
 
-    def _try(self, name: str) -> None:
+    def attempt(self, name: str) -> None:
         """A model or function that was not asked for by name."""
         try:
-            self._run(self._target(name), set())
+            self.run(self.target(name), set())
         except TargetError:
             return
 
-    def _target(self, name: str) -> Target:
+    def target(self, name: str) -> Target:
         """The function of a name. Making an object of a class is shown, trying whether a function makes a model is not."""
-        program = self._program
+        program = self.program
         if isinstance(_find(program.source.tree, name.partition(".")[0]), ast.ClassDef):
             (target,) = program.targets(name)
         else:
@@ -135,20 +136,21 @@ class _Finder:
                 (target,) = program.targets(name)
         return target
 
-    def _run(self, target: Target, asked: set[str]) -> None:
-        program, vm = self._program, self._program.vm
-        inputs = self._inputs(target, asked)
-        question = self._question
+    def run(self, target: Target, asked: set[str]) -> None:
+        """Run a target on its inputs, and keep what was seen."""
+        program, vm = self.program, self.program.vm
+        inputs = self.inputs(target, asked)
+        question = self.question
         if not any(given.is_tensor for given in inputs) and question.name is None:
             return  # it is followed with what nothing has reached
         if inputs and not any(given.is_tensor for given in inputs):
             names = ", ".join(given.name for given in inputs)
-            self._notes[
+            self.notes[
                 f"nothing shows that a parameter of {target.name} is a tensor ({names}): say so with --input"
             ] = None
         bench = Bench(program, target, inputs, where_of(question, vm.facts), question.least)
-        shapes = shapes_of(vm, self._stated, question.least)
-        kinds = {each.name: each.dtype for each in self._stated}
+        shapes = shapes_of(vm, self.stated, question.least)
+        kinds = {each.name: each.dtype for each in self.stated}
         bench.given = {
             given.name: Tensor(given.lib, shapes[given.name], kinds[given.name])
             for given in inputs
@@ -158,16 +160,16 @@ class _Finder:
         if trial is None:
             return
         if trial.failure is not None:
-            self._fails(trial.failure.place.path, trial.failure.place.line, trial.failure.text)
+            self.fails(trial.failure.place.path, trial.failure.place.line, trial.failure.text)
         if not trial.complete:
-            self._notes[f"{target.name}: {trial.reason}"] = None
+            self.notes[f"{target.name}: {trial.reason}"] = None
 
-    def _inputs(self, target: Target, asked: set[str]) -> tuple[Input, ...]:
+    def inputs(self, target: Target, asked: set[str]) -> tuple[Input, ...]:
         """The inputs of a target: of the library that the user states, or that the file uses where nothing else tells."""
-        lib_of = {each.name: each.lib for each in self._stated}
+        lib_of = {each.name: each.lib for each in self.stated}
         with self._silent():
-            inputs = find_inputs(self._program, target, asked, lib_of)
-        usual = _library(self._program.source)
+            inputs = find_inputs(self.program, target, asked, lib_of)
+        usual = library_in(self.program.source)
 
         def library(given: Input) -> str:
             guessed = usual if given.lib == "torch" and _says_nothing(target, given.name) else given.lib
@@ -180,10 +182,10 @@ class _Finder:
 
         None where a function that was not named takes too much work.
         """
-        before, log = self._log, ShapeLog(self._program.vm)
+        before, log = self.log, ShapeLog(self.program.vm)
         trial = self._logged(bench, Plan(), log)
-        if not trial.complete and self._question.name is None:
-            self._program.vm.shape_log = before
+        if not trial.complete and self.question.name is None:
+            self.program.vm.shape_log = before
             return None
         open_ = [n for n, shape in trial.shapes.items() if shape.rank is None and n not in bench.given]
         if len(open_) == 1 and _by_rank(log):
@@ -191,16 +193,18 @@ class _Finder:
             if chosen is not None:
                 trial, log = chosen
         before.take(log)
-        self._program.vm.shape_log = before
-        whole_model = self._question.name is not None and "." not in self._question.name
+        self.program.vm.shape_log = before
+        if log.flow is not None:
+            self.followed(bench.target, log, log.flow)
+        whole_model = self.question.name is not None and "." not in self.question.name
         if whole_model and trial.passed and trial.complete:
-            self._layers = layers_of(self._program.vm, bench.target, log.layers, log.complete)
+            self._layers = layers_of(self.program.vm, bench.target, log.layers, log.complete)
             self._line = bench.target.function.node.lineno
         return trial
 
     def _highest(self, bench: Bench, name: str) -> tuple[Trial, ShapeLog] | None:
         """The run with the highest rank that an input may have; None where there is no highest."""
-        vm = self._program.vm
+        vm = self.program.vm
         if self._logged(bench, Plan(((name, MORE),)), ShapeLog(vm)).passed:
             return None
         for rank in range(MAX_RANK, -1, -1):
@@ -208,21 +212,29 @@ class _Finder:
             trial = self._logged(bench, Plan(((name, rank),)), log)
             if trial.passed:
                 said = f"{bench.target.name} is shown for {name} of {rank} axes; it takes others too: see --input"
-                self._notes[said] = None
+                self.notes[said] = None
                 return trial, log
         return None
 
     def _logged(self, bench: Bench, plan: Plan, log: ShapeLog) -> Trial:
-        vm = self._program.vm
+        vm = self.program.vm
         before, vm.lost, vm.shape_log = vm.lost, {}, log
+        flow = vm.flow
+        if flow is not None:
+            log.flow = vm.flow = FlowLog(vm, flow.places)
         trial = bench.run(plan)
         log.settle()
-        vm.lost = {**before, **vm.lost}
+        if log.flow is not None:
+            log.flow.settle()
+        vm.lost, vm.flow = {**before, **vm.lost}, flow
         return trial
+
+    def followed(self, target: Target, log: ShapeLog, flow: FlowLog) -> None:
+        """A run of a target was chosen, and this is what it made of what."""
 
     def _class(self, node: ast.ClassDef) -> None:
         """The methods of a class that nothing has reached."""
-        vm = self._program.vm
+        vm = self.program.vm
         classes = [cls for cls in vm.classes if getattr(vm.loaded.get(cls.address), "node", None) is node]
 
         def run() -> None:
@@ -234,19 +246,19 @@ class _Finder:
         self._rest(run)
 
     def _rest(self, run: Callable[[], None]) -> None:
-        vm = self._program.vm
-        for node in ast.walk(self._program.source.tree):
+        vm = self.program.vm
+        for node in ast.walk(self.program.source.tree):
             entered = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and id(node.body[0]) in vm.visited
             if entered:  # what no call has come to in it is not shown
                 vm.visited.update(map(id, ast.walk(node)))
-        self._program.begin(vm.loaded)
-        vm.shape_log = self._log
+        self.program.begin(vm.loaded)
+        vm.shape_log = self.log
         run()
 
     @contextmanager
     def _silent(self) -> Iterator[None]:
         """Nothing that is run in here is shown, nor does it count as reached."""
-        vm = self._program.vm
+        vm = self.program.vm
         log, visited = vm.shape_log, set(vm.visited)
         vm.shape_log = None
         try:
@@ -256,35 +268,35 @@ class _Finder:
 
     # --- what is said ------------------------------------------------------------------------
 
-    def _fails(self, path: str, line: int, message: str) -> None:
-        if path == self._program.source.path:
-            self._failures[Failure(line, message)] = None
+    def fails(self, path: str, line: int, message: str) -> None:
+        if path == self.program.source.path:
+            self.failures[Failure(line, message)] = None
         else:
-            self._notes[f"{path}:{line}: {message}"] = None
+            self.notes[f"{path}:{line}: {message}"] = None
 
-    def _found(self) -> None:
+    def found(self) -> None:
         """The findings of the check itself."""
-        source, hidden = self._program.source, hidden_by(self._program.source)
-        for finding in self._program.vm.findings.values():
+        source, hidden = self.program.source, hidden_by(self.program.source)
+        for finding in self.program.vm.findings.values():
             if (
                 finding.span.path == source.path
                 and rule(finding.code).severity is Severity.ERROR
                 and not hidden(finding)
             ):
-                self._fails(finding.span.path, finding.span.line, f"[{finding.code}] {finding.message}")
+                self.fails(finding.span.path, finding.span.line, f"[{finding.code}] {finding.message}")
 
     def shown(self) -> Shown:
         """What was seen, with names for the sizes."""
-        source = self._program.source
+        source = self.program.source
         parts = _parts(source, self._nodes)
+        seen = different_calls(self.log)
         functions: dict[int, list[tuple[Place, Value]]] = {}
         owners = _owners(source.tree)
-        seen = different_calls(self._log)
         for place, values in seen.items():
             for value in values:
                 functions.setdefault(owners.get(place.span.line, 0), []).append((place, value))
         if self._layers is not None:
-            place = Place(0, "layer", "", Span(self._program.source.path, 0, 0, 0, 0))
+            place = Place(0, "layer", "", Span(self.program.source.path, 0, 0, 0, 0))
             functions.setdefault(owners.get(self._line, 0), []).extend((place, view) for view in self._layers.views())
         names = SymbolNames(functions)
         entries = [
@@ -294,9 +306,9 @@ class _Finder:
             and (entry := entry_of(place, values, names)) is not None
         ]
         entries.sort(key=lambda e: (e.line, e.kind == "call", e.end_line, e.end_column, e.column))
-        failures = sorted(f for f in self._failures if any(first <= f.line <= last for first, last in parts))
+        failures = sorted(f for f in self.failures if any(first <= f.line <= last for first, last in parts))
         table = None if self._layers is None else layers_shown(self._layers, names)
-        lines, notes = tuple(source.shown_lines), tuple(self._notes)
+        lines, notes = tuple(source.shown_lines), tuple(self.notes)
         return Shown(source.path, lines, parts, tuple(entries), tuple(failures), notes, table)
 
 
@@ -368,7 +380,7 @@ def _says_nothing(target: Target, name: str) -> bool:
     return any(a.arg == name and a.annotation is None for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
 
 
-def _library(source: SourceFile) -> str:
+def library_in(source: SourceFile) -> str:
     """The library of inputs that say nothing of it."""
     from distml.ops.dialect import library_of
 

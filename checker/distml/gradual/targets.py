@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.calls import Arguments, call_value
 from distml.interp.check import deep_recursion, run_module
+from distml.interp.flow_log import FlowLog
 from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd
 from distml.interp.session import Session
 from distml.interp.shape_log import ShapeLog
@@ -62,9 +63,14 @@ class Program:
     max_steps = MAX_STEPS
 
     def __init__(
-        self, source: SourceFile, project: Project, deadline: float | None = None, logged: bool = False
+        self,
+        source: SourceFile,
+        project: Project,
+        deadline: float | None = None,
+        logged: bool = False,
+        flows: bool = False,
     ) -> None:
-        """`logged`: the shapes that are met are kept in a `ShapeLog`.
+        """`logged`: the shapes that are met are kept in a `ShapeLog`; `flows`: and what is made of what in a `FlowLog`.
 
         Raises `UnreadableError` where the file cannot be parsed, `OutOfTime` at the deadline.
         """
@@ -73,6 +79,8 @@ class Program:
         self.vm = Machine(project, deadline, Session())
         if logged:
             self.vm.shape_log = ShapeLog(self.vm)
+        if flows:
+            self.vm.flow = FlowLog(self.vm)
         with deep_recursion():
             run_module(self.vm, source, source.tree)
         self.vm.symbolic = True
@@ -99,7 +107,7 @@ class Program:
         if wanted is None:
             return [target for node in self.source.tree.body for target in self._of_statement(node)]
         name, _, method = wanted.partition(".")
-        value = self._value(name)
+        value = self.value(name)
         if value is None:
             raise TargetError(f"{self.source.path} has no function or class {name!r}{self._others()}")
         found = self._of_value(value, name, method or None)
@@ -145,7 +153,7 @@ class Program:
 
     def _of_statement(self, node: ast.stmt) -> Iterator[Target]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            value = self._value(node.name)
+            value = self.value(node.name)
             try:
                 found = None if value is None else self._of_value(value, node.name, None)
             except TargetError:
@@ -153,7 +161,8 @@ class Program:
             if found is not None:
                 yield found
 
-    def _value(self, name: str) -> Value | None:
+    def value(self, name: str) -> Value | None:
+        """What a name of the module stands for when it was run."""
         vm = self.vm
         assert vm.main is not None
         vm.state = vm.loaded
@@ -166,7 +175,7 @@ class Program:
         if method is not None or not isinstance(value, Function):
             return None
         if _builds(value.node):
-            model = self._built(value)
+            model = self.built(value)
             if model is not None:
                 found = self._method(model[0], model[1], name, None)
                 if found is not None:
@@ -187,7 +196,7 @@ class Program:
         self._follow(run)
         return (made[0], vm.state) if made else None
 
-    def _built(self, function: Function) -> tuple[Ref, State] | None:
+    def built(self, function: Function) -> tuple[Ref, State] | None:
         """What a function that builds a model returns, called without arguments."""
         vm = self.vm
         self.begin(vm.loaded)

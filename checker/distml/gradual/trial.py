@@ -20,7 +20,7 @@ from distml.interp.trace import RunOver
 from distml.interp.watch import Visit, Watcher, demands_in
 from distml.ops import Call
 from distml.ops.rules.ranks import rank_of
-from distml.shapes import Dim, Middle, Shape, Symbol
+from distml.shapes import Dim, Middle, Origin, Shape, Symbol
 from distml.solver.decide import Constraint, Contradiction, Satisfied, satisfy
 from distml.solver.formula import FALSE, TRUE
 from distml.values import Tensor
@@ -160,9 +160,7 @@ class Bench:
         failure, complete, reason = None, True, ""
         try:
             with deep_recursion():
-                vm.follow(
-                    lambda: call_value(vm, self.target.callee, self._arguments(symbols), self.target.function.node)
-                )
+                vm.follow(lambda: self._call(symbols))
         except RunOver as over:
             failure = over.demand
         except OutOfSteps:
@@ -236,6 +234,18 @@ class Bench:
         open_ = {name: shape for name, shape in shapes.items() if shape.rank is None}
         found = {name: rank_of(call, shape).lone for name, shape in open_.items()}
         return {symbol: f"len({name}.shape)" for name, symbol in found.items() if symbol is not None}
+
+    def _call(self, symbols: Mapping[str, Shape]) -> None:
+        vm, arguments = self.program.vm, self._arguments(symbols)
+        node = self.target.function.node
+        if vm.flow is None:
+            call_value(vm, self.target.callee, arguments, node)
+            return
+        source = vm.frame_of(self.target.function.frame).module.source
+        names = [given.name for given in self.inputs if given.passed and not given.keyword]
+        for name, value in [*zip(names, arguments.args, strict=True), *arguments.kwargs.items()]:
+            vm.flow.begins(name, value, Origin(name, source.path, node.lineno, node.col_offset + 1))
+        vm.flow.finish(call_value(vm, self.target.callee, arguments, node))
 
     def _arguments(self, symbols: Mapping[str, Shape]) -> Arguments:
         positional, keywords = [], {}

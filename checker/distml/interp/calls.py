@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from distml.interp.branches import pass_on, raise_first
 from distml.interp.callbacks import callbacks_ran, run_later
 from distml.interp.findings import fail
+from distml.interp.in_place import is_in_place, perhaps_given
 from distml.interp.join import generalize, join_many
 from distml.interp.machine import Handler, OutOfSteps, OutOfTime, PathEnd
-from distml.interp.no_tensors import require_tensor
+from distml.interp.no_tensors import is_theirs, require_tensor
 from distml.interp.stamping import stamp
 from distml.interp.state import join_states
 from distml.interp.trace import RunOver
@@ -133,7 +134,7 @@ def call_library(vm: Machine, name: str, arguments: Arguments, node: ast.AST) ->
         return unknown_call(vm, arguments, node)
     special = SPECIAL.get(name)
     if special is not None:
-        return special(vm, arguments, node)
+        return _special(vm, name, special, arguments, node)
     if find_layer(name) is not None:
         return construct(vm, name, arguments, node)
     if find_op(name) is not None:
@@ -148,20 +149,31 @@ def _call_method(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast
     if callee.name.startswith("?."):
         from distml.interp.guess import call_guessed
 
-        return call_guessed(vm, callee, full, node)
+        if vm.flow is None:
+            return call_guessed(vm, callee, full, node)
+        return vm.flow.alone(callee.name[2:], full, node, lambda: call_guessed(vm, callee, full, node))
     special = SPECIAL.get(callee.name)
     if special is not None:
-        return special(vm, full, node)
+        return _special(vm, callee.name, special, full, node)
     lib = library_of(callee.name)
     if isinstance(callee.receiver, Tensor):
         lib = callee.receiver.lib
     return call_op(vm, callee.name, full, node, lib)
 
 
+def _special(vm: Machine, name: str, special: Callable[..., Value], arguments: Arguments, node: ast.AST) -> Value:
+    if vm.flow is None:
+        return special(vm, arguments, node)
+    return vm.flow.followed(name, arguments, node, lambda: special(vm, arguments, node))
+
+
 def construct(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """Make an instance of a library class that has rules."""
     attrs = layer_attributes(vm, name, arguments, node)
-    return vm.allocate(InstanceRecord(Lib(name), attrs or {}, attrs is not None))
+    made = vm.allocate(InstanceRecord(Lib(name), attrs or {}, attrs is not None))
+    if vm.flow is not None:
+        vm.flow.built(made, node)
+    return made
 
 
 def layer_attributes(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> dict[str, Value] | None:
@@ -202,6 +214,12 @@ def call_op(
     text: str | None = None,
 ) -> Value:
     """Call the op registered as `name`."""
+    if vm.flow is None:
+        return _call_op(vm, name, arguments, node, lib, text)
+    return vm.flow.followed(name, arguments, node, lambda: _call_op(vm, name, arguments, node, lib, text))
+
+
+def _call_op(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: str, text: str | None) -> Value:
     function = find_op(name)
     out = arguments.kwargs.get("out")
     if function is not None and dialect(lib).out_resizes and isinstance(out, Tensor | Tup):
@@ -212,7 +230,7 @@ def call_op(
     def run(*values: Value) -> Value:
         given = _rebuilt(arguments, values if lib == "builtins" else _numbers(vm, values))
         result = _guarded(vm, name, node, function, given, lib, text)
-        if isinstance(result, Tensor) and not _is_in_place(name):
+        if isinstance(result, Tensor) and not is_in_place(name):
             return perhaps_given(rearranged(name, result, values), values)
         if name in CONTAINERS and isinstance(result, Ref):
             vm.put(("class", result), name)
@@ -232,24 +250,12 @@ def _numbers(vm: Machine, values: Sequence[Value]) -> Sequence[Value]:
     ]
 
 
-def _is_in_place(name: str) -> bool:
-    """Whether a method changes its receiver, and gives it."""
-    last = name.rpartition(".")[2]
-    return last.startswith("__i") if last.startswith("__") else last.endswith("_")
-
-
-def perhaps_given(result: Tensor, values: Sequence[Value]) -> Tensor:
-    """The result of a call that works on nothing in place: of an argument's shape, it may be the argument itself."""
-    alike = [v for v in values if isinstance(v, Tensor) and (v is result or v.shape == result.shape)]
-    return result.copied(*alike) if alike else result
-
-
 def _into(vm: Machine, name: str, function: Callable[..., Any], arguments: Arguments, node: ast.AST, lib: str) -> Value:
     """A call of torch with `out=`: what was given there is the result, and gets its shape."""
     given = Arguments(arguments.args, {**arguments.kwargs, "out": Const(None)}, arguments.open)
     if not accepts(function, given):
         del given.kwargs["out"]
-    result = call_op(vm, name, given, node, lib)
+    result = _call_op(vm, name, given, node, lib, None)
     out = arguments.kwargs["out"]
     pairs = (
         zip(out.items, result.items, strict=False)
@@ -270,7 +276,7 @@ def _into(vm: Machine, name: str, function: Callable[..., Any], arguments: Argum
 
 def _not_followed(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """A call of a library that no rule tells about: what it changes in place may have any shape then."""
-    receiver = arguments.args[0] if arguments.args and _is_in_place(name) else None
+    receiver = arguments.args[0] if arguments.args and is_in_place(name) else None
     for value in (receiver, arguments.kwargs.get("out")):
         for part in value.items if isinstance(value, Tup) else (value,):
             if isinstance(part, Tensor) and dialect(part.lib).out_resizes:
@@ -280,6 +286,12 @@ def _not_followed(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -
 
 def read_attribute(vm: Machine, name: str, attribute: Callable[..., Any], receiver: Value, lib: str) -> Value | None:
     """Run the rule of a library attribute; None when it gives nothing."""
+    if vm.flow is None:
+        return _read(vm, name, attribute, receiver, lib)
+    return vm.flow.read(name, Arguments([receiver]), vm.node, lambda: _read(vm, name, attribute, receiver, lib))
+
+
+def _read(vm: Machine, name: str, attribute: Callable[..., Any], receiver: Value, lib: str) -> Value | None:
     result = _guarded(vm, name, vm.node, attribute, Arguments([receiver]), lib)
     result = rearranged(name, result, (receiver,)) if isinstance(result, Tensor) else result
     return stamp(vm, result, vm.node) if isinstance(result, Value) else None
@@ -317,9 +329,9 @@ def _guarded(
     try:
         require_tensor(vm, name, function, arguments.args, call.text)
         result = function(call, *arguments.args, **arguments.kwargs)
-        return None if _is_theirs(vm, call) else result
+        return None if is_theirs(vm, call) else result
     except ShapeError as error:
-        if not _is_theirs(vm, call):
+        if not is_theirs(vm, call):
             fail(vm, error, node)
         return None
     except (PathEnd, RunOver, OutOfSteps, OutOfTime, RecursionError, MemoryError):
@@ -418,28 +430,6 @@ def _all_failed(vm: Machine, attempts: list[Handler]) -> Value:
     return vm.opaque(vm.snippet(vm.node))
 
 
-_CONVERTERS = frozenset("array asarray asarray_chkfinite ascontiguousarray asfortranarray require fromiter".split())
-"""What gives an array of NumPy's own class, whatever it is made from."""
-
-
-def _is_theirs(vm: Machine, call: Call) -> bool:
-    """Whether what an argument's class defines is what the call does, and that class is not known."""
-    return call.foreign or (call.doubtful and dispatches(vm, call.name))
-
-
-def dispatches(vm: Machine, name: str) -> bool:
-    """Whether a function does with an argument what the argument's class defines.
-
-    NumPy's functions do. torch's take tensors, unless the program has a class with `__torch_function__`.
-    """
-    if vm.patches.dispatching and name.startswith("torch."):
-        return True
-    owner, _, last = name.rpartition(".")
-    if owner == "numpy.ndarray":
-        return last == "dot"
-    return name.startswith("numpy.") and owner != "numpy.random" and last not in _CONVERTERS
-
-
 def hypothetical(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: str) -> Value:
     """What an op would give if the receiver, of unknown type, is an array.
 
@@ -467,7 +457,10 @@ def unknown_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     callbacks_ran(vm)
     for owner in _owner(vm, node):
         unsettle(vm, owner, in_sight=_is_method(vm, owner, node))
-    return vm.opaque(vm.snippet(node), vm.origin(node))
+    result = vm.opaque(vm.snippet(node), vm.origin(node))
+    if vm.flow is not None:
+        vm.flow.unknown(arguments, node, result)
+    return result
 
 
 def _owner(vm: Machine, node: ast.AST) -> tuple[Ref, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from distml.shapes import Dim, Middle, Origin, Shape, Symbol
 from distml.shapes.dim import Quotient
 from distml.values import ClaimedTensor, Class, Const, Function, KeyTensor, Opaque, Ref, Tensor
-from distml.values.heap import REMEMBERED
+from distml.values.model import REMEMBERED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator

@@ -56,8 +56,8 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
     if _too_deep(vm, function, bound):
         vm.lose(f"the calls of {function.name} nest too deeply or too often to follow", node)
         return give_up_call(vm, function, arguments, node)
-    if vm.watcher is not None:
-        # What a call demands is told only while it is followed.
+    if vm.watcher is not None or vm.flow is not None:
+        # What a call demands, and what it makes of what, is told only while it is followed.
         return _run(vm, function, bound, node)
     known = recall(vm, function, bound)
     if known is not None:

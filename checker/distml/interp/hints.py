@@ -25,7 +25,7 @@ from distml.source.annotations import (
     TypeHint,
     parse_annotation,
 )
-from distml.values import ClaimedTensor, Const, Function, Lib, Opaque, Prim, Tensor, Tup, Value, claimed
+from distml.values import ClaimedTensor, Const, Function, Lib, Opaque, Prim, Tensor, Tup, Value, claimed, objects_of
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -46,7 +46,7 @@ def refine_parameter(vm: Machine, argument: ast.arg, value: Value) -> Value:
         and isinstance(refined, ClaimedTensor)
         and is_contradicted(function.node, argument.arg, refined.lib)
     ):
-        return claimed(Tensor("array", refined.shape))
+        return claimed(Tensor("array", refined.shape, met=objects_of(refined)))
     return refined
 
 
@@ -147,9 +147,9 @@ def _shaped(vm: Machine, hint: ShapeHint, value: Value, name: str, annotation: a
         return value
     if not check_shape(vm, hint, value, name, annotation, node):
         # The mistake is told; what follows from it would only repeat it.
-        return Tensor(value.lib, vm.facts.unknown_shape(), hint.dtype)
+        return Tensor(value.lib, vm.facts.unknown_shape(), hint.dtype, met=objects_of(value))
     declared = declared_shape(vm, hint, value, annotation)
-    return value if declared is None else Tensor(value.lib, declared, value.dtype)
+    return value if declared is None else Tensor(value.lib, declared, value.dtype, met=objects_of(value))
 
 
 def _library(vm: Machine, hint: ShapeHint) -> str:

@@ -62,6 +62,8 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
     if isinstance(new, Function):
         return _by_own_means(vm, cls, new, arguments, node)
     ref = bare(vm, cls, node)
+    if vm.flow is not None:
+        vm.flow.built(ref, node)
     initialize(vm, ref, record, arguments, node)
     return ref
 
@@ -223,11 +225,19 @@ def _named_tuple(vm: Machine, cls: Class, record: ClassRecord, arguments: Argume
 
 def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) -> Value:
     """Call an object: its `__call__`, or `forward` for an `nn.Module`."""
-    from distml.interp.hooks import EVERYWHERE, HOOKS, call_hooked
+    from distml.interp.hooks import EVERYWHERE
 
     record = vm.record(ref)
     if not isinstance(record, InstanceRecord) or vm.get(EVERYWHERE):
         return unknown_call(vm, arguments, node)
+    if vm.flow is not None:
+        return vm.flow.within(ref, node, lambda: _call_hooked(vm, ref, record, arguments, node))
+    return _call_hooked(vm, ref, record, arguments, node)
+
+
+def _call_hooked(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Arguments, node: ast.AST) -> Value:
+    from distml.interp.hooks import HOOKS, call_hooked
+
     hooks = record.attrs.get(HOOKS)
     if isinstance(hooks, Tup):
         return call_hooked(vm, ref, hooks, arguments, lambda given: _call_bare(vm, ref, record, given, node))
@@ -290,7 +300,10 @@ def _build(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node
 
 def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """Run the `forward` rule of a library layer on an object."""
-    result = _forward(vm, ref, name, arguments, node)
+    if vm.flow is None:
+        result = _forward(vm, ref, name, arguments, node)
+    else:
+        result = vm.flow.followed(name, arguments, node, lambda: _forward(vm, ref, name, arguments, node), ref)
     if vm.shape_log is not None:
         record = vm.record(ref)
         attrs = record.attrs if isinstance(record, InstanceRecord) else {}

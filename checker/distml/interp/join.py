@@ -35,6 +35,7 @@ from distml.values import (
     believed,
     blended,
     claimed,
+    objects_of,
     union,
 )
 from distml.values.model import MAX_ALTERNATIVES
@@ -142,7 +143,8 @@ def merge_tensors(vm: Machine, tensors: list[Tensor]) -> Tensor:
     first = tensors[0]
     shapes = [vm.facts.shape(t.shape) for t in tensors]
     dtype = first.dtype if all(t.dtype == first.dtype for t in tensors) else None
-    return Tensor(first.lib, merge_shapes(vm, shapes), dtype).copied(*tensors)
+    made = first.either(*tensors[1:])
+    return Tensor(first.lib, merge_shapes(vm, shapes), dtype, ident=made.ident, kin=made.kin, met=made.met)
 
 
 def merge_shapes(vm: Machine, shapes: list[Shape]) -> Shape:
@@ -286,7 +288,7 @@ def widen_values(vm: Machine, old: Value, new: Value, wild: Wild) -> Value:
         dtype = old.dtype if old.dtype == new.dtype else None
         if shape == old.shape and dtype == old.dtype and not old.numbers:
             return old
-        return Tensor(old.lib, shape, dtype)
+        return Tensor(old.lib, shape, dtype, met=objects_of(old, new))
     if isinstance(old, Union) and all(o in old.options for o in alternatives(new)):
         return old
     if isinstance(old, Tup) and isinstance(new, Tup) and _group(old) == _group(new):
@@ -311,7 +313,7 @@ def repeated(vm: Machine, value: Value, wild: Wild) -> Value:
     if isinstance(value, Num):
         return Num(_wild_dim(vm, wild))
     if isinstance(value, Tensor):
-        return Tensor(value.lib, _repeated_shape(vm, value.shape, wild), value.dtype)
+        return Tensor(value.lib, _repeated_shape(vm, value.shape, wild), value.dtype, met=objects_of(value))
     if isinstance(value, Tup):
         return replace(value, items=tuple(repeated(vm, item, wild) for item in value.items))
     if isinstance(value, Union):

@@ -256,6 +256,12 @@ def _widen(vm: Machine, head: State, after: State, wild: Wild, last: bool) -> St
         if old is new:
             continue
         value = _widen_entry(vm, key, old, new, wild, last)
+        if vm.flow is not None and isinstance(value, Value) and not last:
+            met = vm.flow.met(head, after, (old, new, value), result)
+            if met is not value:
+                changed = True
+                result.set(key, met)
+                continue
         if value is old or (value == old and value is not None):
             continue
         if value is None:

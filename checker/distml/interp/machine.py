@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from distml.interp.changes import Changes
     from distml.interp.correspondence import Unknown
     from distml.interp.findings import FindingKey
+    from distml.interp.flow_log import FlowLog
     from distml.interp.loops import Loop
     from distml.interp.recording import Recording
     from distml.interp.scope import Scope
@@ -160,12 +161,11 @@ class Machine:
         self.deadline = deadline
         self.packages = PackageWork(deadline)
         self.session = session
-        self.steps = 0
         self.step_limit = MAX_STEPS
         self.limits = Limits()
         self.brief = self.running_later = False
         self.exhausted = list[Frame]()
-        self.exits = self.repeating = self.sheltered = 0
+        self.exits = self.repeating = self.sheltered = self.reshapes = self.steps = 0
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state
@@ -205,8 +205,8 @@ class Machine:
         self.changing: dict[tuple[Value, int], Changes] = {}
         self.watcher: Watcher | None = None
         self.shape_log: ShapeLog | None = None
+        self.flow: FlowLog | None = None
         self.patches = Patches()
-        self.reshapes = 0
 
     # --- the store -------------------------------------------------------------------
 

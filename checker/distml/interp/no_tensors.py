@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from distml.interp.machine import Machine
+    from distml.ops import Call
 
 _PASSING = frozenset({"torch.nn.Identity", "torch.nn.Sequential"})
 """Layers that hand on whatever they are given."""
@@ -73,3 +74,25 @@ def _kind(vm: Machine, value: Value) -> str | None:
             "a module" if is_instance(vm, value, Lib("torch.nn.Module")) and not has_foreign_base(vm, record) else None
         )
     return _KINDS.get(type(record))
+
+
+_CONVERTERS = frozenset("array asarray asarray_chkfinite ascontiguousarray asfortranarray require fromiter".split())
+"""What gives an array of NumPy's own class, whatever it is made from."""
+
+
+def is_theirs(vm: Machine, call: Call) -> bool:
+    """Whether what an argument's class defines is what the call does, and that class is not known."""
+    return call.foreign or (call.doubtful and _dispatches(vm, call.name))
+
+
+def _dispatches(vm: Machine, name: str) -> bool:
+    """Whether a function does with an argument what the argument's class defines.
+
+    NumPy's functions do. torch's take tensors, unless the program has a class with `__torch_function__`.
+    """
+    if vm.patches.dispatching and name.startswith("torch."):
+        return True
+    owner, _, last = name.rpartition(".")
+    if owner == "numpy.ndarray":
+        return last == "dot"
+    return name.startswith("numpy.") and owner != "numpy.random" and last not in _CONVERTERS

@@ -91,7 +91,11 @@ def binary(
     """`left operator right`; `in_place` for augmented assignment."""
     symbol, name = BINARY[type(operator)]
     left, right = underlying(vm, left), underlying(vm, right)
-    return each_alternative(vm, (left, right), lambda a, b: _binary(vm, symbol, name, a, b, node, in_place))
+
+    def run() -> Value:
+        return each_alternative(vm, (left, right), lambda a, b: _binary(vm, symbol, name, a, b, node, in_place))
+
+    return run() if vm.flow is None else vm.flow.followed(symbol, Arguments([left, right]), node, run)
 
 
 def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node: ast.AST, in_place: bool) -> Value:

@@ -288,7 +288,10 @@ def _refine_instance(vm: Machine, node: ast.expr, value: Value, classes: Value, 
         if isinstance(classes, Lib) and classes.name in TENSOR_CLASSES:
             lib = LIBRARY_OF_CLASS[classes.name]
             shape = Call(vm, "refine", lib).shape(value)
-            _rebind(vm, node, Tensor(lib, shape))
+            made = Tensor(lib, shape)
+            if vm.flow is not None:
+                vm.flow.same(made, value)
+            _rebind(vm, node, made)
 
 
 def _settle(vm: Machine, node: ast.expr, value: Value, expected: bool | None, holds: bool) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from distml.diagnostics.model import Span
+    from distml.interp.flow_log import FlowLog
     from distml.interp.machine import Frame, Machine
     from distml.interp.scope import Scope
 
@@ -91,6 +92,7 @@ class ShapeLog:
         self._calls: dict[Scope, list[int]] = {}
         self.layers: list[LayerCall] = []
         self.complete = False
+        self.flow: FlowLog | None = None
         self._waiting: dict[int, dict[Place, dict[Value, None]]] = {}
         self._seen: dict[Place, dict[Value, None]] = {}
 
@@ -108,7 +110,7 @@ class ShapeLog:
             return
         if isinstance(value, Num) and isinstance(node, ast.Name):
             kind = "size"
-        with _looking(vm):
+        with looking(vm):
             view = value if kind == "size" else view_of(vm, value)
         if view is not None:
             frame = vm.stack[-1]
@@ -139,7 +141,7 @@ class ShapeLog:
         if "__items__" in attrs or len(self.layers) > MAX_LAYERS:
             return
         certain = not (vm.state.guard or vm.repeating or any(handler.speculative for handler in vm.handlers))
-        with _looking(vm):
+        with looking(vm):
             weights = {key: view for key, value in attrs.items() if (view := view_of(vm, value)) is not None}
             views = tuple(view_of(vm, value) for value in inputs)
             self.layers.append(LayerCall(module, name, weights, views, view_of(vm, output), certain))
@@ -168,7 +170,7 @@ class ShapeLog:
         if waiting is None:
             return
         if returned:
-            with _looking(vm):
+            with looking(vm):
                 waiting = {place: _again(vm, values) for place, values in waiting.items()}
         self._keep(waiting, self._waiting.setdefault(vm.stack[-1].ident, {}) if vm.stack else self._seen)
 
@@ -178,7 +180,7 @@ class ShapeLog:
 
 
 @contextmanager
-def _looking(vm: Machine) -> Iterator[None]:
+def looking(vm: Machine) -> Iterator[None]:
     """What is only looked at is nothing that a call depends on."""
     saved, vm.recording = vm.recording, None
     try:

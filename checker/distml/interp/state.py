@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from distml.interp.join import equal_records, join_records, join_values
+from distml.interp.made import Made
 from distml.interp.trace import Guard, Log, join_guards, join_logs
 from distml.shapes import Middle, Symbol
 from distml.values import Opaque, Record, Value, blended
@@ -202,6 +203,8 @@ def join_entry(vm: Machine, key: Hashable, a: Any, b: Any) -> Any:
         return present
     if a is UNDEFINED or b is UNDEFINED:
         return b if a is UNDEFINED else a
+    if isinstance(a, Made):
+        return Made(a | b)
     if isinstance(a, Record):
         return equal_records(a, b) if a == b else join_records(vm, a, b)
     if isinstance(a, Value):

@@ -59,6 +59,7 @@ from distml.values.model import (
     alternatives,
     blended,
     object_mark,
+    objects_of,
     union,
 )
 
@@ -111,5 +112,6 @@ __all__ = [
     "blended",
     "claimed",
     "object_mark",
+    "objects_of",
     "union",
 ]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-REMEMBERED = "remembered"
-"""Marks a field that says nothing of its own: what was found out about the others."""
+from distml.values.model import REMEMBERED
 
 if TYPE_CHECKING:
     from distml.shapes import Dim

@@ -114,6 +114,9 @@ MAX_KIN = 64
 """How many objects are told apart that a tensor may be. Each call of a function brings its own, so they can double with
 each call around it."""
 _ANY = frozenset({ANY_OBJECT})
+REMEMBERED = "remembered"
+"""Marks a field that says nothing of its own: what was found out about the others, or how they came about."""
+OF_ITSELF = {REMEMBERED: True}
 
 
 def object_mark() -> int:
@@ -133,8 +136,9 @@ class Tensor(Value):
 
     An in-place change of shape reaches every name of one object. `ident` is the
     object, and `kin` are others that it may be instead (`x.contiguous()`, the join
-    of two tensors); beyond `MAX_KIN` of them it may be any. Neither takes part in
-    comparisons.
+    of two tensors); beyond `MAX_KIN` of them it may be any. `met` are the objects
+    of which it is one, where paths met and each had its own. None of these takes
+    part in comparisons.
     """
 
     lib: str
@@ -145,6 +149,7 @@ class Tensor(Value):
     largest: int | None = None
     ident: int = field(default_factory=_objects.__next__, compare=False, repr=False)
     kin: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
+    met: frozenset[int] = field(default=frozenset(), compare=False, repr=False, metadata=OF_ITSELF)
 
     @property
     def numbers(self) -> tuple[Value, ...]:
@@ -167,7 +172,17 @@ class Tensor(Value):
         """An equal tensor that is another object, or may be one of `sources`."""
         kin = frozenset(source.ident for source in sources).union(*(source.kin for source in sources))
         few = len(kin) <= MAX_KIN and ANY_OBJECT not in kin
-        return replace(self, ident=next(_objects), kin=kin if few else _ANY)
+        return replace(self, ident=next(_objects), kin=kin if few else _ANY, met=frozenset())
+
+    def either(self, *others: Tensor) -> Tensor:
+        """An equal tensor that is this one or one of `others`: the one of the path that was taken."""
+        return replace(self.copied(self, *others), met=objects_of(self, *others))
+
+
+def objects_of(*tensors: Tensor) -> frozenset[int]:
+    """The objects that something is one of which is one of `tensors`; nothing where there are too many to tell."""
+    found = frozenset(each.ident for each in tensors).union(*(each.met for each in tensors))
+    return found if len(found) <= MAX_KIN else frozenset()
 
 
 @dataclass(slots=True, eq=False)
@@ -376,7 +391,7 @@ def alternatives(value: Value) -> tuple[Value, ...]:
 def blended(left: Value, right: Value) -> Value:
     """One of two equal values: the tensors in it may be those of either."""
     if isinstance(left, Tensor) and isinstance(right, Tensor) and left.ident != right.ident:
-        return left.copied(left, right)
+        return left.either(right)
     if isinstance(left, Tup) and isinstance(right, Tup) and left is not right:
         return replace(left, items=tuple(blended(a, b) for a, b in zip(left.items, right.items, strict=True)))
     return left
