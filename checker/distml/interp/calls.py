@@ -230,8 +230,9 @@ def _call_op(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: s
     def run(*values: Value) -> Value:
         given = _rebuilt(arguments, values if lib == "builtins" else _numbers(vm, values))
         result = _guarded(vm, name, node, function, given, lib, text)
-        if isinstance(result, Tensor) and not is_in_place(name):
-            return perhaps_given(rearranged(name, result, values), values)
+        if isinstance(result, Tensor | Tup | Ref) and not is_in_place(name):
+            result = rearranged(name, result, values) if isinstance(result, Tensor) else result
+            result = perhaps_given(vm, result, values)
         if name in CONTAINERS and isinstance(result, Ref):
             vm.put(("class", result), name)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
@@ -293,7 +294,8 @@ def read_attribute(vm: Machine, name: str, attribute: Callable[..., Any], receiv
 
 def _read(vm: Machine, name: str, attribute: Callable[..., Any], receiver: Value, lib: str) -> Value | None:
     result = _guarded(vm, name, vm.node, attribute, Arguments([receiver]), lib)
-    result = rearranged(name, result, (receiver,)) if isinstance(result, Tensor) else result
+    if isinstance(result, Tensor):
+        result = perhaps_given(vm, rearranged(name, result, (receiver,)), (receiver,))
     return stamp(vm, result, vm.node) if isinstance(result, Value) else None
 
 
@@ -304,7 +306,7 @@ def run_rule(vm: Machine, name: str, rule: Callable[..., Any], arguments: Argume
         given = _rebuilt(arguments, values)
         result = _guarded(vm, name, node, rule, given, library_of(name), text)
         if isinstance(result, Tensor):
-            return perhaps_given(result, values)
+            return perhaps_given(vm, result, values)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
 
     return stamp(vm, each_alternative(vm, arguments.values(), run), node)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.values import Tensor, Value, objects_of
+from distml.values import ListRecord, Ref, Tensor, Tup, Value, objects_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from distml.interp.machine import Machine
 
 
 def is_in_place(name: str) -> bool:
@@ -17,9 +19,24 @@ def is_in_place(name: str) -> bool:
     return last.startswith("__i") if last.startswith("__") else last.endswith("_")
 
 
-def perhaps_given(result: Tensor, values: Sequence[Value]) -> Tensor:
-    """The result of a call that works on nothing in place: of an argument's shape, it may be the argument itself."""
-    alike = [v for v in values if isinstance(v, Tensor) and (v is result or v.shape == result.shape)]
+def perhaps_given(vm: Machine, result: Value, values: Sequence[Value]) -> Value:
+    """The result of a call that works on nothing in place: of an argument's shape, it may be the argument itself; and it, or
+    its parts, may share the elements of one whose numbers are known.
+    """
+    if isinstance(result, Tensor):
+        return _given(result, values)
+    if any(isinstance(v, Tensor) and v.numbers for v in values):
+        if isinstance(result, Tup):
+            return replace(result, items=tuple(perhaps_given(vm, each, values) for each in result.items))
+        record = vm.record(result) if isinstance(result, Ref) else None
+        if isinstance(record, ListRecord) and isinstance(result, Ref) and record.items:
+            items = tuple(perhaps_given(vm, each, values) for each in record.items)
+            vm.replace(result, replace(record, items=items))
+    return result
+
+
+def _given(result: Tensor, values: Sequence[Value]) -> Tensor:
+    alike = [v for v in values if isinstance(v, Tensor) and (v is result or v.shape == result.shape or v.numbers)]
     if not alike:
         return result
     made = result.copied(*alike)

@@ -59,8 +59,10 @@ def in_place(call: Call, left: Value, right: Value) -> Value:
     if not isinstance(left, Tensor):
         return binary_of(call, left, right)
     if target.rank == 0:
-        # A scalar of NumPy is no array: the name is bound to a new value.
-        return binary_of(call, left, right)
+        # A scalar of NumPy is no array: the name is bound to a new value. Of an array the other names see it.
+        result = binary_of(call, left, right)
+        forget_content(call, left)
+        return result
     fits_into(call, call.broadcast(target, shape_of_nested(call, right), message=title(call)), target)
     return forget_content(call, left)
 
