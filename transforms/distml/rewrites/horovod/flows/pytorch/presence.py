@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.source.bindings import arguments, binds, bound_names
 from distml.training.around import block_of, owner_of
 from distml.training.program import Program
 
@@ -20,9 +21,7 @@ def is_set_before(program: Program, name: str, statement: ast.stmt) -> bool:
     owner = owner_of(statement, program)
     if dot or not any(root in _names(each) for each in ast.walk(owner) if isinstance(each, ast.stmt)):
         return True
-    if not isinstance(owner, ast.Module | ast.ClassDef) and root in {
-        each.arg for each in ast.walk(owner.args) if isinstance(each, ast.arg)
-    }:
+    if not isinstance(owner, ast.Module) and any(each.arg == root for each in arguments(owner)):
         return True
     current: ast.AST | None = statement
     while isinstance(current, ast.stmt | ast.ExceptHandler) and current is not owner:
@@ -55,20 +54,18 @@ def _sets(block: list[ast.stmt], name: str) -> bool:
 
 def _names(statement: ast.stmt) -> Iterator[str]:
     """The variables that a statement itself gives a value other than None."""
-    targets: list[ast.expr] = []
-    if isinstance(statement, ast.Assign | ast.AnnAssign):
-        given = statement.value
-        if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    elif isinstance(statement, ast.With):
-        targets = [each.optional_vars for each in statement.items if each.optional_vars is not None]
-    elif isinstance(statement, ast.For):
-        targets = [statement.target]
-    elif isinstance(statement, ast.FunctionDef | ast.ClassDef):
-        yield statement.name
-    elif isinstance(statement, ast.Import | ast.ImportFrom):
-        yield from ((each.asname or each.name).partition(".")[0] for each in statement.names)
-    for target in targets:
-        yield from (
-            node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        )
+    yield from binds(statement)
+    for target in _targets(statement):
+        yield from bound_names(target)
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    if isinstance(statement, ast.With):
+        return [each.optional_vars for each in statement.items if each.optional_vars is not None]
+    if isinstance(statement, ast.For):
+        return [statement.target]
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+        return []
+    if isinstance(statement.value, ast.Constant) and statement.value.value is None:
+        return []
+    return statement.targets if isinstance(statement, ast.Assign) else [statement.target]
