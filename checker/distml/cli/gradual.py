@@ -1,12 +1,13 @@
-"""What `distml migrate` and `distml branches` have in common: the question, and writing files back."""
+"""What the commands about shapes have in common: the question, and writing files back."""
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, TypeVar
 
 from distml.cli.check import seconds
-from distml.engine.config import ConfigError
+from distml.engine.config import ConfigError, load
 from distml.report.printing import complain, hand_over, say
 
 if TYPE_CHECKING:
@@ -35,15 +36,33 @@ def add_question(parser: ArgumentParser, least: int) -> None:
     parser.add_argument("--where", metavar="EXPR", help='what to assume: "x.shape[0] > 5 and x.shape[2] == 224"')
     name, other, text = _OTHER_LEAST[least]
     parser.add_argument(name, dest="least", action="store_const", const=other, default=least, help=text)
-    parser.add_argument(
-        "--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for all of it (default: 60)"
-    )
+    _add_time_limit(parser)
     parser.add_argument(
         "--trace",
         metavar="MODULE:FACTORY",
         help="answer for the model that this returns, instead of FILE, by tracing it with torch: this runs the code",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the answer (default: text)")
+
+
+def add_inputs(parser: ArgumentParser, subject: str) -> None:
+    """The arguments that say what is shown, and for which inputs; `subject` says what can be named."""
+    parser.add_argument("subject", metavar="FILE[::NAME]", help=subject)
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="SHAPE",
+        help='the shape of an input of NAME: "x: float[8, 3, h, w]", or any annotation; may be given several times',
+    )
+    parser.add_argument("--where", metavar="EXPR", help='what to assume of inputs: "x.shape[0] > 5"')
+    _add_time_limit(parser)
+
+
+def _add_time_limit(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for all of it (default: 60)"
+    )
 
 
 def add_writing(parser: ArgumentParser, what: str) -> None:
@@ -57,11 +76,24 @@ def question_of(options: Namespace) -> Question:
     """The question that the arguments ask."""
     from distml.gradual.questions import Question
 
-    if options.where is not None and not options.where.strip():
-        raise ConfigError("--where is empty")
+    _require_where(options)
     if (options.subject is None) is (options.trace is None):
         raise ConfigError("give either FILE[::NAME] or --trace MODULE:FACTORY")
     return Question(options.subject or options.trace, options.where, options.least, options.time_limit)
+
+
+def question_about_inputs(options: Namespace) -> Question:
+    """The question that the arguments of `add_inputs` ask, in the environment of the working folder."""
+    from distml.engine.environment import environment
+    from distml.gradual.questions import Question
+
+    _require_where(options)
+    return Question(options.subject, options.where, 1, options.time_limit, environment(load(None, os.curdir)))
+
+
+def _require_where(options: Namespace) -> None:
+    if options.where is not None and not options.where.strip():
+        raise ConfigError("--where is empty")
 
 
 def asked(options: Namespace, answer: Callable[[Bench], Answer]) -> tuple[Question, list[Answer]]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from distml.gradual.drawing import Drawing, drawn, seen_in
 from distml.gradual.layers import parts_of
-from distml.gradual.questions import QuestionError, answering, program_of, wanted
-from distml.gradual.shapes import Finder, library_in
-from distml.gradual.stated import shapes_of, stated_inputs
+from distml.gradual.questions import answering, program_of, wanted
+from distml.gradual.shapes import Finder, library_in, stated_for
+from distml.gradual.stated import shapes_of
 from distml.gradual.targets import TargetError
 from distml.interp.calls import Arguments, call_value
 from distml.interp.check import deep_recursion
@@ -49,9 +49,7 @@ def find_drawings(
     """
     asked = wanted(question)
     with answering():
-        stated = stated_inputs(inputs)
-        if question.name is None and (stated or question.where is not None):
-            raise QuestionError("name what has the inputs that --input and --where speak of: FILE::NAME")
+        stated = stated_for(question, inputs)
         artist = Artist(program_of(question, True, project, flows=True), question, stated)
         if question.name is None:
             artist.every()

@@ -53,9 +53,7 @@ def find_shapes(question: Question, inputs: Sequence[str] = (), project: Project
     """
     asked = wanted(question)
     with answering():
-        stated = stated_inputs(inputs)
-        if question.name is None and (stated or question.where is not None):
-            raise QuestionError("name what has the inputs that --input and --where speak of: FILE::NAME")
+        stated = stated_for(question, inputs)
         program = program_of(question, True, project)
         finder = Finder(program, question, stated)
         if question.name is None:
@@ -63,6 +61,14 @@ def find_shapes(question: Question, inputs: Sequence[str] = (), project: Project
         else:
             finder.named(question.name, asked)
         return finder.shown()
+
+
+def stated_for(question: Question, inputs: Sequence[str]) -> tuple[Stated, ...]:
+    """The inputs that are stated; raises `QuestionError` where nothing is named that has them."""
+    stated = stated_inputs(inputs)
+    if question.name is None and (stated or question.where is not None):
+        raise QuestionError("name what has the inputs that --input and --where speak of: FILE::NAME")
+    return stated
 
 
 class Finder:

@@ -11,8 +11,8 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING
 
-from distml.diagnostics.printable import safe
 from distml.report.drawn_text import below, box_title, fails_at, remarks
+from distml.report.page import END, as_text, head, notes
 from distml.report.shapes import show
 
 if TYPE_CHECKING:
@@ -95,19 +95,7 @@ for (const button of document.querySelectorAll("button[data-open]"))
   });
 every();
 """
-_HEAD = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{key}'">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<h1>{title}</h1>
+_BUTTONS = """\
 <p><button data-open="1">Unfold all modules</button> <button data-open="0">Fold all</button></p>
 <main>
 <div>
@@ -117,22 +105,19 @@ _HEAD = """\
 def as_html(drawings: Sequence[Drawing]) -> str:
     """The whole page."""
     key = b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
-    title = _text(", ".join(each.name for each in drawings))
-    parts = [_HEAD.format(title=title, style=_STYLE, key=key)]
+    parts = [head(", ".join(each.name for each in drawings), _STYLE, key), _BUTTONS]
     for number, drawing in enumerate(drawings):
         parts += _graph(drawing, f"g{number}", len(drawings) > 1)
     first = drawings[0]
-    parts += [f'<p class="fails">line {each.line}: {_text(each.message)}</p>\n' for each in first.failures]
-    notes = dict.fromkeys(note for each in drawings for note in each.notes)
-    if notes:
-        parts += ['<ul class="notes">\n', *(f"<li>{_text(note)}</li>\n" for note in notes), "</ul>\n"]
+    parts += [f'<p class="fails">line {each.line}: {as_text(each.message)}</p>\n' for each in first.failures]
+    parts += notes(dict.fromkeys(note for each in drawings for note in each.notes))
     parts += ["</div>\n", *_source(first), "</main>\n"]
-    return "".join([*parts, f"<script>{_SCRIPT}</script>\n</body>\n</html>\n"])
+    return "".join([*parts, f"<script>{_SCRIPT}</script>\n", END])
 
 
 def _graph(drawing: Drawing, prefix: str, titled: bool) -> Iterator[str]:
     if titled:
-        yield f"<h2>{_text(drawing.name)}</h2>\n"
+        yield f"<h2>{as_text(drawing.name)}</h2>\n"
     yield '<div class="graph"><svg aria-hidden="true"></svg>\n'
     incoming: dict[int, list[Edge]] = {}
     for edge in drawing.edges:
@@ -148,7 +133,7 @@ def _graph(drawing: Drawing, prefix: str, titled: bool) -> Iterator[str]:
             yield "</details>\n"
         for box in around[len(opened) :]:
             opened.append(box)
-            title = _text(box_title(boxes[box], drawing.boxes))
+            title = as_text(box_title(boxes[box], drawing.boxes))
             yield f"<details open><summary>{title}</summary>\n"
         yield _node(drawing, node, prefix, incoming.get(node.id, []), nodes, node.id in wrong)
     yield "</details>\n" * len(opened)
@@ -166,11 +151,11 @@ def _around(boxes: dict[int, Box], group: int | None) -> list[int]:
 
 def _node(drawing: Drawing, node: Node, prefix: str, edges: Sequence[Edge], nodes: dict[int, Node], wrong: bool) -> str:
     kind = " unknown" if not node.known or node.kind == "value" else ""
-    title = _text(_title(drawing, node))
-    remark = "".join(f' <span class="where">{_text(each)}</span>' for each in remarks(node))
+    title = as_text(_title(drawing, node))
+    remark = "".join(f' <span class="where">{as_text(each)}</span>' for each in remarks(node))
     found = [
         f'<div class="node {node.kind}{kind}{" wrong" * wrong}" id="{prefix}n{node.id}">',
-        f'<b>{title}</b> <span class="shape">{_text(node.shape)}</span>{remark} {_where(drawing, node)}',
+        f'<b>{title}</b> <span class="shape">{as_text(node.shape)}</span>{remark} {_where(drawing, node)}',
     ]
     if edges:
         found += ['<ul class="from">', *(_from(drawing, edge, nodes, prefix) for edge in edges), "</ul>"]
@@ -180,9 +165,9 @@ def _node(drawing: Drawing, node: Node, prefix: str, edges: Sequence[Edge], node
 def _from(drawing: Drawing, edge: Edge, nodes: dict[int, Node], prefix: str) -> str:
     source = f"{prefix}n{edge.source}"
     again = " of the iteration before" if edge.back else ""
-    title = _text(_title(drawing, nodes[edge.source]))
+    title = as_text(_title(drawing, nodes[edge.source]))
     link = f'<a href="#{source}" data-from="{source}" data-back="{int(edge.back)}">{title}</a>'
-    return f'<li>from {link}{again} <span class="shape">{_text(edge.shape)}</span></li>'
+    return f'<li>from {link}{again} <span class="shape">{as_text(edge.shape)}</span></li>'
 
 
 def _title(drawing: Drawing, node: Node) -> str:
@@ -199,7 +184,7 @@ def _where(drawing: Drawing, node: Node) -> str:
         return ""
     lines = [("line", node.line), *([("made at", node.made)] if node.made not in (0, node.line) else [])]
     if node.path != drawing.path:
-        return f'<span class="where">{_text(node.path)}:{node.line}</span>'
+        return f'<span class="where">{as_text(node.path)}:{node.line}</span>'
     links = " ".join(f'{word} <a href="#L{line}">{line}</a>' for word, line in lines)
     return f'<span class="where">{links}</span>'
 
@@ -209,8 +194,3 @@ def _source(drawing: Drawing) -> Iterator[str]:
     for number, line in enumerate(drawing.lines, 1):
         yield f'<tr id="L{number}"><td>{number}</td><td>{escape(show(line))}</td></tr>\n'
     yield "</table></div>\n"
-
-
-def _text(text: str) -> str:
-    """Text of others: on one line, as text, also in the value of an attribute."""
-    return escape(safe(text))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from distml.diagnostics.printable import safe
+from distml.report.page import END, as_text, head, notes
 from distml.report.shapes import HEADS, amount, beside_lines, show
 
 if TYPE_CHECKING:
@@ -33,30 +33,14 @@ td, th { padding: 0 .75rem; text-align: left; vertical-align: top }
 .layers tr:first-child, .layers tr:last-child { border-bottom: 1px solid var(--line); font-weight: 600 }
 .notes { color: var(--quiet) }
 """
-_HEAD = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<h1>{title}</h1>
-"""
 
 
 def as_html(shown: Shown) -> str:
     """The whole page."""
-    parts = [_HEAD.format(title=_text(f"Shapes in {shown.path}"), style=_STYLE), *_source(shown)]
+    parts = [head(f"Shapes in {shown.path}", _STYLE), *_source(shown)]
     if shown.layers is not None:
         parts += _layers(shown.layers)
-    if shown.notes:
-        parts += ['<ul class="notes">\n', *(f"<li>{_text(note)}</li>\n" for note in shown.notes), "</ul>\n"]
-    return "".join([*parts, "</body>\n</html>\n"])
+    return "".join([*parts, *notes(shown.notes), END])
 
 
 def _source(shown: Shown) -> Iterator[str]:
@@ -69,7 +53,9 @@ def _source(shown: Shown) -> Iterator[str]:
             source = shown.lines[line - 1] if line <= len(shown.lines) else ""
             shapes = "<br>".join(map(escape, beside.get(line, [])))
             fails = "".join(
-                f'<div class="fails">fails: {_text(each.message)}</div>' for each in shown.failures if each.line == line
+                f'<div class="fails">fails: {as_text(each.message)}</div>'
+                for each in shown.failures
+                if each.line == line
             )
             yield f'<tr id="L{line}"><td>{line}</td><td>{escape(show(source))}</td><td>{shapes}{fails}</td></tr>\n'
     yield "</table>\n"
@@ -86,9 +72,4 @@ def _layers(table: ShownLayers) -> Iterator[str]:
 
 
 def _row(cells: list[str]) -> str:
-    return f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>\n"
-
-
-def _text(text: str) -> str:
-    """Text of others: on one line, as text, also in the value of an attribute."""
-    return escape(safe(text))
+    return f"<tr>{''.join(f'<td>{as_text(cell)}</td>' for cell in cells)}</tr>\n"
