@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from distml.source.project import MODELS
 
 from interp.pandas_programs import HEAD, program
-from interp.programs import errors_of, fits, revealed
+from interp.programs import errors_of, fits
+from interp.recorded import compare
 
 _CALL = re.compile(r"[\w.]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 """A size that is named by the call which gave it."""
-RECORDED = Path(__file__).parents[1] / "data" / "pandas-3.1.1.jsonl"
 
 
 def agreement(said: str, real: object) -> str:
@@ -29,20 +26,7 @@ def agreement(said: str, real: object) -> str:
 
 
 def test_sizes_are_those_of_recorded_runs() -> None:
-    kinds: Counter[str] = Counter()
-    for line in RECORDED.read_text("utf-8").splitlines():
-        real = json.loads(line)
-        text = program(real["seed"])
-        found = [each.span.line for each in errors_of(text)]
-        if "error" in real:
-            assert min(found, default=real["line"]) >= real["line"], f"{text}\n{errors_of(text)[0].message}\n{real}"
-            kinds["found" if real["line"] in found else "missed"] += 1
-            continue
-        assert not found, f"{text}\n{errors_of(text)[0].message}"
-        said = revealed(text + "".join(f"reveal_shape({name})\n" for name in real["sizes"]))
-        for each, size in zip(said, real["sizes"].values(), strict=True):
-            kinds[agreement(each, size)] += 1
-            assert agreement(each, size) != "wrong", f"{text}\n{said} {real}"
+    kinds = compare("pandas-3.1.1.jsonl", program, "sizes", agreement)
     assert kinds["exact"] > 350 and kinds["found"] >= 50, kinds
 
 

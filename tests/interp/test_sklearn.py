@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from pathlib import Path
-
 import pytest
 
 from distml.source.project import MODELS
 
-from interp.programs import errors_of, fits, revealed
+from interp.programs import errors_of, fits
+from interp.recorded import compare
 from interp.sklearn_programs import HEAD, program
 
-RECORDED = Path(__file__).parents[1] / "data" / "scikit-learn-1.9.1.jsonl"
+
+def agreement(said: str, real: list[int]) -> str:
+    """How well a size is known."""
+    return "exact" if said == f"ndarray{real}" else "vague" if fits(said, real) else "wrong"
 
 
 def test_sizes_are_those_of_recorded_runs() -> None:
-    kinds: Counter[str] = Counter()
-    for line in RECORDED.read_text("utf-8").splitlines():
-        real = json.loads(line)
-        text = program(real["seed"])
-        found = [each.span.line for each in errors_of(text)]
-        if "error" in real:
-            assert min(found, default=real["line"]) >= real["line"], f"{text}\n{errors_of(text)[0].message}\n{real}"
-            kinds["found" if real["line"] in found else "missed"] += 1
-            continue
-        assert not found, f"{text}\n{errors_of(text)[0].message}"
-        said = revealed(text + "".join(f"reveal_shape({name})\n" for name in real["shapes"]))
-        for each, size in zip(said, real["shapes"].values(), strict=True):
-            assert fits(each, size), f"{text}\n{said} {real}"
-            kinds["exact" if each == f"ndarray{size}" else "vague"] += 1
+    kinds = compare("scikit-learn-1.9.1.jsonl", program, "shapes", agreement)
     assert kinds["exact"] > 300 and kinds["found"] >= 100, kinds
 
 
