@@ -220,11 +220,9 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
         return found
     if getter is not None:
         return call_value(vm, getter, Arguments([ref, record.cls]))
-    written = not isinstance(member, Function | None) and member != COPY and may_have_another(vm, ref, name)
-    if isinstance(member, Opaque) or written:
-        # What it gives may be each object's own: an unknown decorator may make a property, a subclass write it anew.
-        return _unknown_attribute(vm, ref, record, name)
     if member is not None:
+        if _is_each_ones_own(vm, ref, member, name):
+            return _unknown_attribute(vm, ref, record, name)
         return bind_method(vm, member, ref, record.cls)
     if name == "__class__":
         return type_of(vm, ref, record)
@@ -238,6 +236,14 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     if is_module(cls.mro):
         return vm.opaque(name)
     return None
+
+
+def _is_each_ones_own(vm: Machine, ref: Ref, member: Value, name: str) -> bool:
+    """Whether what a class attribute gives may be each object's own: an unknown decorator may make a property of it, a
+    subclass write it anew."""
+    if isinstance(member, Opaque):
+        return True
+    return not isinstance(member, Function) and member != COPY and may_have_another(vm, ref, name)
 
 
 def _descriptor(vm: Machine, member: Value | None, name: str) -> Value | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.calls import Arguments, call_op
 from distml.interp.findings import fail
+from distml.interp.installed import seen_from
 from distml.interp.machine import Handler, PathEnd
 from distml.interp.truth import truth
 from distml.ops import Note, ShapeError
@@ -123,13 +124,8 @@ def _inside(vm: Machine) -> str:
 
 def _called(vm: Machine) -> str:
     """What the program calls of a library that a model stands for, as it writes it."""
-    first = next((i for i, each in enumerate(vm.stack) if i and is_model(each.module.source)), 0)
-    call = vm.stack[first].caller
-    saved, vm.frame = vm.frame, vm.stack[max(first - 1, 0)]
-    try:
-        return vm.snippet(call.func) if isinstance(call, ast.Call) else "the library"
-    finally:
-        vm.frame = saved
+    call, frame = seen_from(vm, vm.node, vm.frame) or (None, None)
+    return vm.snippet(call.func, frame=frame) if isinstance(call, ast.Call) else "the library"
 
 
 # --- what a condition is about ---------------------------------------------------------

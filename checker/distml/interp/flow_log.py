@@ -11,6 +11,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from distml.interp.in_place import is_in_place
 from distml.interp.made import Flow, Made
 from distml.interp.shape_log import looking, view_of
 from distml.interp.storage import ITEMS
@@ -45,11 +46,6 @@ MAX_DEPTH = 4
 """Containers in containers are looked into so deep."""
 MAX_ITEMS = 256
 """Tensors in one argument or result that are told apart."""
-IN_PLACE = frozenset(
-    "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __imatmul__ __iand__ __ior__ "
-    "__ixor__".split()
-)
-"""Methods with underscores around that change their receiver."""
 
 
 class Group(NamedTuple):
@@ -390,8 +386,7 @@ class FlowLog:
 
 def _written(name: str, given: Arguments) -> list[Value]:
     """The tensors that a call of this name changes in place."""
-    last = name.rpartition(".")[2]
-    in_place = last in IN_PLACE if last.startswith("__") else last.endswith("_")
+    in_place = is_in_place(name) or name.endswith(".__setitem__")
     receiver = [given.args[0]] if in_place and given.args else []
     return [*receiver, *([given.kwargs["out"]] if "out" in given.kwargs else [])]
 

@@ -13,10 +13,17 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 
+_AUGMENTED = frozenset(
+    "__iadd__ __isub__ __imul__ __imatmul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __ilshift__ __irshift__ "
+    "__iand__ __ixor__ __ior__".split()
+)
+"""https://docs.python.org/3/reference/datamodel.html#object.__iadd__"""
+
+
 def is_in_place(name: str) -> bool:
     """Whether a method changes its receiver, and gives it."""
     last = name.rpartition(".")[2]
-    return last.startswith("__i") if last.startswith("__") else last.endswith("_")
+    return last in _AUGMENTED if last.startswith("__") else last.endswith("_")
 
 
 def perhaps_given(vm: Machine, result: Value, values: Sequence[Value]) -> Value:

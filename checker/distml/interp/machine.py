@@ -372,9 +372,9 @@ class Machine:
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         return Origin(self.snippet(node), source.path, line, column + 1)
 
-    def snippet(self, node: ast.AST, limit: int = 60) -> str:
-        """The source text of a node, on one line and not too long."""
-        lines = self.frame.module.source.lines
+    def snippet(self, node: ast.AST, limit: int = 60, frame: Frame | None = None) -> str:
+        """The source text of a node in a frame's file, on one line and not too long."""
+        lines = (frame or self.frame).module.source.lines
         first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
         if not 0 < first <= len(lines):
             return type(node).__name__.lower()

@@ -117,13 +117,20 @@ def is_callable(vm: Machine, value: Value) -> bool | None:
         return True
     record = vm.record(value) if isinstance(value, Ref) else None
     if isinstance(record, InstanceRecord):
-        mro = vm.at(record.cls.address).mro if isinstance(record.cls, Class) else (record.cls,)
-        if isinstance(record.cls, Lib) or is_module(mro):
-            return is_module(mro) or None
-        return has_attribute(vm, value, "__call__") or (False if not has_foreign_base(vm, record) else None)
-    if isinstance(value, Tensor):
-        return False if dialect(value.lib) in KNOWN else None
-    return False if _kind(vm, value) is not None and _is_plain(value) else None
+        return _object_is_callable(vm, value, record)
+    plain = (
+        dialect(value.lib) in KNOWN if isinstance(value, Tensor) else _kind(vm, value) is not None and _is_plain(value)
+    )
+    return False if plain else None
+
+
+def _object_is_callable(vm: Machine, value: Value, record: InstanceRecord) -> bool | None:
+    mro = vm.at(record.cls.address).mro if isinstance(record.cls, Class) else (record.cls,)
+    if is_module(mro):
+        return True
+    if isinstance(record.cls, Lib):
+        return None
+    return has_attribute(vm, value, "__call__") or (None if has_foreign_base(vm, record) else False)
 
 
 def _object_has(vm: Machine, value: Value, record: InstanceRecord, name: str) -> bool | None:

@@ -186,8 +186,8 @@ class Call:
             return self.facts.dim(known)
         if isinstance(value, Expr):
             return self._expression_dim(value)
-        if isinstance(value, Tensor) and value.content is not None and len(value.content) == 1:
-            return self.dim(value.content[0])
+        if isinstance(value, Tensor) and value.number is not None:
+            return self.dim(value.number)
         return None
 
     def _expression_dim(self, value: Expr) -> Dim | None:

@@ -152,6 +152,11 @@ class Tensor(Value):
     met: frozenset[int] = field(default=frozenset(), compare=False, repr=False, metadata=OF_ITSELF)
 
     @property
+    def number(self) -> Value | None:
+        """The one element, where there is one and it is known."""
+        return self.content[0] if self.content is not None and len(self.content) == 1 else None
+
+    @property
     def numbers(self) -> tuple[Value, ...]:
         """Numbers that are in it for certain: where it is used as an index, each must lie inside."""
         return (self.content or ()) if self.largest is None else (Const(self.largest),)

@@ -105,9 +105,9 @@ def item(call: Call, self: Value, *args: Value) -> Value:
     if not args and count is not None and count.differs(1):
         message = f"{call.text}: only an array of 1 element is a scalar, {call.show(self)} has {count}"
         call.fail("SHP201", message, *call.notes(count))
-    content = content_of(self)
-    if content is not None and len(content) == 1:
-        return content[0]
+    number = self.number if isinstance(self, Tensor) else None
+    if number is not None:
+        return number
     kind = call.dtype(self)
     return call.unknown("item") if kind is None else Prim(kind)
 

@@ -97,8 +97,8 @@ def unary(call: Call, x: Value, out: Value = NONE, *, where: Value = TRUE, **opt
 
 def _number(call: Call, name: str, x: Value) -> tuple[Value, ...] | None:
     """The value of a function of a known number, which may become a size."""
-    if isinstance(x, Tensor) and x.content is not None and len(x.content) == 1 and x.shape.rank == 0:
-        x = x.content[0]
+    if isinstance(x, Tensor) and x.number is not None and x.shape.rank == 0:
+        x = x.number
     if name in ("ceil", "floor") and isinstance(x, Ratio):
         whole = (ceiling_of if name == "ceil" else floor_of)(call, x)
         return None if whole is None else (Ratio("float", whole, Dim.of(1)),)

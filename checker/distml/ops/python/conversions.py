@@ -48,8 +48,8 @@ def int_(call: Call, x: Value = ZERO, /, base: Value | None = None) -> Value:
     whole = whole_part(call, x)
     if whole is not None:
         return call.number(whole)
-    if isinstance(x, Tensor) and x.content is not None and len(x.content) == 1:
-        return int_(call, x.content[0])
+    if isinstance(x, Tensor) and x.number is not None:
+        return int_(call, x.number)
     if isinstance(x, Opaque | Expr | Ratio):
         # The same unknown value has the same integer part each time.
         return remembered(call, ("int", x), None, f"int({shown(x)})")

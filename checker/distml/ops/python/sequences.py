@@ -102,11 +102,8 @@ def range_(call: Call, start: Value, stop: Value | None = None, step: Value = ON
 
 def _index(value: Value) -> Value:
     """The integer that an array of one stands for."""
-    return (
-        value.content[0]
-        if isinstance(value, Tensor) and value.content is not None and len(value.content) == 1
-        else value
-    )
+    number = value.number if isinstance(value, Tensor) else None
+    return value if number is None else number
 
 
 @op("builtins.slice")

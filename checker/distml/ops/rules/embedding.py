@@ -22,8 +22,7 @@ def one_more(call: Call, shape: Shape, last: Dim | None) -> Shape:
     key = ("one more", shape.middle, size)
     known: Shape | None = call.world.get(key)
     if known is None:
-        inner = call.facts.unknown_shape("indices")
-        known = Shape(shape.head, inner.middle, (*shape.tail, size), shape.least + 1)
+        known = call.facts.framed((), shape, (size,))
         call.world.put(key, known)
     return call.facts.shape(known)
 

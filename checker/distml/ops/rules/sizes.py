@@ -60,8 +60,8 @@ def nonnegative(call: Call, dim: Dim | None, what: str = "a dimension") -> Dim:
 def _from_array(call: Call, value: Tensor) -> Shape:
     """A size given as an array: one integer, or a vector with one size an axis."""
     shape = call.shape(value)
-    if value.content is not None and len(value.content) == 1:
-        return of_items(call, value.content)
+    if value.number is not None:
+        return of_items(call, (value.number,))
     count = shape.dims[0].constant if shape.rank == 1 and shape.dims is not None else None
     if shape.rank == 0:
         return Shape((call.symbol("size"),))

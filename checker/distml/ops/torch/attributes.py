@@ -13,7 +13,7 @@ from distml.ops.rules.axes import axis_in
 from distml.ops.rules.kinds import kind_of, real
 from distml.ops.rules.nested import nested
 from distml.ops.rules.ranks import rank_of
-from distml.ops.torch.dtypes import asked_kind, cast_names, is_dtype, kept, like, number_of
+from distml.ops.torch.dtypes import asked_kind, cast_names, is_dtype, kept, like
 from distml.shapes import Shape
 from distml.values import Const, Lib, Prim, ShapeSeq, Tensor, Tup, Value
 
@@ -174,7 +174,7 @@ def truth(call: Call, input: Value) -> Value:
 def item(call: Call, self: Value) -> Value:
     """torch.Tensor.item(): the one element as a number"""
     single(call, self, "a number")
-    found = number_of(call, self) if isinstance(self, Tensor) else None
+    found = self.number if isinstance(self, Tensor) else None
     target = {"__int__": "int", "__index__": "int", "__float__": "float", "__complex__": "complex"}
     kind = target.get(call.name.rpartition(".")[2], kind_of(self))
     if found is not None and kind == "int":

@@ -121,8 +121,3 @@ def cast_names() -> dict[str, str | None]:
         "bool": "bool",
         "byte": None,
     }
-
-
-def number_of(call: Call, value: Tensor) -> Value | None:
-    """The one known element of a tensor."""
-    return value.content[0] if value.content is not None and len(value.content) == 1 else None

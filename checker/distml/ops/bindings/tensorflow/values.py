@@ -267,8 +267,8 @@ def truth(call: Call, self: Value, *args: Value) -> Value:
 @op(f"{_TENSOR}.__int__", f"{_TENSOR}.__index__")
 def integer(call: Call, self: Value) -> Value:
     """`int(x)`: the one element"""
-    content = self.content if isinstance(self, Tensor) else None
-    return content[0] if content is not None and len(content) == 1 else Prim("int")
+    number = self.number if isinstance(self, Tensor) else None
+    return Prim("int") if number is None else number
 
 
 @op("tensorflow.TensorShape")

@@ -54,13 +54,18 @@ class Fitted:
                 assert features == fitted_to
 
 
+def same_size(X, **options):
+    """Other numbers, of the same size."""
+    return np.zeros(X.shape) if is_array(X) else resolved(X)
+
+
 class Scaler(Fitted):
     """What gives a table of the same size."""
 
     def transform(self, X):
         """The same size."""
         self.check_n_features(X)
-        return np.zeros(X.shape) if is_array(X) else resolved(X)
+        return same_size(X)
 
     def fit_transform(self, X, y=None, **kwargs):
         """Fit, then transform."""
