@@ -11,16 +11,19 @@ from random import Random
 from typing import Any
 
 HEAD = """import numpy as np
+import pandas as pd
 from sklearn import datasets, linear_model, metrics
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import LabelEncoder, MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler, scale
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+frame = pd.DataFrame(np.arange(240.0).reshape(60, 4) % 17, columns=['a', 'b', 'c', 'y']).astype({'y': int})
 """
 DATA = (
     "datasets.load_iris(return_X_y=True)",
@@ -37,6 +40,16 @@ DATA = (
     "datasets.make_circles(n_samples=31, noise=0.1)",
     "datasets.make_swiss_roll(40)",
     "datasets.make_s_curve(n_samples=33)",
+)
+TABLES = (
+    "frame[['a', 'b', 'c']], frame['y']",
+    "frame.drop(columns='y'), frame.y",
+    "frame.drop('y', axis=1), frame['y'].values",
+    "frame[['a', 'b']].to_numpy(), frame['y']",
+    "frame.iloc[:, :-1], frame.iloc[:, -1]",
+    "datasets.load_iris(return_X_y=True, as_frame=True)",
+    "(lambda found: (found.frame.drop(columns='target'), found.target))(datasets.load_wine(as_frame=True))",
+    "(lambda found: (found.data, found.frame['target']))(datasets.load_breast_cancer(as_frame=True))",
 )
 SPLITS = (
     "",
@@ -72,6 +85,14 @@ STEPS = (
     "q = KMeans(n_clusters=3, n_init=1).fit_predict(X)",
     "a = a[:, :2]",
     "X = X.reshape(-1)",
+    "p = make_pipeline({scaler}(), {model}())\np.fit(a, c)\nq = p.predict(b)",
+    "p = Pipeline([('scale', {scaler}()), ('parts', PCA({n}))])\na = p.fit_transform(a)\nb = p.transform(b)",
+    "p = Pipeline([('nothing', 'passthrough'), ('model', {model}())]).fit(X, y)\nq = p.predict(b)\np.score(b, d)",
+    "p = make_pipeline({scaler}(), PCA(2)).fit(X)\nq = p[:-1].transform(X)",
+    "q = cross_val_score({model}(), X, y, cv=3)",
+    "q = GridSearchCV(GaussianNB(), {{'var_smoothing': [1e-9]}}, cv=2).fit(a, c).predict(b)",
+    "X = X[:20]",
+    "c, d = np.asarray(c), np.asarray(d)",
     "a, c = a[:20], c[:20]",
 )
 SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Normalizer")
@@ -98,7 +119,8 @@ NAMES = "Xyabcdq"
 def program(seed: int) -> str:
     """Samples and labels that are split, scaled and learned from, some of them as they should not be."""
     random = Random(seed)
-    lines = [f"X, y = {random.choice(DATA)}", f"a, b, c, d = train_test_split(X, y{random.choice(SPLITS)})", "q = d"]
+    made = random.choice(TABLES if random.random() < 0.4 else DATA)
+    lines = [f"X, y = {made}", f"a, b, c, d = train_test_split(X, y{random.choice(SPLITS)})", "q = d"]
     for _ in range(random.randrange(2, 7)):
         step = random.choice(STEPS)
         lines.append(
@@ -126,7 +148,7 @@ def record(seed: int) -> dict[str, Any]:
         except Exception as error:
             return {"seed": seed, "line": number, "error": str(error).splitlines()[0][:100]}
         done = number
-    return {"seed": seed, "lines": done, "shapes": {name: list(names[name].shape) for name in NAMES}}
+    return {"seed": seed, "lines": done, "shapes": {f"np.asarray({name})": list(names[name].shape) for name in NAMES}}
 
 
 if __name__ == "__main__":

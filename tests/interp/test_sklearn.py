@@ -18,10 +18,13 @@ def agreement(said: str, real: list[int]) -> str:
 
 def test_sizes_are_those_of_recorded_runs() -> None:
     kinds = compare("scikit-learn-1.9.1.jsonl", program, "shapes", agreement)
-    assert kinds["exact"] > 300 and kinds["found"] >= 100, kinds
+    assert kinds["exact"] > 350 and kinds["found"] >= 90, kinds
 
 
 WRONG = {
+    "StandardScaler().fit(frame).transform(frame[['a', 'b']])": "SHP701",
+    "GaussianNB().fit(frame.drop(columns='y'), np.zeros(5))": "SHP701",
+    "make_pipeline(StandardScaler(), PCA(9)).fit(frame)": "SHP701",
     "StandardScaler().fit(np.zeros((5, 3))).transform(np.zeros((5, 4)))": "SHP701",
     "metrics.accuracy_score(np.zeros(5), np.zeros(6))": "SHP701",
     "train_test_split(np.zeros((5, 3)), np.zeros(4))": "SHP701",
@@ -36,6 +39,13 @@ def test_a_mistake_is_told_at_the_call_of_the_program(made: str) -> None:
 
 
 RIGHT = (
+    "StandardScaler().set_output(transform='pandas').fit_transform(frame).columns[0].upper()",
+    "import sklearn\nsklearn.set_config(transform_output='pandas')\nStandardScaler().fit_transform(frame).columns[0].upper()",
+    "make_pipeline(None, PCA(2)).fit(frame).transform(frame)[:, :2] @ np.zeros((2, 4))",
+    "train_test_split(frame['a'].tolist(), frame['y'])[0][0] + 1",
+    "scale(frame.select_dtypes('number')) @ np.zeros((3, 2))",
+    "datasets.load_iris(as_frame=True).frame.groupby('target').mean().values @ np.zeros((4, 2))",
+    "from sklearn.feature_extraction.text import *\nmake_pipeline(CountVectorizer(), SVC()).fit(np.array(['a', 'c']), [0, 1])",
     "from sklearn.pipeline import *\nmake_pipeline(PCA(2), SVC()).fit(np.ones((5, 3)), np.ones(5)).predict(np.ones((2, 3)))",
     "StandardScaler().fit([[1, 2], [3, 4]]).transform([[1, 2]])",
     "KMeans(3).fit(np.zeros((9, 2))).cluster_centers_ @ np.zeros((2, 4))",

@@ -21,9 +21,34 @@ def read_csv(*args, **kwargs):
 read_table = read_csv
 
 
-def concat(objs, *args, axis=0, **kwargs):
-    """One below another, or side by side"""
-    return resolved(objs, axis)
+def concat(objs, *args, axis=0, join="outer", **kwargs):
+    """One below another, or side by side: which rows are one then is for their names to say"""
+    frames = list(objs.values()) if isinstance(objs, dict) else list(objs)
+    if args or not all(is_data(each) for each in frames):
+        return resolved(objs)
+    if axis in (1, "columns"):
+        columns = sum(1 if isinstance(each, Series) else each.shape[1] for each in frames)
+        return DataFrame(cells(int(resolved()), columns), distinct=False)
+    return _below(frames, join) if axis in (0, "index", "rows") else resolved(axis)
+
+
+def _below(frames, join):
+    """The rows of all, in columns that one has, or all have."""
+    rows = sum(len(each) for each in frames)
+    if all(isinstance(each, Series) for each in frames):
+        return Series(cells(rows))
+    if not all(isinstance(each, DataFrame) and each._is_known() for each in frames):
+        return (
+            resolved(frames)
+            if any(isinstance(each, Series) for each in frames)
+            else DataFrame(cells(rows, int(resolved())))
+        )
+    names = []
+    for each in frames:
+        names += [name for name in each._names if name not in names]
+    if join != "outer":
+        names = [name for name in names if all(name in each._names for each in frames)]
+    return DataFrame(cells(rows, len(names)), columns=names)
 
 
 def merge(left, right, **kwargs):

@@ -2,6 +2,7 @@
 
 import numpy as np
 from _elsewhere import resolved
+from pandas.names import Names, is_names
 
 CHANGING = frozenset(
     """at bfill dropna eval ffill flags iat insert interpolate isetitem mask pad query rename_axis set_axis set_index update
@@ -15,14 +16,14 @@ def cells(*sizes):
     return np.empty(sizes, dtype=resolved())
 
 
+def is_sized(values):
+    """Whether a value is a table or a column of which more is known than that."""
+    return is_data(values) and isinstance(values.values, np.ndarray)
+
+
 def is_data(values):
     """Whether a value is a table or a column."""
     return isinstance(values, DataFrame) or isinstance(values, Series)
-
-
-def is_names(names):
-    """Whether names are written out."""
-    return isinstance(names, (list, tuple)) and all(isinstance(each, str) for each in names)
 
 
 class Data:
@@ -38,6 +39,11 @@ class Data:
     def shape(self):
         """Rows and columns."""
         return self._cells.shape
+
+    @property
+    def ndim(self):
+        """1 for a column, 2 for a table."""
+        return self._cells.ndim
 
     @property
     def values(self):
@@ -244,6 +250,8 @@ class DataFrame(Data):
             self._from_columns(data)
         elif isinstance(data, np.ndarray):
             self._from_cells(data, columns)
+        elif data is None:
+            self._changed()
         else:
             rows = len(data) if isinstance(data, list) and index is None else int(resolved())
             self._from_cells(cells(rows, len(columns) if is_names(columns) else int(resolved())), columns)
@@ -306,27 +314,33 @@ class DataFrame(Data):
         return resolved(self, key)
 
     def __setitem__(self, key, value):
-        if isinstance(key, str) and self._is_known():
-            names = self._names if key in self._names else (*self._names, key)
-            self._names = names
-            self._cells = cells(len(self._cells), len(names))
-        elif not isinstance(key, str) or self._distinct is not True:
-            self._changed()
-            self._distinct = False
+        if isinstance(key, str) or (is_names(key) and self._distinct is True):
+            self._set([key] if isinstance(key, str) else key)
         else:
+            self._changed()
+
+    def _set(self, names):
+        """Columns that are written, of which some may be new."""
+        if self._is_known():
+            self._names = self._names + tuple(each for each in names if each not in self._names)
+            self._cells = cells(len(self._cells), len(self._names))
+        else:
+            self._names = None
             self._cells = cells(len(self._cells), int(resolved()))
 
     def __delitem__(self, key):
         self._without([key])
 
-    def _without(self, names):
+    def _without(self, names, are_there=True):
         """The names that are left, and their cells."""
         if self._is_known() and is_names(names):
             self._names = tuple(each for each in self._names if each not in names)
             self._cells = cells(len(self._cells), len(self._names))
         else:
+            counted = are_there and self._distinct is True and is_names(names)
+            columns = self._cells.shape[1] - len(set(names)) if counted else int(resolved())
             self._names = None
-            self._cells = cells(len(self._cells), int(resolved()))
+            self._cells = cells(len(self._cells), columns)
 
     def pop(self, item):
         """A column, which the table has no more."""
@@ -342,7 +356,7 @@ class DataFrame(Data):
             return None if inplace else kept
         names = labels if columns is None else columns
         kept = self if inplace else self.copy()
-        kept._without([names] if isinstance(names, str) else names)
+        kept._without([names] if isinstance(names, str) else names, are_there=not kwargs)
         return None if inplace else kept
 
     def sample(self, n=None, frac=None, **kwargs):
@@ -350,16 +364,29 @@ class DataFrame(Data):
         rows = n if isinstance(n, int) else len(self._cells) if frac == 1 else int(resolved())
         return self._rows(rows)
 
-    def reset_index(self, *args, drop=False, **kwargs):
-        """The same rows with other names"""
-        return self._like(**kwargs) if drop is True else resolved(self)
+    def reset_index(self, *args, drop=False, inplace=False, **kwargs):
+        """The same rows with other names, which may become columns"""
+        kept = self if inplace else self.copy()
+        if drop is not True:
+            kept._names = None
+            kept._cells = cells(len(kept._cells), int(resolved()))
+        return None if inplace else kept
 
-    def rename(self, *args, columns=None, inplace=False, **kwargs):
+    def rename(self, mapper=None, *, columns=None, inplace=False, **kwargs):
         """The same cells with other names"""
         kept = self if inplace else self.copy()
-        kept._names = None
-        kept._distinct = False
+        if self._is_known() and isinstance(columns, dict) and mapper is None:
+            kept._names = tuple(columns.get(each, each) for each in self._names)
+            kept._distinct = len(set(kept._names)) == len(kept._names)
+        else:
+            kept._names = None
+            kept._distinct = False
         return None if inplace else kept
+
+    @property
+    def T(self):
+        """Columns as rows."""
+        return DataFrame(self._cells.T) if isinstance(self._cells, np.ndarray) else resolved(self)
 
     def assign(self, **columns):
         """With more columns"""
@@ -392,50 +419,6 @@ class DataFrame(Data):
         return resolved(name)
 
 
-class Names:
-    """The names of columns, which are all known."""
-
-    def __init__(self, names):
-        self._names = tuple(names)
-
-    def __len__(self):
-        return len(self._names)
-
-    def __iter__(self):
-        return iter(self._names)
-
-    def __contains__(self, name):
-        return name in self._names
-
-    def __getitem__(self, key):
-        if isinstance(key, slice):
-            return Names(self._names[key])
-        return self._names[key] if isinstance(key, int) else resolved(self, key)
-
-    def __array__(self, dtype=None, copy=None):
-        return resolved(self)
-
-    def _compared(self, other):
-        """Nothing is said of it."""
-        return resolved(self, other)
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __add__ = __radd__ = __and__ = __or__ = _compared
-
-    def tolist(self):
-        """As a list."""
-        return list(self._names)
-
-    to_list = tolist
-
-    def drop(self, labels):
-        """Without some of them"""
-        dropped = [labels] if isinstance(labels, str) else labels
-        return Names(each for each in self._names if each not in dropped) if is_names(dropped) else resolved(self)
-
-    def __getattr__(self, name):
-        return resolved(name)
-
-
 class Located:
     """Rows and columns by number or name."""
 
@@ -455,11 +438,14 @@ class Located:
         names = data._names[columns] if data._is_known() and isinstance(columns, slice) else resolved(columns)
         return DataFrame(data._cells[rows, columns], columns=names, distinct=data._distinct)
 
+    def _are_there(self, rows):
+        """Whether they are some of the rows that there are."""
+        return isinstance(rows, slice) or (is_data(rows) and rows._mask is True and len(rows.shape) == 1)
+
     def _found(self, rows, columns):
         """By name: how many rows there are depends on the names."""
         data = self._data
-        mask = is_data(rows) and rows._mask is True and len(rows.shape) == 1
-        if not mask and not isinstance(rows, slice):
+        if not self._are_there(rows):
             return resolved(data)
         every = isinstance(rows, slice) and rows.start is None and rows.stop is None and rows.step is None
         chosen = data if every else data._rows(int(resolved()))
@@ -468,7 +454,15 @@ class Located:
         return chosen[columns] if isinstance(columns, str) or is_names(columns) else resolved(data)
 
     def __setitem__(self, key, value):
-        self._data._changed()
+        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
+        if not self._by_name:
+            return
+        if not self._are_there(rows) or not isinstance(self._data, DataFrame) or self._data._distinct is not True:
+            self._data._changed()
+        elif isinstance(columns, str) or is_names(columns):
+            self._data._set([columns] if isinstance(columns, str) else columns)
+        elif columns is not None:
+            self._data._changed()
 
     def __getattr__(self, name):
         return resolved(name)

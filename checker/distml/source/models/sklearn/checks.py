@@ -1,12 +1,16 @@
-"""What every part of scikit-learn asks of its input. Data frames, sparse matrices and lists are not looked into."""
+"""What every part of scikit-learn asks of its input: arrays and tables of pandas. Lists are not looked into."""
 
 import numpy as np
 from _elsewhere import resolved
+from pandas.tables import is_sized
+
+ANSWERS = {"are arrays": True}
+"""What `set_config` may change."""
 
 
 def is_array(values):
-    """Whether sizes are those of an array."""
-    return isinstance(values, np.ndarray)
+    """Whether sizes are those of an array, or of a table of pandas."""
+    return isinstance(values, np.ndarray) or is_sized(values)
 
 
 def is_table(X):
@@ -56,7 +60,7 @@ class Fitted:
 
 def same_size(X, **options):
     """Other numbers, of the same size."""
-    return np.zeros(X.shape) if is_array(X) else resolved(X)
+    return np.zeros(X.shape) if is_array(X) and ANSWERS["are arrays"] else resolved(X)
 
 
 class Scaler(Fitted):

@@ -2,6 +2,7 @@
 
 import numpy as np
 from _elsewhere import resolved
+from pandas import DataFrame, Series
 
 
 class Bunch(dict):
@@ -12,10 +13,13 @@ class Bunch(dict):
 
 
 def _bunch(samples, features, kind, return_X_y, as_frame):
-    if as_frame is not False:
-        return resolved(kind)
     data, target = np.zeros((samples, features)), np.zeros(samples, dtype=kind)
-    return (data, target) if return_X_y else Bunch(data=data, target=target)
+    if as_frame is not False:
+        if as_frame is not True:
+            return resolved(kind)
+        data, target = DataFrame(data, distinct=True), Series(target)
+    frame = DataFrame(np.zeros((samples, features + 1)), distinct=True) if as_frame else None
+    return (data, target) if return_X_y else Bunch(data=data, target=target, frame=frame)
 
 
 def load_iris(*, return_X_y=False, as_frame=False):
