@@ -18,7 +18,7 @@ SOURCES := $(wildcard checker transforms tests benchmarks)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types floors unit docs cases format clean
+.PHONY: help demo test lint types floors unit docs site cases format clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 10
@@ -71,6 +71,13 @@ unit: ## The tests alone
 
 docs: ## Write docs/rules and docs/ops anew from the source
 	$(BIN)/python -m pytest -q tests/docs --update-docs
+
+$(VENV)/.site: .ci/requirements/site.txt $(BIN)/python
+	$(PIP) install --require-hashes --requirement $<
+	@touch $@
+
+site: $(VENV)/.site ## Build the documentation site in build/site; broken links are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
 
 cases: ## Write the expectations of tests/cases anew
 	$(BIN)/python -m pytest -q tests/cases --update-cases

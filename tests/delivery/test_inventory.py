@@ -19,7 +19,9 @@ import pytest
 from delivery.pages import MODEL, ROOT, blocks, fenced, shell
 from delivery.repositories import git
 
-PROGRAMS = "distml docker podman buildah bazel make git pip python python3 pre-commit horovodrun torchrun mkdir cat npm"
+PROGRAMS = (
+    "distml docker podman buildah bazel make git pip python python3 pre-commit horovodrun torchrun mkdir cat npm cd ."
+)
 PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
 RUN = {
     ("docs/action.md", "sh"): "delivery/test_pages.py::test_commands_of_the_action",
@@ -41,6 +43,10 @@ RUN = {
     ("docs/draw.md", "sh svg"): "docs/test_draw.py::test_the_picture_is_the_one_that_is_made",
     ("docs/draw.md", "sh depth"): "docs/test_draw.py::test_the_graph_is_the_one_that_is_shown",
     ("docs/draw.md", "sh page"): "docs/test_draw.py::test_the_page_stands_alone",
+    ("docs/faq.md", "sh shapes"): "docs/test_start.py::test_questions_about_unknown_shapes",
+    ("docs/faq.md", "sh statistics"): "docs/test_start.py::test_questions_about_unknown_shapes",
+    ("docs/faq.md", "sh told"): "docs/test_start.py::test_questions_about_unknown_shapes",
+    ("docs/faq.md", "sh verbose"): "docs/test_start.py::test_questions_about_unknown_shapes",
     ("docs/gradual.md", ""): "delivery/test_inventory.py::test_commands_about_shapes",
     ("docs/horovod.md", "sh"): "delivery/test_training_pages.py::test_commands_that_rewrite",
     ("docs/horovod.md", "sh launch"): "delivery/test_training_pages.py::test_what_was_rewritten_is_started_so",
@@ -53,13 +59,15 @@ RUN = {
     ("docs/shapes.md", "sh layers"): "docs/test_shapes.py::test_the_commands_print_what_is_shown",
     ("docs/shapes.md", "sh page"): "docs/test_shapes.py::test_the_commands_print_what_is_shown",
     ("docs/smoke.md", "sh"): "delivery/test_training_pages.py::test_commands_that_smoke",
+    ("docs/start.md", "sh"): "docs/test_start.py::test_the_first_five_minutes",
+    ("docs/tutorial.md", "sh picture"): "docs/test_pictures.py::test_every_command_of_the_tutorial_has_its_picture",
     ("docs/usage.md", "sh"): "delivery/test_pages.py::test_commands_that_fix",
     ("README.md", ""): "delivery/test_readme.py::test_commands",
 }
 """The tests that run whole blocks: they read the page by its info string."""
 BAZEL = "bazel build --aspects=@distml//bazel:shape.bzl%check //..."
 ONE_BY_ONE = {
-    "make demo": "delivery/test_inventory.py::test_make_demo",
+    "make demo": "docs/test_start.py::test_the_first_five_minutes",
     BAZEL: "bazel/test_commands.py::test_the_printed_command_fails_on_findings_and_leaves_reports",
     'docker build -t distml . && docker run --rm -v "$PWD:/src" distml check /src': "container/test_image.py::test_readme",
 }
@@ -226,13 +234,6 @@ def test_commands_of_a_release(tmp_path: Path) -> None:
     done = shell("\n".join([path, *fenced_of("release.md", "sh")]), folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("PASSED") == 2
-
-
-@pytest.mark.requires("git", "make")
-def test_make_demo(tmp_path: Path) -> None:
-    """In a checkout, with nothing but Python, git and make; it installs two packages."""
-    done = installs(shell("make demo", checkout(tmp_path / "checkout")))
-    assert "error[SHP" in done.stdout
 
 
 def checkout(folder: Path) -> Path:
