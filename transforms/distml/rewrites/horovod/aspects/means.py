@@ -13,6 +13,7 @@ from collections.abc import Callable as Function
 from collections.abc import Collection, Iterator
 
 from distml.rewrites.horovod.aspects.outputs import kind_of
+from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, SCOPES, block_of, owner_of
@@ -23,6 +24,11 @@ from distml.training.values import BoxMethod, Callable, Instance
 _MEAN = Note(
     "mean over all ranks",
     "a rank adds up what its own part of the data gives; what is printed, compared and kept is of all the data",
+    "mean-of-sums",
+)
+_SUM = Note(
+    "sum over all ranks",
+    "a rank adds up what its own part of the data gives; what is told or divided by counts of all the data is of all the data",
     "mean-of-sums",
 )
 _WHOLE = re.compile(r":[^{}]*d\}")
@@ -39,22 +45,37 @@ class Means:
         self.plan, self.program, self.uniform, self.mean = plan, plan.program, uniform, mean
         self.losses = losses
         """The names of what gradients are taken of."""
+        self.totals: Totals | None = None
+        self.total = mean
+
+    def tell_sums(self, shares: Shares, total: Mean) -> None:
+        """Let sums become those over all ranks, where they are told as sums or divided by counts of all the data."""
+        self.totals, self.total = Totals(self.plan, self.uniform, shares, self._shows), total
 
     def average(self, loops: set[ast.AST]) -> None:
         """Behind each of the loops over divided data, and where it tells in between how far it is."""
         for loop in sorted((each for each in loops if isinstance(each, LOOPS)), key=lambda each: each.lineno):
             if self.program.unit(loop).source.location in self.plan.editable:
                 sums = dict(self._sums(loop))
+                totals = self.totals.of(loop, sums) if self.totals is not None else set()
                 for place, whole in sums.items():
                     self._between(loop, place, whole)
-                    if self._read_outside(loop, place):
+                    if place not in totals and self._read_outside(loop, place):
                         self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
+                for place in sorted(totals):
+                    self.plan.patch(loop).after(loop, f"{place} = {self._total(loop, place)}", _SUM)
                 for name in dict.fromkeys(self._singles(loop)):
                     if name not in sums:
                         self._tell(loop, name)
 
     def _code(self, node: ast.AST, place: str, whole: bool) -> str:
         return f"{place}{'[:]' if whole else ''} = {self.mean(node, place)}"
+
+    def _total(self, loop: Loop, place: str) -> str:
+        """The sum over all data of what a rank has added up, whichever part of them the loop has gone through."""
+        factor = self.totals.shares.factor(loop) if self.totals is not None else ""
+        all_parts = factor == self.plan.world(loop).size
+        return self.total(loop, place) if all_parts else f"{self.mean(loop, place)} * {factor}"
 
     # What is added up
 

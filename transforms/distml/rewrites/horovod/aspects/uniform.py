@@ -81,6 +81,8 @@ class Uniform:
         return own and any(isinstance(value, Callable) for value in self.program.of(node.func))
 
     def _attribute(self, node: ast.Attribute, depth: int) -> bool:
+        if node.attr == "batch_size" and any(name.endswith("DataLoader()") for name in self.program.names(node.value)):
+            return True
         own = any(isinstance(each, Instance) for each in self.program.of(node.value))
         if (node.attr.isupper() and not own) or node.attr in (
             "shape",

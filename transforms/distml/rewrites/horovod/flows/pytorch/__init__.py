@@ -21,6 +21,7 @@ from distml.rewrites.horovod.flows.pytorch.parallel import Parallel, place_of
 from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
 from distml.rewrites.horovod.flows.pytorch.schedules import Schedules
 from distml.rewrites.horovod.flows.pytorch.seeds import Seeds
+from distml.rewrites.horovod.flows.pytorch.shares import Shares
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.statistics import Statistics
 from distml.rewrites.horovod.flows.pytorch.study import Step, Study
@@ -102,7 +103,10 @@ def _plan(study: Study, plan: Plan) -> None:
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
     passes = study.shortened | drawing if shard == "auto" else sharded
-    Means(plan, uniform, spelling.mean_of, losses).average(passes)
+    means = Means(plan, uniform, spelling.mean_of, losses)
+    if shard == "auto":
+        means.tell_sums(Shares(plan, loaders, sharded), spelling.sum_of)
+    means.average(passes)
     Decisions(study, plan, spelling).agree()
     Devices(study, plan).own()
 

@@ -381,7 +381,6 @@ class Loaders:
         if isinstance(use.drawn, ast.For):
             text = ast.unparse(use.iterable)
             self.samples.dealt(use.drawn, {f"len({text})", f"len(list({text}))"})
-            self.samples.shared(use)
         if not makers:
             self.together |= self.orders.agree_on(use.iterable)
             self.plan.warn(

@@ -57,13 +57,6 @@ class Samples:
             if self._is_length(right, use):
                 self.plan.patch(right).wrap(right, f"len({ast.unparse(use.iterable)}.sampler)", _COUNTED)
 
-    def shared(self, use: Use) -> None:
-        """Divide what a loop sums up, whose batches are dealt out, by a rank's share of the samples."""
-        for right in self._divisors(use.drawn):
-            data = _measured(right)
-            if self._is_length(right, use) or (data is not None and self.loops.makers(data.value) == use.makers):
-                self.plan.patch(right).wrap(right, f"({{}} / {self.plan.world(right).size})", _COUNTED)
-
     def dealt(self, loop: ast.For, counts: set[str], samples: str = "") -> None:
         """Divide what a loop sums up, whose turns are dealt out, by what a rank gets.
 

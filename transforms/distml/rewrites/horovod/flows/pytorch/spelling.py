@@ -36,6 +36,16 @@ def {name}(value):
         return [each.new_tensor(mean) if {torch}.is_tensor(each) else mean for each, mean in zip(value, total.tolist())]
     return total.to(value.device) if {torch}.is_tensor(value) else total.tolist()
 '''
+_SUM = '''
+
+def {name}(value):
+    """The sum over all ranks, of a number or a tensor."""
+    kept = value.detach() if {torch}.is_tensor(value) else {torch}.tensor(value, dtype={torch}.float64)
+    total = kept.to("cuda" if {torch}.cuda.is_available() else "cpu", copy=True)
+    {reduce}
+    return total.to(value.device) if {torch}.is_tensor(value) else type(value)(total.item())
+'''
+_SUMMED = ("total = {dist}.allreduce(total, op={dist}.Sum)", "{dist}.all_reduce(total)")
 _REDUCED = ("total = {dist}.allreduce(total)", "{dist}.all_reduce(total)\n    total /= {dist}.get_world_size()")
 _AVERAGE = '''
 
@@ -101,6 +111,10 @@ class Spelling:
         """The mean over all ranks of numbers, given as text."""
         return f"{self._function(node, 'mean_of_ranks', _MEAN)}({code})"
 
+    def sum_of(self, node: ast.AST, code: str) -> str:
+        """The sum over all ranks of a number, given as text."""
+        return f"{self._function(node, 'sum_of_ranks', _SUM, _SUMMED)}({code})"
+
     def averaged(self, node: ast.AST, optimizer: str) -> str:
         """Statements: the gradients of an optimizer become their means over all ranks."""
         world = self.plan.world(node)
@@ -138,9 +152,9 @@ class Spelling:
         """Statements: the state of an optimizer becomes that of rank 0."""
         return f"{optimizer}.load_state_dict({self.first(node, f'{optimizer}.state_dict()')})"
 
-    def _function(self, node: ast.AST, name: str, code: str) -> str:
+    def _function(self, node: ast.AST, name: str, code: str, reduced: tuple[str, str] = _REDUCED) -> str:
         """A small function that the file needs."""
-        reduce = _REDUCED[self.ddp].format(dist=self.plan.world(node).module)
+        reduce = reduced[self.ddp].format(dist=self.plan.world(node).module)
         return helper(self.plan, node, name, code, reduce=reduce)
 
 

@@ -1,0 +1,160 @@
+"""A sum over the data of training is of all the data, or it is divided by a count of the same part of it.
+
+Programs add up losses and hits and tell the sums themselves, or divide them by any number of ways to count samples, batches or
+turns, where they stand or where a function gave them back. Two processes tell what one process does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+from horovod.torch.programs import outcome, said_by_two
+from horovod.torch.test_means import HEAD, LOADERS, STEP, numbers
+
+pytestmark = pytest.mark.requires("torch")
+
+SAMPLES = {
+    "a constant": "64",
+    "a length": "len(data)",
+    "a length in a variable": "amount",
+    "a setting": "settings.amount",
+    "of the loader": "len(loader.dataset)",
+    "counted": "seen",
+    "counted as a float": "float(seen)",
+}
+BATCHES = {
+    "a constant": "8",
+    "whole batches": "(len(data) // 8)",
+    "rounded": "int(amount / loader.batch_size)",
+    "batches in a variable": "batches",
+    "of the loader": "len(loader)",
+    "turns": "(i + 1)",
+    "counted": "turns",
+}
+BEFORE = """
+amount = len(data)
+batches = amount // 8
+
+
+class settings:
+    amount = 64
+
+"""
+WAYS = {
+    "divided": ("total / {batches}", "losses / {samples}", "100.0 * hits / {samples}"),
+    "told": ("total", "hits", "losses / {samples}"),
+    "told with what it is of": ("hits", "hits / {samples}", "total"),
+    "divided by both": ("losses / {samples}", "losses / 64", "total / {batches}"),
+}
+BODY = """\
+{0}total, losses, hits = 0.0, 0.0, 0
+{0}seen = turns = 0
+{0}for i, (a, b) in enumerate(loader):
+{step}{0}    total += loss.item()
+{0}    losses += loss.item() * len(a)
+{0}    hits += ((out > 0) == (b > 0)).sum().item()
+{0}    seen += len(a)
+{0}    turns += 1
+"""
+FORMS = {
+    "in a script": "for epoch in range(2):\n{script}    print({numbers})\n",
+    "in a function": "def epoch(loader):\n{function}    print({numbers})\n\n\nfor _ in range(2):\n    epoch(loader)\n",
+    "given back": "def epoch(loader):\n{function}    return {numbers}\n\n\nfor _ in range(2):\n"
+    "    one, two, three = epoch(loader)\n    print(one, two, three)\n",
+    "divided elsewhere": "def epoch(loader):\n{function}    return total, hits\n\n\nfor _ in range(2):\n"
+    "    one, two = epoch(loader)\n    print(one / {elsewhere}, two / 64)\n",
+    "one number": "def epoch(loader):\n{function}    return total\n\n\nfor _ in range(2):\n"
+    "    print(epoch(loader) / {elsewhere})\n    found = epoch(loader)\n    print(found)\n",
+}
+BOTH = """
+def epoch(loader, amount, trains):
+    total, hits = 0.0, 0
+    for a, b in loader:
+        out = model(a)
+        loss = nn.functional.mse_loss(out, b)
+        if trains:
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        total += loss.item() * len(a)
+        hits += ((out > 0) == (b > 0)).sum().item()
+    return total / amount, hits / amount
+
+
+held = DataLoader(TensorDataset(x[:24], y[:24]), batch_size=8)
+for _ in range(2):
+    print(*epoch(loader, 64, True))
+    print(*epoch(held, 24, False))
+"""
+INSIDE = """
+for _ in range(2):
+    one = two = three = 0.0
+    for i, (a, b) in enumerate(loader):
+{step}        one += loss.item() / len(loader)
+        two += loss.item() / len(data) * len(a)
+        three += loss.item() / 8
+    print(one, two, three)
+"""
+LOOSE = """
+total = 0.0
+losses = []
+for _ in range(2):
+    running = 0.0
+    for i, (a, b) in enumerate(loader):
+{step}        running += loss.item()
+        total += loss.item()
+        losses.append(loss.item())
+    print(running / 8, running / len(loader))
+print(total / 2 / len(loader))
+"""
+
+
+def programs() -> Iterator[tuple[str, str]]:
+    """Each with the words that tell it apart."""
+    counts = list(zip(SAMPLES.items(), BATCHES.items(), strict=True))
+    for number, ((way, told), (form, text)) in enumerate(product(WAYS.items(), FORMS.items())):
+        for at in range(number % 3 == 0, 1 + (number % 3 == 0)):
+            (of_samples, samples), (of_batches, batches) = counts[(2 * number + at) % len(counts)]
+            elsewhere = batches if batches not in ("(i + 1)", "turns") else "8"
+            parts = {
+                "script": BODY.format("    ", step=STEP.format(" " * 8)),
+                "function": BODY.format("    ", step=STEP.format(" " * 8)),
+                "numbers": ", ".join(told).format(samples=samples, batches=batches),
+                "elsewhere": elsewhere,
+            }
+            where = list(LOADERS)[0 if ".dataset" in parts["numbers"] else number % 3]
+            head = HEAD.format(loader=LOADERS[where]) + BEFORE
+            if "batch_sampler" in head:  # its loader has no batch size
+                text = text.replace("{elsewhere}", "8")
+            yield f"{way}, {of_samples}, {of_batches}, {form}, {where}", head + text.format(**parts)
+    for where, made in LOADERS.items():
+        head = HEAD.format(loader=made) + BEFORE
+        yield f"inside, {where}", head + INSIDE.format(step=STEP.format(" " * 8))
+        yield f"kept, {where}", head + LOOSE.format(step=STEP.format(" " * 8))
+    for where in list(LOADERS)[:2]:
+        yield f"both, {where}", HEAD.format(loader=LOADERS[where]) + BEFORE + BOTH
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
+    """The numbers that rank 0 of two prints in each program."""
+    texts = {}
+    for name, text in programs():
+        found = outcome(text, "ddp")
+        assert not found.plan.refusals
+        (file,) = found.files.values()
+        texts[name] = file.source
+    said = said_by_two(texts, tmp_path_factory.mktemp("totals"))
+    return {name: numbers(first) for name, (first, _) in said.items()}
+
+
+@pytest.mark.parametrize(("name", "text"), [pytest.param(*each, id=each[0]) for each in programs()])
+def test_what_is_told_is_of_all_the_data(
+    name: str, text: str, printed: dict[str, list[float]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    exec(compile(text, "script.py", "exec"), {"__name__": "__main__"})  # the text is made here
+    alone = numbers(capsys.readouterr().out)
+    assert len(alone) >= 2
+    assert printed[name] == pytest.approx(alone, rel=1e-4)

@@ -1,0 +1,297 @@
+"""What a sum over divided data is told as: the sum over all ranks, or a mean that a count of the same part divides.
+
+A sum is told itself, or divided by what counts samples, batches or turns. Counts of all the data ask for the sum over all ranks;
+counts of a rank's part (the length of a loader with a sampler, a counter of turns) are the same for the mean of both.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable as Function
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import SCOPES, Looping, block_of, owner_of
+from distml.training.program import Program
+
+COUNT = Note("count of the same data", "a sum of all ranks is divided by what all ranks count", "mean-of-sums")
+_PASSING = frozenset({"float", "int", "round", "str", "format", "item", "print"})
+
+
+class Shares(Protocol):
+    """What a flow knows of the parts that it gave to ranks."""
+
+    def factor(self, loop: Looping) -> str:
+        """By what the mean over the ranks of a sum becomes the sum over all data; empty where that is not known."""
+
+    def own(self, count: ast.expr) -> bool:
+        """Whether a number counts the part of a rank."""
+
+
+@dataclass
+class Told:
+    """How a sum is told: what it is divided by, whether it is shown as it is, and whether anything else is done with it."""
+
+    divisors: list[list[ast.expr]] = field(default_factory=list)
+    shown: bool = False
+    lost: bool = False
+
+
+class Totals:
+    """Decides for the sums of one loop."""
+
+    def __init__(self, plan: Plan, uniform: Uniform, shares: Shares, shows: Function[[ast.stmt], bool]) -> None:
+        self.plan, self.program, self.uniform, self.shares, self.shows = plan, plan.program, uniform, shares, shows
+
+    def of(self, loop: Looping, sums: dict[str, bool]) -> set[str]:
+        """The places, of those in which a loop adds up and of its counters, that become sums over all ranks.
+
+        What the other ones are divided by is made to count the same, where it has to be.
+        """
+        factor = self.shares.factor(loop)
+        if not factor:
+            return set()
+        added = _added(loop)
+        told = {place: self._told(place, loop) for place in sorted({*sums, *added})}
+        whole: set[str] = set()
+        for group in _groups(told, {**dict.fromkeys(added, False), **sums}):
+            own = any(self._is_mean_already(loop, added.get(place, [])) for place in group)
+            fit = all(self._whole_may_be(place, loop, added, sums, told[place]) for place in group)
+            asked = any(self._asks_for_sum(told[place], loop, group) for place in group & set(sums))
+            if asked and fit and not own:
+                whole |= group
+            for place in group & set(sums):
+                self._counts(told[place], loop, group, factor, summed=place in whole, own=own)
+        return whole
+
+    def _asks_for_sum(self, told: Told, loop: Looping, group: set[str]) -> bool:
+        return told.shown or any(self._kind_of_all(each, loop, group) == "all" for each in told.divisors)
+
+    def _whole_may_be(
+        self, place: str, loop: Looping, added: dict[str, list[ast.AugAssign]], sums: dict[str, bool], told: Told
+    ) -> bool:
+        """Whether a place is a number that begins anew with each pass, and is only read where that is seen."""
+        return place in added and not sums.get(place, False) and not told.lost and _begins(place, loop, self.program)
+
+    def _is_mean_already(self, loop: Looping, adding: list[ast.AugAssign]) -> bool:
+        """Whether what is added is divided by a count of the rank's part: `total += loss / len(loader)`."""
+        parts = [part for each in adding for part in ast.walk(each.value)]
+        counts = [count for part in parts if (count := divisor(part)) is not None]
+        return any(self._kind(count, loop, set()) == "own" for count in counts)
+
+    def _counts(self, told: Told, loop: Looping, group: set[str], factor: str, *, summed: bool, own: bool) -> None:
+        """Make what is divided by count the same data as the sum."""
+        for count, *others in told.divisors:
+            kind = self._kind_of_all([count, *others], loop, group)
+            here = owner_of(count, self.program) is owner_of(loop, self.program)
+            scale = factor if here else self.plan.world(count).size if factor == self.plan.world(loop).size else ""
+            if scale and kind == ("own" if summed else "all") and not own and not (group & {ast.unparse(count)}):
+                self.plan.patch(count).wrap(count, f"({{}} {'*' if summed else '/'} {scale})", COUNT)
+
+    # What counts
+
+    def _kind_of_all(self, counts: list[ast.expr], loop: Looping, group: set[str]) -> str:
+        """What the product of numbers counts, by which something is divided one after the other."""
+        kinds = {self._kind(each, loop, group) for each in counts}
+        return next(each for each in ("with", "own", "", "all") if each in kinds)
+
+    def _kind(self, count: ast.expr, loop: Looping, group: set[str]) -> str:
+        """What a number counts: all data, the rank's own part, the same as a sum of the group (`with`), or nobody knows."""
+        parts = [*ast.walk(count)]
+        if any(isinstance(each, ast.expr) and ast.unparse(each) in group for each in parts):
+            return "with"
+        if self._changed(parts) or self.shares.own(count) or any(_bound_in(loop, each) for each in parts):
+            return "own"
+        return "all" if self.uniform.holds(count) else ""
+
+    def _changed(self, parts: list[ast.AST]) -> bool:
+        """Whether a number is changed to one of the rank's part already."""
+        patch = self.plan.patch(parts[0])
+        return any(isinstance(each, ast.expr) and patch.requests.expressions.get(each) for each in parts)
+
+    # What is told
+
+    def _told(self, place: str, loop: Looping) -> Told:
+        found = Told()
+        scope: ast.AST = owner_of(loop, self.program)
+        if "." in place:
+            scope = next((each for each in self.program.ancestors(loop) if isinstance(each, ast.ClassDef)), scope)
+        self._follow(place, scope, loop, found, 3)
+        return found
+
+    def _follow(self, place: str, scope: ast.AST, made: ast.stmt, found: Told, depth: int) -> None:
+        """Note what is done with a place in a scope behind the statement that makes it, up to one that sets it anew."""
+        base = place.partition("[")[0]
+        for node in self._behind(place, scope, made):
+            if isinstance(node.ctx, ast.Load) and ast.unparse(node) == place:
+                self._use(node, found, depth)
+            elif isinstance(node.ctx, ast.Load) and base != place and ast.unparse(node) == base:
+                found.lost = found.lost or not isinstance(self.program.parent(node), ast.Subscript)
+            elif isinstance(node.ctx, ast.Store) and ast.unparse(node) == place:
+                statement = self.program.parent(node)
+                if isinstance(statement, ast.AugAssign):
+                    count = divisor(statement)
+                    found.divisors += [[count]] if count is not None else []
+                    found.lost = found.lost or count is None
+
+    def _behind(self, place: str, scope: ast.AST, made: ast.stmt) -> Iterator[ast.Name | ast.Attribute | ast.Subscript]:
+        """The names, attributes and items of a scope behind a statement, up to where a place is set anew."""
+        owner, begin, end = owner_of(made, self.program), made.end_lineno or made.lineno, float("inf")
+        for node in _within(scope):
+            if isinstance(node, ast.Assign) and node.lineno > begin and owner_of(node, self.program) is owner:
+                if place in {ast.unparse(part) for target in node.targets for part in _items(target)}:
+                    end = min(end, node.lineno)
+        for node in _within(scope):
+            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+                if owner_of(node, self.program) is not owner or begin < node.lineno <= end:
+                    yield node
+
+    def _use(self, node: ast.expr, found: Told, depth: int) -> None:
+        """Follow a sum to what divides it, or to where it is told."""
+        counts = _divided(node, self.program)
+        if counts is not None:
+            found.divisors += [counts] if counts else []
+            return
+        below: ast.AST = node
+        for above in self.program.ancestors(node):
+            if isinstance(above, ast.Return | ast.Assign):
+                self._pass_on(above, below, found, depth)
+                return
+            if isinstance(above, ast.Expr):
+                found.shown = found.shown or self.shows(above)
+                found.lost = found.lost or not self.shows(above)
+                return
+            if isinstance(above, ast.stmt) or (isinstance(above, ast.Call) and not self._passes(above, below)):
+                found.lost = True
+                return
+            below = above if not isinstance(above, ast.Tuple) else below
+
+    def _passes(self, call: ast.Call, given: ast.AST) -> bool:
+        """Whether a call gives or shows the number that it is given."""
+        statement = self.program.parent(call)
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        return name in _PASSING or given is call.func or (isinstance(statement, ast.Expr) and self.shows(statement))
+
+    def _pass_on(self, statement: ast.Return | ast.Assign, value: ast.AST, found: Told, depth: int) -> None:
+        """Follow a number into the variable that it is assigned to, or to where a function is called."""
+        given = statement.value
+        at = given.elts.index(value) if isinstance(given, ast.Tuple) and value in given.elts else None
+        if not depth or (isinstance(given, ast.Tuple) and at is None):
+            found.lost = True
+        elif isinstance(statement, ast.Assign):
+            self._assigned(statement, at, found, depth - 1)
+        else:
+            calls = self.uniform.callers.get(owner_of(statement, self.program), [])
+            found.lost = found.lost or not calls
+            for call in calls:
+                above = self.program.parent(call)
+                if at is None and not isinstance(above, ast.Assign):
+                    self._use(call, found, depth - 1)
+                elif isinstance(above, ast.Assign) and above.value is call:
+                    self._assigned(above, at, found, depth - 1)
+                else:
+                    found.lost = True
+
+    def _assigned(self, statement: ast.Assign, at: int | None, found: Told, depth: int) -> None:
+        target = statement.targets[0]
+        if at is not None:
+            items = target.elts if isinstance(target, ast.Tuple) else []
+            target = items[at] if at < len(items) else target
+        if isinstance(target, ast.Name) and len(statement.targets) == 1:
+            self._follow(target.id, owner_of(statement, self.program), statement, found, depth)
+        else:
+            found.lost = True
+
+
+def divisor(node: ast.AST) -> ast.expr | None:
+    """What something is divided by."""
+    if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div | ast.FloorDiv):
+        return node.right if isinstance(node, ast.BinOp) else node.value
+    return None
+
+
+def _divided(node: ast.AST, program: Program) -> list[ast.expr] | None:
+    """What an expression is divided by in its statement, one after the other: none where it divides, None where neither."""
+    counts: list[ast.expr] = []
+    below = node
+    for above in program.ancestors(node):
+        if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Div | ast.FloorDiv):
+            if below is above.right:
+                return []
+            counts.append(above.right)
+        elif not isinstance(above, ast.BinOp | ast.Call | ast.Attribute):
+            break
+        below = above
+    return counts or None
+
+
+def _parts(told: Told) -> list[ast.AST]:
+    """The parts of what a sum is divided by."""
+    return [part for counts in told.divisors for count in counts for part in ast.walk(count)]
+
+
+def _added(loop: Looping) -> dict[str, list[ast.AugAssign]]:
+    """What a loop adds to, where nothing else sets it there."""
+    nodes = [*_within(loop)]
+    found: dict[str, list[ast.AugAssign]] = {}
+    for node in nodes:
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            found.setdefault(ast.unparse(node.target), []).append(node)
+    sets = [target for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
+    anew = {ast.unparse(part) for target in sets for part in _items(target)}
+    return {place: adding for place, adding in found.items() if place not in anew}
+
+
+def _groups(told: dict[str, Told], places: dict[str, bool]) -> Iterator[set[str]]:
+    """Places of which one is divided by another are told alike."""
+    groups = {place: {place} for place in told}
+    for place, each in told.items():
+        names = {ast.unparse(part) for part in _parts(each) if isinstance(part, ast.expr)}
+        for other in names & set(places) & set(told) - {place}:
+            joined = groups[place] | groups[other]
+            groups |= dict.fromkeys(joined, joined)
+    seen: set[str] = set()
+    for place, group in groups.items():
+        if place not in seen:
+            seen |= group
+            yield group
+
+
+def _begins(place: str, loop: Looping, program: Program) -> bool:
+    """Whether a place, or what holds it, is set in front of a loop, in its block or one around it in the same turn."""
+    names = {place, place.partition("[")[0]}
+    statement: ast.stmt = loop
+    while True:
+        block = block_of(statement, program)
+        for each in block[: block.index(statement)]:
+            targets = each.targets if isinstance(each, ast.Assign) else ()
+            if names & {ast.unparse(part) for target in targets for part in _items(target)}:
+                return True
+        above = program.parent(statement)
+        if not isinstance(above, ast.With | ast.If | ast.Try):
+            return False
+        statement = above
+
+
+def _bound_in(loop: Looping, node: ast.AST) -> bool:
+    """Whether a name is set, or a list filled, in a loop."""
+    if not isinstance(node, ast.Name):
+        return False
+    same = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == node.id]
+    return any(isinstance(each.ctx, ast.Store) for each in same)
+
+
+def _items(target: ast.expr) -> list[ast.expr]:
+    """The places that one target of an assignment sets."""
+    return list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
+
+
+def _within(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope; methods belong to their class."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, SCOPES) or isinstance(scope, ast.ClassDef):
+            yield from _within(child)
