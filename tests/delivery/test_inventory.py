@@ -43,6 +43,7 @@ RUN = {
     ("docs/draw.md", "sh svg"): "docs/test_draw.py::test_the_picture_is_the_one_that_is_made",
     ("docs/draw.md", "sh depth"): "docs/test_draw.py::test_the_graph_is_the_one_that_is_shown",
     ("docs/draw.md", "sh page"): "docs/test_draw.py::test_the_page_stands_alone",
+    ("docs/editors.md", "sh vscode"): "server/test_extension.py::test_the_extension",
     ("docs/faq.md", "sh shapes"): "docs/test_start.py::test_questions_about_unknown_shapes",
     ("docs/faq.md", "sh statistics"): "docs/test_start.py::test_questions_about_unknown_shapes",
     ("docs/faq.md", "sh told"): "docs/test_start.py::test_questions_about_unknown_shapes",
