@@ -26,6 +26,7 @@ class Editor:
         self.opened: list[str] = []
         self.registered: list[str] = []
         self.refreshed = 0
+        self.applied: list[types.ApplyWorkspaceEditParams] = []
         self.capabilities: types.ServerCapabilities
         self._news = asyncio.Event()
         for name, heed in {
@@ -36,6 +37,7 @@ class Editor:
             types.CLIENT_REGISTER_CAPABILITY: self._register,
             types.WORKSPACE_CONFIGURATION: self._configuration,
             types.WORKSPACE_INLAY_HINT_REFRESH: self._refresh,
+            types.WORKSPACE_APPLY_EDIT: self._apply,
         }.items():
             self.client.feature(name)(self._heeding(heed))
 
@@ -59,6 +61,10 @@ class Editor:
 
     def _refresh(self, _params: object) -> None:
         self.refreshed += 1
+
+    def _apply(self, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        self.applied.append(params)
+        return types.ApplyWorkspaceEditResult(True)
 
     def _configuration(self, params: types.ConfigurationParams) -> list[Any]:
         return [self.client.get_configuration(section=each.section) for each in params.items]

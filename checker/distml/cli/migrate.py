@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
 from distml.cli.gradual import add_question, add_writing, asked, deliver, read
 from distml.engine.config import ConfigError
 from distml.report.printing import hand_over, say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from distml.gradual.migrate import Migration
-    from distml.rewrites.model import Rewritten, Style
 
 SUMMARY = "Find the shapes a function's inputs can be annotated with, or what contradicts them."
 STYLES = ("jaxtyping", "fx", "comment")
@@ -36,7 +29,10 @@ def run(options: Namespace) -> int:
     if not found:
         raise ConfigError(f"{question.subject} has no function with a tensor among its parameters")
     if options.diff or options.write:
-        deliver(question.path, _annotated(read(question.path), found, options.style), write=options.write)
+        from distml.rewrites.annotate import annotate, targets_of
+
+        annotated = annotate(read(question.path), targets_of(found), options.style)
+        deliver(question.path, annotated, write=options.write)
     elif options.format == "json":
         from distml.report.migrations import as_json
 
@@ -46,15 +42,3 @@ def run(options: Namespace) -> int:
 
         say(*as_text(found, options.concrete))
     return 0 if all(m.verdict == "static" for m in found) else 1
-
-
-def _annotated(source: str, found: Sequence[Migration], style: Style) -> Rewritten:
-    from distml.rewrites.annotate import annotate
-    from distml.rewrites.model import Annotation, Target
-
-    targets = [
-        Target(m.qualified, m.line, {name: Annotation(a.dims, a.dtype) for name, a in m.annotations.items()})
-        for m in found
-        if m.annotations
-    ]
-    return annotate(source, targets, style)

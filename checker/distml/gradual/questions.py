@@ -51,11 +51,14 @@ class Question(NamedTuple):
         return self.subject.partition("::")[2] or None
 
 
-def benches(question: Question) -> Iterator[Bench]:
-    """A bench for every target of a question. Raises `QuestionError` where it cannot be asked."""
+def benches(question: Question, project: Project | None = None) -> Iterator[Bench]:
+    """A bench for every target of a question; `project` stands in for the one on disk.
+
+    Raises `QuestionError` where it cannot be asked.
+    """
     asked = wanted(question)
     with answering():
-        program = program_of(question)
+        program = program_of(question, project=project)
         for target in program.targets(question.name):
             bench = _bench(program, target, question, asked)
             if bench is not None:

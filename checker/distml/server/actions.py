@@ -38,7 +38,7 @@ async def _about(ls: Server, document: Document, entry: dict[str, Any]) -> list[
     about, code = [diagnostic(entry, ls.placed)], entry["code"]
     found = []
     if "fix" in entry:
-        edit = _edit(ls, entry["fix"]["edits"])
+        edit = edit_of(ls, entry["fix"]["edits"])
         title = f"{entry['fix']['title']} ({code})"
         found.append(types.CodeAction(title, kind=QUICK, diagnostics=about, is_preferred=True, edit=edit))
     try:
@@ -48,13 +48,13 @@ async def _about(ls: Server, document: Document, entry: dict[str, Any]) -> list[
         hiding = []
     if hiding:
         title = f"Suppress {code} with a comment"
-        found.append(types.CodeAction(title, kind=QUICK, diagnostics=about, edit=_edit(ls, hiding)))
+        found.append(types.CodeAction(title, kind=QUICK, diagnostics=about, edit=edit_of(ls, hiding)))
     command = types.Command(f"Explain {code}", EXPLAIN, arguments=[code])
     found.append(types.CodeAction(f"Explain {code}", kind=QUICK, diagnostics=about, command=command))
     return found
 
 
-def _edit(ls: Server, edits: list[dict[str, Any]]) -> types.WorkspaceEdit:
+def edit_of(ls: Server, edits: list[dict[str, Any]]) -> types.WorkspaceEdit:
     """Edits of documents, of the versions that they were made for where the client can tell."""
     changes: dict[str, list[types.TextEdit]] = {}
     for each in edits:

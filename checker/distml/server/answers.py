@@ -1,11 +1,13 @@
-"""What the server asks of the engine about one document, answered as `distml check` would: plain lists for the pipe.
+"""What the server asks of the engine about one document, answered as the commands would: plain lists for the pipe.
 
 Each question is answered in a process of its own, which goes to the folder that the command would be run in.
 """
 
 from __future__ import annotations
 
+import ast
 import os
+from difflib import SequenceMatcher
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,11 +17,13 @@ from distml.engine.config import Config, load
 from distml.engine.results import FileResult, Lost, Note, decode, encode
 from distml.engine.run import run
 from distml.gradual.shown import Birth, Entry
+from distml.gradual.targets import ENTRY_POINTS
 from distml.interp.machine import OutOfTime
 from distml.server.buffers import Range, width
 from distml.source.file import SourceFile
 from distml.source.ignoring import NEVER, ignoring
 from distml.source.places import Places
+from distml.source.reading import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,6 +98,66 @@ def _seen(limit: float, source: SourceFile, project: Project, _deadline: float |
         return _Seen(find_shapes(Question(source.path, seconds=limit), project=project).entries)
     except (QuestionError, OutOfTime):
         return _Seen(())
+
+
+def models(asked: Asked) -> Plain:
+    """The methods that models of a file may be called by, as `distml migrate` names them. Raises `ConfigError`."""
+    name, _ = _settle(asked)
+    data = asked.buffers.get(os.path.realpath(asked.path))
+    try:
+        source = None if data is None else SourceFile(name, name, data, module="", is_package=False)
+        body = [] if source is None or source.notebook is not None else source.tree.body
+    except UnreadableError:
+        body = []
+    places, found = _Shown(asked, name), []
+    for cls in (each for each in body if isinstance(each, ast.ClassDef)):
+        for each in cls.body:
+            if isinstance(each, ast.FunctionDef) and each.name in ENTRY_POINTS:
+                where = Span(name, each.lineno, each.col_offset + 1, each.lineno, each.col_offset + 1)
+                found.append({"name": f"{cls.name}.{each.name}", "place": places(where)})
+    return found
+
+
+def migration(asked: Asked, method: str) -> Plain:
+    """What `distml migrate FILE::METHOD` says, and the edits that write the annotations. Raises `ConfigError`."""
+    name, config = _settle(asked)
+    results = _Results()
+    migrated = partial(_migrated, config.time_limit, method)
+    run([name], config._replace(jobs=1), cache=results, checker=migrated, overlay=dict(asked.buffers))
+    said, edits = results.answer or ([f"{method}: not answered within the limits on a file"], [])
+    places = _Shown(asked, name)
+    return {"said": said, "edits": [{"place": places(Span(name, *where)), "text": text} for where, text in edits]}
+
+
+def _migrated(
+    limit: float, method: str, source: SourceFile, project: Project, _deadline: float | None, _note: Note
+) -> _Seen:
+    """The migration of a method, in the place of a check of its file."""
+    from distml.gradual.migrate import migrate
+    from distml.gradual.questions import Question, QuestionError, benches
+    from distml.report.migrations import as_text
+    from distml.rewrites.annotate import annotate, targets_of
+
+    try:
+        found = [migrate(each) for each in benches(Question(f"{source.path}::{method}", seconds=limit), project)]
+    except QuestionError as error:
+        return _Seen([[str(error)], []])
+    except OutOfTime:
+        return _Seen(())
+    rewritten = annotate(source.text, targets_of(found), "jaxtyping")
+    refused = [f"{each.what} is not changed: {each.reason}" for each in rewritten.refusals]
+    return _Seen([[*as_text(found, concrete=False), *refused], _line_edits(rewritten.before, rewritten.source)])
+
+
+def _line_edits(before: str, after: str) -> list[Plain]:
+    """The lines that differ between two texts: a place, counted from 1, and what it becomes."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [
+        [(first + 1, 1, last + 1, 1), "".join(new[start:end])]
+        for kind, first, last, start, end in changes
+        if kind != "equal"
+    ]
 
 
 def suppression(asked: Asked, plain: Plain) -> Plain:

@@ -33,6 +33,8 @@ _CHUNK = 1 << 20
 _NAMED = re.compile(rf"^\s*(?:import|from)\s+({'|'.join(sorted(TENSOR_LIBRARIES))})\b", re.MULTILINE)
 _ANSWERS: dict[str, Callable[..., object]] = {
     "findings": answers.findings,
+    "migration": answers.migration,
+    "models": answers.models,
     "shapes": answers.shapes,
     "suppression": answers.suppression,
 }

@@ -10,6 +10,7 @@ from lsprotocol import types
 from distml.server.actions import EXPLAIN, QUICK, actions, explain
 from distml.server.buffers import edited
 from distml.server.documents import document as read
+from distml.server.lenses import MIGRATE, lenses, migrate
 from distml.server.looking import hints, hover, origins
 from distml.server.messages import plain_range
 from distml.server.notebooks import changed, notebook
@@ -22,6 +23,7 @@ def register(server: Server) -> None:
         server.feature(name)(handler)
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([QUICK]))(actions)
     server.command(EXPLAIN)(explain)
+    server.command(MIGRATE)(migrate)
 
 
 def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
@@ -108,6 +110,7 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     types.TEXT_DOCUMENT_HOVER: hover,
     types.TEXT_DOCUMENT_TYPE_DEFINITION: origins,
     types.TEXT_DOCUMENT_INLAY_HINT: hints,
+    types.TEXT_DOCUMENT_CODE_LENS: lenses,
     types.TEXT_DOCUMENT_DID_OPEN: did_open,
     types.TEXT_DOCUMENT_DID_CHANGE: did_change,
     types.TEXT_DOCUMENT_DID_SAVE: did_save,

@@ -7,7 +7,7 @@ once.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -19,12 +19,21 @@ from distml.rewrites.existing import Room, may_be_none, room_for, stated
 from distml.rewrites.functions import Function, Functions, Parameter, parameters, top_line
 from distml.rewrites.importing import add_imports
 from distml.rewrites.imports import Imports
-from distml.rewrites.model import BOM, Annotation, Edit, Refusal, Rewritten, Style, Target
+from distml.rewrites.model import BOM, Annotation, Answer, Edit, Refusal, Rewritten, Style, Target
 from distml.rewrites.refused import Refused
 from distml.rewrites.tree import Places, Unreadable, parse
 from distml.source.annotations_comments import parameter_of
 
 Place = tuple[int, int]
+
+
+def targets_of(answers: Iterable[Answer]) -> list[Target]:
+    """The functions to annotate as these answers say; those of which nothing is known are left out."""
+    return [
+        Target(each.qualified, each.line, {name: Annotation(a.dims, a.dtype) for name, a in each.annotations.items()})
+        for each in answers
+        if each.annotations
+    ]
 
 
 def annotate(source: str, targets: Sequence[Target], style: Style) -> Rewritten:

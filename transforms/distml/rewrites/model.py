@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 Style = Literal["jaxtyping", "fx", "comment"]
 DType = Literal["float", "int", "bool", "complex"]
@@ -29,6 +29,26 @@ class Annotation:
 
     dims: tuple[str | int | None, ...] | None
     dtype: DType | None = None
+
+
+class Typed(Protocol):
+    """What an answer about shapes says of one parameter; the fields are those of `Annotation`."""
+
+    @property
+    def dims(self) -> tuple[str | int | None, ...] | None: ...
+    @property
+    def dtype(self) -> DType | None: ...
+
+
+class Answer(Protocol):
+    """An answer about the shapes of one function: its qualified name, the line of its `def`, its parameters."""
+
+    @property
+    def qualified(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def annotations(self) -> Mapping[str, Typed]: ...
 
 
 @dataclass(frozen=True, slots=True)
