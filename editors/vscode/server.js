@@ -7,8 +7,11 @@ const path = require("node:path");
 /** The settings of the extension are those of the server, and the path. */
 const SECTION = "distml";
 
-/** Files on disk; the server follows no others. */
-const DOCUMENTS = [{ scheme: "file", language: "python" }];
+/** Files on disk, and cells of notebooks; the server follows no others. */
+const DOCUMENTS = [
+  { scheme: "file", language: "python" },
+  { notebook: "jupyter-notebook", language: "python" },
+];
 
 /** The command that starts the server. A path may begin with `~` or `${workspaceFolder}`. */
 function command(program, folder) {

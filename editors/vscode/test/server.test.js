@@ -30,7 +30,7 @@ class Net(nn.Module):
 y = Net()(torch.zeros(2, 5))
 `;
 
-let folder, server, connection, uri;
+let folder, server, connection, uri, capabilities;
 const published = new Map();
 const waiting = [];
 
@@ -76,12 +76,13 @@ before(async () => {
   });
   connection.listen();
   const root = pathToFileURL(folder).href;
-  await connection.sendRequest(protocol.InitializeRequest.type, {
+  const answer = await connection.sendRequest(protocol.InitializeRequest.type, {
     processId: process.pid,
     rootUri: root,
-    capabilities: {},
+    capabilities: { workspace: { applyEdit: true }, notebookDocument: { synchronization: {} } },
     workspaceFolders: [{ uri: root, name: "here" }],
   });
+  capabilities = answer.capabilities;
   await connection.sendNotification(protocol.InitializedNotification.type, {});
   await connection.sendNotification(protocol.DidOpenTextDocumentNotification.type, {
     textDocument: { uri, languageId: DOCUMENTS[0].language, version: 1, text: MODEL },
@@ -114,6 +115,25 @@ test("hover shows the shape and where its numbers come from", async () => {
   });
   assert.match(hover.contents.value, /h: \[2, 5\]/);
   assert.match(hover.contents.value, /model\.py:15/);
+});
+
+test("the notebooks of the extension are those of the server", () => {
+  const followed = capabilities.notebookDocumentSync.notebookSelector.map((each) => each.notebook);
+  assert.deepEqual(DOCUMENTS.flatMap((each) => each.notebook ?? []), followed);
+});
+
+test("a lens annotates the inputs of a model, by a command that the extension need not know", async () => {
+  const applied = [];
+  connection.onRequest(protocol.ApplyWorkspaceEditRequest.type, ({ edit }) => {
+    applied.push(...edit.changes[uri]);
+    return { applied: true };
+  });
+  const [lens] = await connection.sendRequest(protocol.CodeLensRequest.type, { textDocument: { uri } });
+  assert.equal(lens.range.start.line, 9);
+  assert.ok(capabilities.executeCommandProvider.commands.includes(lens.command.command));
+  await connection.sendRequest(protocol.ExecuteCommandRequest.type, lens.command);
+  const written = applied.map((each) => each.newText).join("");
+  assert.match(written, /from jaxtyping import Float\n *def forward\(self, x: Float\[torch\.Tensor, "b 5"\]\):/);
 });
 
 test("hints are shown as the settings say, each way that the extension offers", async () => {
