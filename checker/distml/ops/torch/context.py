@@ -32,7 +32,7 @@ def applied(call: Call, function: Value = NONE) -> Value:
     return function
 
 
-@op("torch.compile", "torch.jit.script", "torch.jit.trace", "torch.jit.ignore", "torch.jit.export", "torch.jit.unused")
+@op("torch.compile", "torch.jit.script", "torch.jit.ignore", "torch.jit.export", "torch.jit.unused")
 @op("torch.jit.script_method", "torch.jit.freeze", "torch.jit.optimize_for_inference", "torch.compiler.disable")
 @op("torch._dynamo.disable", "torch.compiler.allow_in_graph", "torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd")
 @op("torch.amp.custom_fwd", "torch.amp.custom_bwd")
