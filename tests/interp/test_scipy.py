@@ -37,9 +37,13 @@ def test_a_mistake_is_told_at_the_call_of_the_program(made: str) -> None:
 
 
 def test_a_function_given_to_a_library_is_called_with_numbers_in_a_row() -> None:
-    lines = "def cost(v, x):\n    return np.sum(x @ v)\noptimize.minimize(cost, np.zeros((3, 1)), args=np.ones((5, 4)))\n"
+    lines = (
+        "def cost(v, x):\n    return np.sum(x @ v)\noptimize.minimize(cost, np.zeros((3, 1)), args=np.ones((5, 4)))\n"
+    )
     found = errors_of(HEAD + lines)
-    assert [each.message for each in found] == ["x @ v: [5, 4] @ [3]: 4 columns on the left meet 3 elements of the vector"]
+    assert [each.message for each in found] == [
+        "x @ v: [5, 4] @ [3]: 4 columns on the left meet 3 elements of the vector"
+    ]
     assert found[0].span.line == HEAD.count("\n") + 2
 
 

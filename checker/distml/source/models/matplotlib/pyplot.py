@@ -6,7 +6,13 @@ from matplotlib.figure import Figure
 
 _current = Axes()
 
-plot, semilogx, semilogy, loglog, step = _current.plot, _current.semilogx, _current.semilogy, _current.loglog, _current.step
+plot, semilogx, semilogy, loglog, step = (
+    _current.plot,
+    _current.semilogx,
+    _current.semilogy,
+    _current.loglog,
+    _current.step,
+)
 scatter, bar, barh, errorbar, fill_between = (
     _current.scatter,
     _current.bar,

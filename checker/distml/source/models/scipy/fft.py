@@ -1,7 +1,22 @@
 """scipy.fft: https://docs.scipy.org/doc/scipy/reference/fft.html; what NumPy has is as there."""
 
-from numpy.fft import fft, fft2, fftfreq, fftn, fftshift, hfft, ifft, ifft2, ifftn, ifftshift, ihfft, irfft, rfft, rfftfreq
 from _arrays import same_size
+from numpy.fft import (
+    fft,
+    fft2,
+    fftfreq,
+    fftn,
+    fftshift,
+    hfft,
+    ifft,
+    ifft2,
+    ifftn,
+    ifftshift,
+    ihfft,
+    irfft,
+    rfft,
+    rfftfreq,
+)
 
 
 def dct(x, type=2, n=None, axis=-1, *args, **options):

@@ -1,8 +1,8 @@
 """scipy.integrate: https://docs.scipy.org/doc/scipy/reference/integrate.html"""
 
 import numpy as np
-from _elsewhere import resolved
 from _arrays import Result, as_array, as_tuple, as_vector, is_array, numbers, repeatedly
+from _elsewhere import resolved
 
 
 def _derivatives(slopes, y):
@@ -26,7 +26,9 @@ def odeint(func, y0, t, args=(), Dfun=None, *rest, tfirst=False, **options):
     return numbers(len(times), len(y)) if known else resolved(Dfun, rest, options)
 
 
-def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None, *rest, args=None, **options):
+def solve_ivp(
+    fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None, *rest, args=None, **options
+):
     """solve_ivp(fun, t_span, y0, t_eval=None): fun(t, y); a column of y for each time, if no event ends it"""
     y, times = as_array(y0), as_array(t_eval)
     if is_array(y):

@@ -1,8 +1,8 @@
 """scipy.interpolate: https://docs.scipy.org/doc/scipy/reference/interpolate.html; curves through points."""
 
 import numpy as np
-from _elsewhere import resolved
 from _arrays import as_array, is_array, numbers
+from _elsewhere import resolved
 
 
 def _matched(x, y, axis=0):

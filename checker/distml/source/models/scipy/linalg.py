@@ -1,9 +1,9 @@
 """scipy.linalg: https://docs.scipy.org/doc/scipy/reference/linalg.html; what NumPy has is as there."""
 
 import numpy as np
+from _arrays import as_array, is_array, numbers
 from _elsewhere import resolved
 from numpy.linalg import cholesky, det, eigh, eigvals, eigvalsh, inv, norm, pinv, svd
-from _arrays import as_array, is_array, numbers
 
 
 def _square(matrix):

@@ -1,11 +1,13 @@
 """scipy.ndimage: https://docs.scipy.org/doc/scipy/reference/ndimage.html; images of any number of axes."""
 
 import numpy as np
-from _elsewhere import resolved
 from _arrays import as_array, is_array, numbers, same_size
+from _elsewhere import resolved
 
 gaussian_filter = gaussian_filter1d = uniform_filter = uniform_filter1d = median_filter = same_size
-maximum_filter = minimum_filter = percentile_filter = rank_filter = gaussian_laplace = gaussian_gradient_magnitude = same_size
+maximum_filter = minimum_filter = percentile_filter = rank_filter = gaussian_laplace = gaussian_gradient_magnitude = (
+    same_size
+)
 sobel = prewitt = laplace = shift = grey_dilation = grey_erosion = grey_opening = grey_closing = same_size
 binary_dilation = binary_erosion = binary_opening = binary_closing = binary_fill_holes = same_size
 white_tophat = black_tophat = morphological_gradient = same_size

@@ -3,8 +3,8 @@
 import inspect
 
 import numpy as np
-from _elsewhere import resolved
 from _arrays import Result, as_array, as_tuple, as_vector, is_array, numbers, repeatedly
+from _elsewhere import resolved
 
 WITHOUT_GRADIENT = ("Nelder-Mead", "nelder-mead", "Powell", "powell", "COBYLA", "cobyla", "COBYQA", "cobyqa")
 
@@ -100,7 +100,7 @@ def least_squares(fun, x0, jac="2-point", *rest, args=(), kwargs=None, **options
         x0_axes = x0.ndim
         assert x0_axes <= 1
     if kwargs is None:
-        x, residuals = _residuals(fun, x0, args)
+        _, residuals = _residuals(fun, x0, args)
         if is_array(residuals):
             residuals_axes = residuals.ndim
             assert residuals_axes <= 1

@@ -1,8 +1,8 @@
 """scipy.signal: https://docs.scipy.org/doc/scipy/reference/signal.html"""
 
 import numpy as np
-from _elsewhere import resolved
 from _arrays import as_array, is_array, numbers, same_size
+from _elsewhere import resolved
 
 
 def _convolved(first, second, mode):
@@ -126,7 +126,9 @@ def find_peaks(x, *args, **options):
     return np.empty(int(resolved(x)), dtype=int), resolved(options)
 
 
-def periodogram(x, fs=1.0, window="boxcar", nfft=None, detrend="constant", return_onesided=True, scaling="density", axis=-1):
+def periodogram(
+    x, fs=1.0, window="boxcar", nfft=None, detrend="constant", return_onesided=True, scaling="density", axis=-1
+):
     """periodogram(x): half as many frequencies as samples, and one"""
     x = as_array(x)
     if not is_array(x) or nfft is not None or axis != -1 or return_onesided is not True or x.dtype == complex:

@@ -1,8 +1,8 @@
 """scipy.special: https://docs.scipy.org/doc/scipy/reference/special.html; functions of each number."""
 
 import numpy as np
-from _elsewhere import resolved
 from _arrays import as_array, is_array, numbers
+from _elsewhere import resolved
 
 
 def _of_each(x, *args, **options):

@@ -1,8 +1,8 @@
 """scipy.stats: https://docs.scipy.org/doc/scipy/reference/stats.html; tests of samples that belong together."""
 
 import numpy as np
-from _elsewhere import resolved
 from _arrays import Result, as_array, is_array, same_size
+from _elsewhere import resolved
 
 
 def _paired(x, y):

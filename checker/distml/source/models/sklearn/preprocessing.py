@@ -1,9 +1,8 @@
 """sklearn.preprocessing: https://scikit-learn.org/stable/api/sklearn.preprocessing.html"""
 
 import numpy as np
-from _arrays import is_array
 from _elsewhere import resolved
-from sklearn.checks import Scaler, same_size
+from sklearn.checks import Scaler, is_array, same_size
 
 
 class StandardScaler(Scaler): ...

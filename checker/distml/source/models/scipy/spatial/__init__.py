@@ -1,8 +1,8 @@
 """scipy.spatial: https://docs.scipy.org/doc/scipy/reference/spatial.html"""
 
 import numpy as np
-from _elsewhere import resolved
 from _arrays import as_array, is_array
+from _elsewhere import resolved
 
 
 class KDTree:

@@ -1,8 +1,8 @@
 """scipy.spatial.distance: https://docs.scipy.org/doc/scipy/reference/spatial.distance.html"""
 
 import numpy as np
-from _elsewhere import resolved
 from _arrays import as_array, is_array, numbers
+from _elsewhere import resolved
 
 
 def cdist(XA, XB, metric="euclidean", *, out=None, **options):
