@@ -25,7 +25,7 @@ def test_the_first_five_minutes(tmp_path: Path) -> None:
     address = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_VALUE_0": "https://github.com/OWNER/distml"}
     instead = {**address, "GIT_CONFIG_KEY_0": f"url.{source.as_uri()}.insteadOf"}
     asked = "".join(f"{each.strip()} || test $? = 1\n" for each in (check, shapes))
-    done = installs(shell(f"unset DISTML_VENV\n{install}{written}{asked}", tmp_path, **instead))
+    done = installs(shell(f"unset DISTML_VENV MAKEFLAGS MAKEOVERRIDES\n{install}{written}{asked}", tmp_path, **instead))
     assert "warning[SHP503]" in done.stdout
     finding, shown = blocks("start.md", "text")
     assert f"{finding}\nFound 1 error" in done.stdout
