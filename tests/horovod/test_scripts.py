@@ -40,3 +40,31 @@ def test_a_script_that_only_tries_the_model_hides_no_training() -> None:
     found = survey([*texts], Options(), project, texts, texts=False)
     changed = {location for outcome in found.outcomes for location in outcome.plan.changed}
     assert changed == {"/nowhere/train.py"}
+
+
+MODEL = """from tensorflow.keras import Sequential, layers
+
+
+def build():
+    return Sequential([layers.Dense(1)])
+"""
+FIT = """import numpy as np
+from made import build
+
+network = build()
+network.compile("sgd", "mse")
+for start in range(0, 64, 8):
+    network.train_on_batch(np.ones((8, 4)), np.ones((8, 1)))
+"""
+
+
+def test_a_script_trains_what_it_imports_without_naming_the_framework() -> None:
+    texts = {"/nowhere/made.py": MODEL.encode(), "/nowhere/start.py": FIT.encode()}
+    found = survey([*texts], Options(), Project("/nowhere", overlay=texts), texts, texts=False)
+    assert {location for outcome in found.outcomes for location in outcome.plan.changed} == {"/nowhere/start.py"}
+
+
+def test_a_script_that_imports_no_framework_is_left_alone() -> None:
+    texts = {"/nowhere/made.py": b"def build():\n    return 1\n", "/nowhere/start.py": FIT.encode()}
+    found = survey([*texts], Options(), Project("/nowhere", overlay=texts), texts, texts=False)
+    assert not found.outcomes and found.skipped == 2

@@ -100,6 +100,7 @@ def survey(
     sources: dict[str, SourceFile] = {}
     trainers: set[str] = set()
     others: dict[str, frozenset[bytes]] = {}
+    naming: set[bytes] = set()
     for path in paths:
         try:
             place = os.path.realpath(os.path.join(project.folder, path))
@@ -107,6 +108,7 @@ def survey(
             if not belongs(data):
                 if trains_or_starts(path, data):
                     others[path] = imported_words(data)
+                naming |= {_stem(path)} if FRAMEWORK.search(data) is not None else set()
                 continue
             source = project.open(path)
             if trains(data):
@@ -117,7 +119,7 @@ def survey(
             found.problems.append(error.diagnostic)
         except MemoryError:
             found.problems.append(_out_of_memory(path))
-    between = {source.location: source for source in _through_others(others, project, sources)}
+    between = {source.location: source for source in _through_others(others, project, sources, naming)}
     for source in between.values():
         sources[source.location] = source
         if TRAINER.search(source.text.encode("utf-8", "replace")) is not None:
@@ -137,24 +139,33 @@ def _searched(path: str, place: str, project: Project) -> bytes:
 
 
 def _through_others(
-    others: Mapping[str, frozenset[bytes]], project: Project, known: Mapping[str, SourceFile]
+    others: Mapping[str, frozenset[bytes]], project: Project, known: Mapping[str, SourceFile], naming: set[bytes]
 ) -> Iterator[SourceFile]:
-    """Of the files that name no framework, given with the words of their imports, those that import a `known` one, also
-    through each other.
+    """Of the other files, given with the words of their imports, those that import a `known` one, also through each other,
+    and those that train what they import from a file that names a framework: `naming` are the words for such files.
     """
     waiting, reached = dict(others), dict(known)
-    new = dict(known)
-    while new:
-        stems, new = {_stem(location) for location in new}, {}
+    stems = {_stem(location) for location in known} | naming
+    while stems:
+        new: dict[str, SourceFile] = {}
         for path in [each for each, words in waiting.items() if words & stems]:
             with suppress(UnreadableError):
                 source = project.open(path)
-                if any(used.location in reached for used in _used(source, project, reached)):
+                if any(
+                    used.location in reached or _trains_by(source, used) for used in _used(source, project, reached)
+                ):
                     _ = source.tree
                     del waiting[path]
                     new[source.location] = source
                     yield source
         reached |= new
+        stems = {_stem(location) for location in new}
+
+
+def _trains_by(source: SourceFile, used: SourceFile) -> bool:
+    """Whether a file says what a training loop says, and the framework is named by one that it imports."""
+    texts = [each.text.encode("utf-8", "replace") for each in (source, used)]
+    return TRAINER.search(texts[0]) is not None and FRAMEWORK.search(texts[1]) is not None
 
 
 def _stem(location: str) -> bytes:

@@ -19,6 +19,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.training.around import LOOPS, block_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
+from distml.training.values import Class, Foreign
 
 _LOADS = re.compile(
     r"keras\.datasets\.\w+\.load_data|keras\.utils\.(data_utils\.)?get_file|keras\.applications\.(\w+\.)?[A-Z]\w+"
@@ -218,7 +219,7 @@ def _in_a_graph(statement: ast.stmt, plan: Plan) -> bool:
 
 def downloads(call: ast.Call, program: Program) -> bool:
     """Whether a call may fetch something over the network."""
-    for name in program.names(call.func):
+    for name in _made_of(call, program):
         if _COMMANDS.fullmatch(name) and call.args:
             return any(
                 isinstance(each, ast.Constant) and isinstance(each.value, str) and _LOADERS.match(each.value)
@@ -233,6 +234,15 @@ def downloads(call: ast.Call, program: Program) -> bool:
                 k.arg == "weights" and not _is(k.value, None) for k in call.keywords
             )
     return False
+
+
+def _made_of(call: ast.Call, program: Program) -> set[str]:
+    """The paths of what a call runs in libraries: a class of the program makes what the classes below it make."""
+    owners = [value for value in program.of(call.func) if isinstance(value, Class)]
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
+        owners += [Class(above) for above in program.ancestors(call) if isinstance(above, ast.ClassDef)][:1]
+    below = (base.name for owner in owners for base in program.lineage(owner) if isinstance(base, Foreign))
+    return {*program.names(call.func), *below}
 
 
 def _says(call: ast.Call, name: str, value: object) -> bool:
@@ -258,22 +268,40 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
     function is called. None where that would be around the training too, or nobody can say where it is.
     """
     program = plan.program
+    statement = _whole_try(statement, plan)
     function, branch = program.function(statement), _branch(statement, program)
     place = branch if branch is not None and function is None else statement
     if place is branch:
         loops = [each for each in program.ancestors(place) if isinstance(each, ast.For | ast.While)]
         place = loops[-1] if loops and not _trains(loops[-1], plan) else place
         return [] if _trains(place, plan) else [place]
-    if isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr) and _surely(place, program):
+    behind = not any(isinstance(each, ast.Return) for each in ast.walk(place))
+    if isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr | ast.Try) and behind and _surely(place, program):
         return [] if _trains(place, plan) else [place]
     calls = program.calling(function) if function is not None and depth else []
-    if isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With):
+    if isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With | ast.Try):
         found = [_places(program.statement(call), plan, depth - 1) for call in calls]
         if found and all(found):
             return [each for places in found for each in places]
     alone = start_of(plan) != "session"
     around = branch is not None and alone and _surely(branch, program) and not _trains(branch, plan)
     return [branch] if around and branch is not None else []
+
+
+def _whole_try(statement: ast.stmt, plan: Plan) -> ast.stmt:
+    """The `try` around a statement: who fails in it does not come to what stands behind the statement.
+
+    One that runs the training stays as it is: a rank that fails there ends.
+    """
+    found: ast.stmt = statement
+    below: ast.AST = statement
+    for above in plan.program.ancestors(statement):
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            break
+        if isinstance(above, ast.Try) and above.handlers and below in above.body and not _trains(above, plan):
+            found = above
+        below = above
+    return found
 
 
 def _where_tensorflow_is(place: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:

@@ -14,7 +14,7 @@ from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
-from distml.rewrites.horovod.flows.fit.arrays import divide
+from distml.rewrites.horovod.flows.fit.arrays import carries_state, divide
 from distml.rewrites.horovod.flows.fit.data import DEAL, STEPS
 from distml.rewrites.horovod.flows.fit.files import Module
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
@@ -261,15 +261,44 @@ def _given_batches(plan: Plan, loops: list[list[Looping]]) -> bool | None:
 
 
 def _generated(plan: Plan, node: ast.expr) -> bool:
-    """Divide the arrays that a generator of the program is given to cut batches from."""
+    """Divide the arrays of samples that a generator of the program is given, or deal out the batches that it makes.
+
+    Raises `Refuse` where a model carries what it has seen into the next batch of a series.
+    """
+    program = plan.program
     for call in ast.walk(node):
-        if isinstance(call, ast.Call) and any(isinstance(v, Callable) for v in plan.program.of(call.func)):
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            arrays = [each for each in given if is_array(each, plan.program)]
-            if arrays:
-                divide(plan, call, *arrays)
-                return True
+        makers = (
+            [v.node for v in program.of(call.func) if isinstance(v, Callable)] if isinstance(call, ast.Call) else []
+        )
+        if not isinstance(call, ast.Call) or not makers:
+            continue
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        arrays = [each for each in given if is_array(each, program)]
+        if arrays and all(_cuts_samples(maker) for maker in makers):
+            divide(plan, call, *arrays)
+            return True
+        if arrays:
+            if any(carries_state(program, unit) for unit in program.units.values()):
+                what = "this model carries state from batch to batch, and which samples follow each other is not known"
+                raise Refuse("HVD213", program.statement(call), what, "give every rank a part of the series of its own")
+            world = plan.world(call)
+            plan.patch(call).wrap(call, f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))", DEAL)
+            seeds.together(plan, call, makers)
+            return True
     return False
+
+
+def _cuts_samples(maker: ast.AST) -> bool:
+    """Whether a generator only takes rows of what it is given, `x[i : i + n]`: in `out[k] = x[i]` it puts samples together."""
+    arguments = getattr(maker, "args", None)
+    names = {each.arg for each in arguments.args} if isinstance(arguments, ast.arguments) else set[str]()
+    filled = (
+        node.value
+        for node in ast.walk(maker)
+        if isinstance(node, ast.Assign) and any(isinstance(each, ast.Subscript) for each in node.targets)
+    )
+    parts = (part for value in filled for part in ast.walk(value) if isinstance(part, ast.Subscript))
+    return not any(ast.unparse(part.value) in names for part in parts)
 
 
 def _dealt(plan: Plan, inputs: list[ast.expr], outer: Looping) -> bool:

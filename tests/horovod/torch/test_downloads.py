@@ -1,0 +1,94 @@
+"""Whatever way a program makes a data set that is downloaded, one process of each machine does, and the others wait until it has.
+
+All programs run in two processes that share a folder: a second download while the first one goes on is an error, and one
+that fails leaves nobody waiting.
+"""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import outcome, said_by_two
+
+pytestmark = pytest.mark.requires("torch")
+
+HEAD = """
+import sys, types
+
+import os, time
+library = types.ModuleType("torchvision")
+library.datasets = types.ModuleType("torchvision.datasets")
+sys.modules.update({"torchvision": library, "torchvision.datasets": library.datasets})
+FAILS = {fails}
+
+
+class MNIST(list):
+    def __init__(self, root, train=True, download=False):
+        super().__init__((float(i), float(i)) for i in range(16))
+        place = "{name}"
+        if download and not os.path.exists(place):
+            busy = open(place + " busy", "x")
+            time.sleep(0.3)
+            os.remove(place + " busy")
+            if FAILS:
+                raise RuntimeError
+            open(place, "x")
+
+
+library.datasets.MNIST = MNIST
+"""
+PROGRAM = """
+import torch
+from torch.utils.data import DataLoader
+from torchvision.datasets import MNIST
+
+{made}
+
+loader = DataLoader(data, batch_size=4)
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for a, b in loader:
+    optimizer.zero_grad()
+    torch.nn.functional.mse_loss(model(a.float().reshape(-1, 1)), b.float().reshape(-1, 1)).backward()
+    optimizer.step()
+print("ended")
+"""
+WAYS = {
+    "in place": 'data = MNIST("data", download=True)',
+    "a class of the program": 'class Pairs(MNIST):\n    pass\n\n\ndata = Pairs("data", download=True)',
+    "a class below one": "class Pairs(MNIST):\n    pass\n\n\nclass More(Pairs):\n    pass\n\n\n"
+    'data = More("data", download=True)',
+    "a constructor": 'class Pairs(MNIST):\n    def __init__(self):\n        super().__init__("data", download=True)\n\n\n'
+    "data = Pairs()",
+    "a constructor of old": "class Pairs(MNIST):\n    def __init__(self):\n"
+    '        super(Pairs, self).__init__("data", download=True)\n\n\ndata = Pairs()',
+    "a constructor by name": 'class Pairs(MNIST):\n    def __init__(self):\n        MNIST.__init__(self, "data", download=True)\n'
+    "\n\ndata = Pairs()",
+    "a part": 'class Pairs:\n    def __init__(self):\n        self.data = MNIST("data", download=True)\n\n'
+    "    def __len__(self):\n        return 16\n\n    def __getitem__(self, i):\n        return self.data[i]\n\n\ndata = Pairs()",
+    "tried": 'try:\n    data = MNIST("data", download=True)\nexcept RuntimeError:\n    data = MNIST("data")',
+    "tried in a function": "def load():\n    try:\n        found = MNIST('data', download=True)\n    except RuntimeError:\n"
+    "        found = MNIST('data')\n    return found\n\n\ndata = load()",
+    "tried and given back": "def load():\n    try:\n        return MNIST('data', download=True)\n    except RuntimeError:\n"
+    "        return MNIST('data')\n\n\ndata = load()",
+    "tried within": "def load():\n    try:\n        if True:\n            found = MNIST('data', download=True)\n"
+    "    except RuntimeError:\n        found = MNIST('data')\n    return found\n\n\ndata = load()",
+}
+CASES = [(way, False) for way in WAYS] + [(way, True) for way in WAYS if way.startswith("tried")]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str]]:
+    """What both processes print in each program."""
+    texts = {}
+    for way, fails in CASES:
+        found = outcome(PROGRAM.format(made=WAYS[way]), "ddp")
+        assert not found.plan.refusals
+        (file,) = found.files.values()
+        name = f"{way}, {fails}"
+        texts[name] = HEAD.replace("{fails}", str(fails)).replace("{name}", name) + file.source
+    return said_by_two(texts, tmp_path_factory.mktemp("downloads"))
+
+
+@pytest.mark.parametrize(("way", "fails"), CASES)
+def test_one_downloads_and_the_others_wait(way: str, fails: bool, told: dict[str, tuple[str, str]]) -> None:
+    assert "ended" in told[f"{way}, {fails}"][0]
