@@ -213,6 +213,28 @@ EACH = {
     "items": ("for phase, batches in loaders.items():", "batches"),
 }
 SIZES = ["sizes[phase]", "len(sets[phase])", "len(batches.dataset)"]
+DIRECT = """
+sets = {"train": data, "val": TensorDataset(x[:24], y[:24])}
+%s
+
+for epoch in range(2):
+    for phase in ("train", "val"):
+        model.train(phase == "train")
+        total = losses = 0.0
+        hits = 0
+        for a, b in loaders[phase]:
+            with torch.set_grad_enabled(phase == "train"):
+                out = model(a)
+                loss = nn.functional.mse_loss(out, b)
+                if phase == "train":
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            total += loss.item()
+            losses += loss.item() * len(a)
+            hits += ((out > 0) == (b > 0)).sum().item()
+        print(total / len(loaders[phase]), losses / len(sets[phase]), hits, hits / len(sets[phase]), total)
+"""
 TOLD = """
 for epoch in range(2):
     running, last = 0.0, 0.0
@@ -347,6 +369,8 @@ def programs() -> Iterator[tuple[str, str]]:
                 loaders=loaders, named=named, trains=trains, each=each, batches=batches, size=SIZES[(number + at) % 3]
             )
             yield f"phases {name}, {way}, {each}", HEAD.format(loader=LOADERS["shuffled"]) + text
+    for name, loaders in MADE.items():
+        yield f"phases in a script {name}", HEAD.format(loader=LOADERS["shuffled"]) + DIRECT % loaders
     yield "told in between", HEAD.format(loader=LOADERS["shuffled"]) + TOLD.format(step=STEP.format(" " * 8))
 
 

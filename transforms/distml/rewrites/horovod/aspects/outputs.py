@@ -98,7 +98,7 @@ def on_rank_zero(plan: Plan) -> None:
 
 
 def _elsewhere(plan: Plan) -> None:
-    """Checkpoints, logs and folders that are made by functions of modules in which nothing else changes."""
+    """What functions of modules in which nothing else changes print, log and save, and the folders that they make."""
     for location, unit in plan.program.units.items():
         if location in plan.worlds or unit in plan.program.roots:
             continue
@@ -108,7 +108,7 @@ def _elsewhere(plan: Plan) -> None:
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(call, ast.Call) and plan.program.function(call) and runs(call, plan.program):
                 checkpoint = _checkpoint(call, plan.program)
-                if location in plan.editable and (checkpoint or kind_of(call, plan.program) == "log"):
+                if location in plan.editable and (checkpoint or kind_of(call, plan.program) in ("log", "output")):
                     _statement(node, call, plan)  # type: ignore[arg-type]
                 elif location not in plan.editable and checkpoint:
                     plan.warn(

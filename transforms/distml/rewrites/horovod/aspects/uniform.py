@@ -14,7 +14,9 @@ from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance
 
-_SETTINGS = ("argparse.", "optparse.", "absl.flags", "sys.argv", "os.environ", "yaml.", "omegaconf.")
+_SETTINGS = tuple(
+    "argparse. configargparse. docopt. gflags. optparse. absl.flags sys.argv os.environ yaml. omegaconf.".split()
+)
 _CALLS = frozenset(
     "len all any int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple dict".split()
 )

@@ -10,9 +10,13 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, block_of, owner_of
 from distml.training.callsites import called
+from distml.training.program import Program
 
 _TURNS = Note(
     "turns for the batches of this rank", "a rank that asks for more than its share would find none", "fewer-steps"
+)
+_LIMIT = Note(
+    "limit for the turns of this rank", "all ranks together take as many steps as one process did", "fewer-steps"
 )
 _ITERATES = ("iter", "enumerate", "__iter__")
 
@@ -26,6 +30,8 @@ class Counts:
 
     def fewer(self, use: Use, sampled: set[ast.Call]) -> None:
         """Ask for the turns of the loop that draws; `sampled` loaders have only the batches of a rank, and a length to suit."""
+        if isinstance(use.drawn, ast.For):
+            self._limited(use.drawn, sampled)
         loop = self._loop(use)
         if loop is None:
             return
@@ -35,6 +41,25 @@ class Counts:
                 self.study.shortened.add(loop)
                 self.plan.patch(bound).wrap(bound, f"{{}} // {self.plan.world(bound).size}", _TURNS)
                 self._last(loop, bound)
+
+    def _limited(self, loop: ast.For, sampled: set[ast.Call]) -> None:
+        """The limits at which training ends by the number of turns: `if step >= most: break`, `while step < most:`."""
+        around = [each for each in self.program.ancestors(loop) if isinstance(each, LOOPS)]
+        around = [each for each in around if self.program.function(each) is self.program.function(loop)]
+        counted = _counted(loop, self.program)
+        for node in ast.walk(around[-1] if around else loop):
+            leaves = isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body)
+            if leaves or (isinstance(node, ast.While) and node in around):
+                for bound in _limits(node.test, counted) if isinstance(node, ast.If | ast.While) else ():
+                    if bound not in self._asked and not self._own(bound, sampled):
+                        self._asked.add(bound)
+                        whole = "({})" if isinstance(bound, ast.BinOp | ast.IfExp | ast.BoolOp) else "{}"
+                        self.plan.patch(bound).wrap(bound, f"{whole} // {self.plan.world(bound).size}", _LIMIT)
+
+    def _own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:
+        """Whether a limit is computed from the batches of a rank, or from its samples, as it is made to be elsewhere."""
+        held = (each.value for each in ast.walk(bound) if isinstance(each, ast.Attribute) and each.attr == "dataset")
+        return self.counts_own(bound, sampled) or any(self.loops.makers(each) & sampled for each in held)
 
     def _last(self, loop: Looping, bound: ast.expr) -> None:
         """The turn that is known as the last by its number: `if i + 1 == turns:`."""
@@ -100,6 +125,32 @@ class Counts:
                 if makers and makers <= sampled:
                     return True
         return False
+
+
+def _counted(loop: ast.For, program: Program) -> set[str]:
+    """What counts the turns of a loop: by `enumerate`, or by an addition that each turn makes."""
+    found = {
+        each.target.id
+        for each in loop.body
+        if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add) and isinstance(each.target, ast.Name)
+        if isinstance(each.value, ast.Constant) and each.value.value == 1
+    }
+    if isinstance(loop.target, ast.Tuple) and isinstance(loop.iter, ast.Call):
+        inner = [each for each in ast.walk(loop.iter) if isinstance(each, ast.Call)]
+        if any(called(each, program) == "enumerate" for each in inner) and isinstance(loop.target.elts[0], ast.Name):
+            found.add(loop.target.elts[0].id)
+    return found
+
+
+def _limits(test: ast.expr, counted: set[str]) -> Iterator[ast.expr]:
+    """The numbers that a condition compares counters with, or counters and a number."""
+    for each in ast.walk(test):
+        if isinstance(each, ast.Compare) and len(each.ops) == 1 and not isinstance(each.ops[0], ast.Is | ast.In):
+            sides = [each.left, each.comparators[0]]
+            for side, other in (sides, sides[::-1]):
+                begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add) else side
+                if isinstance(begins, ast.Name) and begins.id in counted:
+                    yield other
 
 
 def _compared(test: ast.expr) -> list[ast.expr]:

@@ -446,6 +446,7 @@ class Loaders:
         assert isinstance(use.iterable, ast.Subscript)
         boxes = [each for each in self.program.of(use.iterable.value) if isinstance(each, Box)]
         condition = f'{name} == "{value}"'
+        self.study.phases[use.drawn] = condition
         for box in boxes:
             own = {v.node for v in self.program.store.item(box, value) if isinstance(v, Foreign)}
             all_of = {v.node for v in self.program.store.item(box) if isinstance(v, Foreign)}
@@ -462,8 +463,8 @@ class Loaders:
                 self.samples.of_phase(use, name, f"({{}} / {world.size} if {condition} else {{}})")
                 return
         self.samples.of_phase(use, name)
-        statement = self.program.statement(use.iterable)
-        sampler = f"{ast.unparse(use.iterable)}.sampler"
+        self.study.parted |= use.makers
+        statement, sampler = self.program.statement(use.iterable), f"{ast.unparse(use.iterable)}.sampler"
         epoch = self.loops.epoch(statement)
         outer = epoch if epoch != name else None
         code = f"if {condition}:\n    {sampler}.set_epoch({outer or f'{sampler}.epoch + 1'})"

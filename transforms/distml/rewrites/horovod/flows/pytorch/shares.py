@@ -16,13 +16,15 @@ class Shares:
 
     def __init__(self, plan: Plan, loaders: Loaders, sharded: set[ast.AST]) -> None:
         self.plan, self.loaders, self.loops, self.program = plan, loaders, loaders.loops, plan.program
-        self.sharded = sharded
+        self.study, self.sharded = loaders.study, sharded
 
     def factor(self, loop: Looping) -> str:
         """By what the mean over the ranks of a sum becomes the sum over all data.
 
         Where a loop goes through loaders of training and others, only the loader tells which of them it is.
         """
+        if loop in self.study.phases:
+            return f"({self.plan.world(loop).size} if {self.study.phases[loop]} else 1)"
         uses = [use for use in self.loops.training if use.drawn is loop]
         if not uses or loop not in self.sharded or any(isinstance(use.iterable, ast.Subscript) for use in uses):
             return ""
@@ -38,6 +40,6 @@ class Shares:
         """Whether a number is computed from the length of a loader that has only the batches of a rank."""
         for source in (*ast.walk(count), *self.program.sources(count)):
             if isinstance(source, ast.Call) and called(source, self.program) == "len" and source.args:
-                if self.loops.makers(source.args[0]) & self.loaders.sampled:
+                if self.loops.makers(source.args[0]) & (self.loaders.sampled | self.study.parted):
                     return True
         return False

@@ -43,6 +43,10 @@ class Study:
         """What loops count with, where each rank has been given numbers of its own."""
         self.shortened: set[ast.AST] = set()
         """Loops that run fewer iterations on a rank, since the data they go through is divided."""
+        self.phases: dict[ast.AST, str] = {}
+        """Loops of which only some passes train, with the condition that tells these."""
+        self.parted: set[ast.Call] = set()
+        """Loaders of such loops, of which those of training have only the batches of a rank."""
 
     @cached_property
     def environment(self) -> bool:

@@ -1,0 +1,70 @@
+"""Training that ends after so many steps: the ranks together take as many batches as one process does, and equally many each."""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import HEAD, outcome, said_by_two
+
+pytestmark = pytest.mark.requires("torch")
+
+STEP = """\
+optimizer.zero_grad()
+nn.functional.mse_loss(model(a), b).backward()
+optimizer.step()
+taken += 1
+"""
+PROGRAM = (
+    HEAD
+    + """
+loader = {loader}
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+taken = 0
+
+
+class settings:
+    most = 8
+
+{loop}
+print("taken", taken)
+"""
+)
+LOADERS = {
+    "a sampler": "DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)",
+    "batches": "DataLoader(TensorDataset(x, y), batch_sampler=[[i, i + 1, i + 2] for i in range(0, 36, 3)])",
+}
+LOOPS = {
+    "the number of a turn": "for i, (a, b) in enumerate(loader):\n    if i >= 8:\n        break\n    {step}",
+    "a turn from one": "for i, (a, b) in enumerate(loader, 1):\n    if i > settings.most:\n        break\n    {step}",
+    "behind the step": "for i, (a, b) in enumerate(loader):\n    {step}    if i + 1 == 8:\n        break\n",
+    "a counter": "step = 0\nfor a, b in loader:\n    {step}    step += 1\n    if step >= settings.most:\n        break\n",
+    "over epochs": "most = 16\nstep = 0\nfor epoch in range(5):\n    for a, b in loader:\n        {step}        step += 1\n"
+    "        if step == most:\n            break\n    if step == most:\n        break\n",
+    "while": "step = 0\nwhile step < 16:\n    for a, b in loader:\n        {step}        step += 1\n"
+    "        if step >= 16:\n            break\n",
+    "given back": "def train(most):\n    global taken\n    step = 0\n    while True:\n        for a, b in loader:\n"
+    "            {step}            step += 1\n            if most <= step:\n                return\n\n\ntrain(16)\n",
+    "half of the loader": "for i, (a, b) in enumerate(loader):\n    if i >= len(loader) // 3 * 2:\n        break\n    {step}",
+}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str]]:
+    """What both processes print in each program."""
+    texts = {}
+    for loader, made in LOADERS.items():
+        for way, loop in LOOPS.items():
+            depth = " " * loop[: loop.index("{step}")][::-1].index("\n")
+            step = STEP.replace("\n", "\n" + depth).removesuffix(depth)
+            found = outcome(PROGRAM.format(loader=made, loop=loop.replace("{step}", step)), "ddp")
+            assert not found.plan.refusals
+            (file,) = found.files.values()
+            texts[f"{way}, {loader}"] = file.source
+    return said_by_two(texts, tmp_path_factory.mktemp("limits"))
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize("way", LOOPS)
+def test_ranks_together_take_as_many_batches(way: str, loader: str, told: dict[str, tuple[str, str]]) -> None:
+    most = 16 if way in ("over epochs", "while", "given back") else 8
+    assert told[f"{way}, {loader}"][0].split()[-2:] == ["taken", str(most // 2)]
