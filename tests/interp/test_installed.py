@@ -234,3 +234,72 @@ def test_what_is_followed_does_not_depend_on_files_checked_before(tmp_path: Path
     project = Project(str(tmp_path), environment=environment)
     check_file(project.open("first.py"), project)
     assert check_file(project.open("train.py"), project) == alone
+
+
+REGISTRY = """
+import sys
+from collections import defaultdict
+
+ENTRIES = {}
+NOTES = defaultdict(list)
+
+def register(function):
+    module = sys.modules[function.__module__]
+    ENTRIES[function.__name__] = function
+    for tag in module.TAGS[function.__name__]:
+        NOTES[function.__name__].append(".".join([function.__name__, tag]))
+    return function
+
+def create(name, **options):
+    if name not in ENTRIES:
+        raise RuntimeError(name)
+    return ENTRIES[name](**options)
+"""
+
+
+def registered(number: int, tags: int) -> str:
+    """A module that registers many models, with some tags each."""
+    names = [f"net{each}" for each in range(number)]
+    table = "".join(f"    {name!r}: ['old', 'new'] * {tags},\n" for name in names)
+    models = "".join(f"\n@register\ndef {name}(classes=10):\n    return Net(8, classes)\n" for name in names)
+    return f"from .net import Net\nfrom .registry import register\n\nTAGS = {{\n{table}}}\n{models}"
+
+
+@pytest.mark.parametrize(("number", "tags"), [(3, 1), (60, 4), (12, 30)])
+def test_what_a_large_registry_holds_is_known(tmp_path: Path, install: Install, number: int, tags: int) -> None:
+    files = {
+        "__init__.py": "from .registry import create\nfrom .many import *\n",
+        "net.py": NET,
+        "registry.py": REGISTRY,
+        "many.py": registered(number, tags),
+    }
+    install("zoo", files)
+    program = "import torch\nfrom torch import nn\nimport zoo\n\nnet = zoo.create('net2', classes={})\n"
+    program += "nn.Linear(5, 2)(net(torch.zeros(2, 8)))\n"
+    assert found(tmp_path, program.format(5)) == []
+    assert found(tmp_path, program.format(4)) == [("SHP401", 6)]
+
+
+def test_a_decorator_that_takes_too_much_work_leaves_nothing_known_of_what_it_fills(
+    tmp_path: Path, install: Install
+) -> None:
+    files = {
+        "__init__.py": "from .registry import create, ENTRIES\nfrom .many import *\n",
+        "net.py": NET,
+        "registry.py": REGISTRY,
+        "many.py": registered(4, 100),
+    }
+    install("zoo", files)
+    program = "import torch\nimport zoo\nimport zoo.many\n\nzoo.many.net2()\nif 'net2' not in zoo.ENTRIES:\n"
+    assert found(tmp_path, program + "    torch.zeros(2) + torch.zeros(3)\n") == []
+
+
+@pytest.mark.parametrize(
+    "names", ["Net", "one, Net", "one, Net, two", "one as two, Net", "one,\n    two, three, Net, four"]
+)
+def test_a_name_is_found_wherever_it_stands_in_an_import_of_many_lines(
+    tmp_path: Path, install: Install, names: str
+) -> None:
+    parts = f"one = two = three = four = 1\n{NET}"
+    install("zoo", {"__init__.py": f"from .parts import (\n    {names}\n)\n", "parts.py": parts})
+    assert found(tmp_path, BAD) == [("SHP401", 5)]

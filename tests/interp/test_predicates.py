@@ -72,6 +72,9 @@ class Base(abc.ABC):
     def run(self): ...
 class Made(Base):
     def run(self): return 1
+class Walking(type):
+    def __iter__(cls): return iter(())
+class Walked(metaclass=Walking): pass
 Row = collections.namedtuple("Row", "a b")
 def function(x): return x
 def generator(): yield 1
@@ -99,6 +102,7 @@ nn.Parameter(torch.zeros(2)) nn.Linear(2,3) nn.Linear(2,3).weight nn.Linear(2,3,
 nn.ModuleList([nn.ReLU()]) nn.ModuleList() nn.ModuleDict() nn.Sequential(nn.ReLU()) torch.Size([2]) torch.Size() nn.Module()
 torch.Generator() x.T t.T x.shape[0] t.numel() x.ndim t.dim() x.size x[0].shape t[0] x>0 t>0 (x>0).any() (t>0).all() x.astype
 t.view Net().layer Net().forward Plain().own nn.ReLU
+Walked Made Base Pair Net
 nn.Linear nn.GELU() nn.Dropout(0.5)
 nn.LayerNorm(3) nn.BatchNorm2d(3) nn.Identity() nn.Embedding(2,3) nn.Conv2d(1,2,3)
 torch.relu math.sqrt math.pi math.inf float("nan") sys.version_info os.environ os.sep sys.argv""".split()

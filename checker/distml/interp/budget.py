@@ -25,9 +25,16 @@ DECORATOR_STEPS = 384
 """Statements and rules that applying one decorator may take."""
 IMPORT_CALL_STEPS = 640
 """How many a call may take that an imported module makes while it is run."""
+REGISTERING_STEPS = 8_000
+"""How many, in a module that fills a registry: it registers many things at once."""
 MAX_ATTEMPTS = 3
 
 _HEAVY = "distml_heavy"
+
+
+def steps_of_import(vm: Machine, usual: int) -> int:
+    """How many steps a call may take that the module makes which is being run."""
+    return REGISTERING_STEPS if vm.frame.module.facts.registers else usual
 
 
 def briefly(vm: Machine, steps: int, run: Callable[[], Value]) -> Value | None:

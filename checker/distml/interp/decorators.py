@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.budget import DECORATOR_STEPS, briefly
+from distml.interp.budget import DECORATOR_STEPS, briefly, steps_of_import
 from distml.interp.calls import Arguments, call_value
 from distml.interp.classes import COPY, ClassRecord, Property, library_trait
 from distml.interp.fields import DATACLASSES, declare
+from distml.interp.giving_up import forget_changed
 from distml.values import NONE, Bound, Class, Function, Lib, LibMethod, Opaque, Partial, Value
 
 if TYPE_CHECKING:
@@ -55,8 +56,17 @@ def _decorated(vm: Machine, target: Value, value: Value, node: ast.expr) -> Valu
 
 
 def _applied(vm: Machine, target: Value, value: Value, node: ast.expr) -> Value:
-    found = briefly(vm, DECORATOR_STEPS, lambda: call_value(vm, target, Arguments([value]), node))
+    found = _given(vm, target, value, node)
     return vm.opaque(vm.snippet(node)) if found is None else found
+
+
+def _given(vm: Machine, target: Value, value: Value, node: ast.expr) -> Value | None:
+    """What a decorator makes of something; None where that takes too much work, and what it changes is forgotten."""
+    steps = steps_of_import(vm, DECORATOR_STEPS)
+    found = briefly(vm, steps, lambda: call_value(vm, target, Arguments([value]), node))
+    if found is None and isinstance(target, Function):
+        forget_changed(vm, target)
+    return found
 
 
 def _known(target: Value) -> bool:
@@ -138,7 +148,7 @@ def _redecorated(vm: Machine, decorator: ast.expr, value: Value, record: ClassRe
 
     target = evaluate(vm, decorator)
     if isinstance(target, Function | Bound | Partial | Class):
-        result = briefly(vm, DECORATOR_STEPS, lambda: call_value(vm, target, Arguments([value]), decorator))
+        result = _given(vm, target, value, decorator)
         if result is None:
             # It may have put anything in the place of a method before its steps were used up.
             return vm.opaque(record.name)

@@ -27,7 +27,9 @@ MAX_MODULES = 400
 MAX_STARS = 40
 """Of how many modules with `import *` one name may be looked for."""
 _CHECKING = "TYPE_CHECKING"
-_DEFINING = re.compile(r"^\s*(?:(?:async\s+)?def|class|from|import|for|with)\b|\bas\s+$|^\w+(?:\s*,\s*\w+)*\s*[,=]\s*$")
+_DEFINING = re.compile(
+    r"^\s*(?:(?:async\s+)?def|class|from|import|for|with)\b|\bas\s+$|^\s*\w+(?:\s+as\s+\w+)?(?:\s*,\s*\w+(?:\s+as\s+\w+)?)*\s*[,=]\s*$"
+)
 """What stands before a name on its line where the line may bind it."""
 _TAKING = re.compile(r"\s*(?:[,)]?\s*$|[,)]?\s*#|\s=\s|=\s|,|:)", re.MULTILINE)
 """What follows a name that begins its line where the line may bind it."""
@@ -58,7 +60,7 @@ def given(vm: Machine, source: SourceFile, name: str) -> Value | None:
     try:
         if isinstance(found, Imported):
             return resolve_import(vm, found)
-        if _binds(source, name):
+        if _binds(vm, source, name):
             info = load(vm, source)
             vm.resolving.discard(key)  # `own_attribute` has the same guard
             found = None if info is None else own_attribute(vm, info, name)
@@ -76,27 +78,29 @@ def from_stars(vm: Machine, stars: Sequence[SourceFile], name: str) -> Value | N
         return None
     for source in _likeliest(stars, name):
         if name in source.text or "import *" in source.text:
-            found = given(vm, source, name) if _binds(source, name) or exports_of(vm, source) != _NONE else None
+            found = given(vm, source, name) if _binds(vm, source, name) or exports_of(vm, source) != _NONE else None
             if found is not None:
                 return found
     return None
 
 
-def awake(vm: Machine, source: SourceFile, words: Iterable[str]) -> None:
+def awake(vm: Machine, source: SourceFile, words: Iterable[str]) -> bool:
     """Run the modules of an installed package that importing it runs, were not needed yet, and define what a call into it
-    names by strings: packages keep lists of what their modules define (`timm.create_model("resnet18")`)."""
+    names by strings: packages keep lists of what their modules define (`timm.create_model("resnet18")`). Whether all were run."""
     from distml.interp.imports import load
 
     texts: list[SourceFile] | None = None
+    all_run = True
     for word in words:
         texts = _asleep(vm, source.module.partition(".")[0]) if texts is None else texts
         holding = [each for each in texts if word in each.text and each.location not in vm.modules]
         for form in (rf"(?m)^(?:def|class)\s+{word}\b", rf"([\"']){word}\1"):
             defining = [each for each in holding if re.search(form, each.text)]
             for each in defining:
-                load(vm, each)
+                all_run &= load(vm, each) is not None
             if defining:
                 break
+    return all_run
 
 
 def _asleep(vm: Machine, package: str) -> list[SourceFile]:
@@ -158,8 +162,16 @@ def _is_checking(test: ast.expr) -> bool:
     )
 
 
-def _binds(source: SourceFile, name: str) -> bool:
-    """Whether a module binds a name itself. Its text is asked first: parsing hundreds of modules takes seconds."""
+def _binds(vm: Machine, source: SourceFile, name: str) -> bool:
+    """Whether a module binds a name itself, as was found when it was asked first."""
+    known = vm.session.bound.get((source.location, name))
+    if known is None:
+        known = vm.session.bound[source.location, name] = _is_bound(source, name)
+    return known
+
+
+def _is_bound(source: SourceFile, name: str) -> bool:
+    """The text is asked first: parsing hundreds of modules takes seconds."""
     if not _may_bind(source.text, name):
         return False
     with suppress(UnreadableError):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, too_heavy
+from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, steps_of_import, too_heavy
 from distml.interp.calls import Arguments, unknown_call
 from distml.interp.exits import never_returns
 from distml.interp.generators import Entry, handed_out
-from distml.interp.giving_up import give_up_call
+from distml.interp.giving_up import forget_changed, give_up_call
 from distml.interp.hints import refine_parameter, refine_return
 from distml.interp.installed import enters_installed, follow_installed
 from distml.interp.join import join_many
@@ -52,7 +52,10 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
         return unknown_call(vm, arguments, node)
     if too_heavy(vm, function):
         first = hands_back(function.node)
-        return give_up_call(vm, function, arguments, node) if first is None else bound[first]
+        if first is None:
+            return give_up_call(vm, function, arguments, node)
+        forget_changed(vm, function)
+        return bound[first]
     if _too_deep(vm, function, bound):
         vm.lose(f"the calls of {function.name} nest too deeply or too often to follow", node)
         return give_up_call(vm, function, arguments, node)
@@ -66,7 +69,7 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
     if enters_installed(vm, function):
         made = follow_installed(vm, function, bound, lambda: _follow(vm, function, bound, node), node)
     elif len(vm.stack) == 1 and vm.import_depth and not vm.brief:
-        made = briefly(vm, IMPORT_CALL_STEPS, lambda: _follow(vm, function, bound, node))
+        made = briefly(vm, steps_of_import(vm, IMPORT_CALL_STEPS), lambda: _follow(vm, function, bound, node))
     else:
         made = _follow(vm, function, bound, node)
     return give_up_call(vm, function, arguments, node) if made is None else made

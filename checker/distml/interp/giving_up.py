@@ -70,8 +70,14 @@ def give_up_rest(vm: Machine, body: Sequence[ast.stmt]) -> None:
 
 
 def give_up_call(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
-    """Follow no more of a call: what the functions around it change is unknown too, since it may call any of them. In an
-    installed package it calls those that it names, directly or through others."""
+    """Follow no more of a call: nothing is known of what it changes and gives."""
+    forget_changed(vm, function)
+    return unknown_call(vm, arguments, node)
+
+
+def forget_changed(vm: Machine, function: Function) -> None:
+    """Forget what the functions around one change, since it may call any of them. In an installed package it calls those that it
+    names, directly or through others."""
     frame: Frame | None = vm.frame_of(function.frame)
     while frame is not None:
         mutated = frame.module.facts.mutated
@@ -80,7 +86,6 @@ def give_up_call(vm: Machine, function: Function, arguments: Arguments, node: as
             if value is not None and not isinstance(value, Function | Class | Module | Lib | Imported):
                 vm.assign(frame.ident, name, vm.opaque(name))
         frame = frame.parent
-    return unknown_call(vm, arguments, node)
 
 
 def named_from(node: ast.AST, frame: Frame) -> set[str]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from distml.interp.exports import given
-from distml.interp.machine import Frame, ModuleInfo, OutOfSteps
+from distml.interp.machine import Frame, Limits, ModuleInfo, OutOfSteps
 from distml.interp.module_facts import facts_of
 from distml.interp.names import assign_name
 from distml.interp.scope import scope_of
@@ -27,6 +27,10 @@ MAX_MODULE_STEPS = 12_000
 """Statements and rules that running one imported module may take."""
 MAX_INSTALLED_STEPS = 1_500
 """How many a module of an installed package may take."""
+MAX_REGISTERING_STEPS = 14_000
+"""How many, if it fills a registry: nothing that it registers is known before all of it was run."""
+REGISTERING = Limits(loop_steps=8_000, entries=1_000)
+"""How long it keeps at one thing."""
 MAX_IMPORT_DEPTH = 24
 """How deeply modules that need each other while they are run may nest."""
 
@@ -194,7 +198,8 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     vm.import_depth += 1
     limit, begun, brief = vm.step_limit, vm.steps, vm.brief
     nested, vm.packages.nested = vm.packages.nested, 0
-    vm.step_limit, vm.brief = begun + (MAX_INSTALLED_STEPS if info.source.installed else MAX_MODULE_STEPS), False
+    vm.step_limit, vm.brief = begun + _steps(info), False
+    limits, vm.limits = vm.limits, REGISTERING if info.facts.registers else vm.limits
     exits, vm.exits = vm.exits, 0
     try:
         vm.follow(lambda: execute_block(vm, tree.body))
@@ -216,11 +221,18 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
         vm.import_depth -= 1
         info.exits, vm.exits = vm.exits, vm.exits + exits
         info.cost, vm.packages.nested = vm.steps - begun - vm.packages.nested, nested + vm.steps - begun
-        vm.step_limit, vm.brief = limit + (vm.steps - begun), brief
+        vm.step_limit, vm.brief, vm.limits = limit + (vm.steps - begun), brief, limits
         if info.source.installed and not vm.import_depth:
             vm.step_limit = limit
             vm.steps = begun  # they are not the program's
         vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.recording = saved
+
+
+def _steps(info: ModuleInfo) -> int:
+    """How many steps a module may take to run."""
+    if not info.source.installed:
+        return MAX_MODULE_STEPS
+    return MAX_REGISTERING_STEPS if info.facts.registers else MAX_INSTALLED_STEPS
 
 
 def own_attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:

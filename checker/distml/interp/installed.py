@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from distml.source.file import SourceFile
     from distml.values import Function, Value
 
-CALL_STEPS = 4_000
+CALL_STEPS = 6_000
 """Statements and rules that one call into an installed package may take."""
-ALL_STEPS = 10_000
+ALL_STEPS = 12_000
 """How many all of these calls of a file may take together."""
 
 
@@ -45,7 +45,8 @@ def follow_installed(
     vm: Machine, function: Function, arguments: Mapping[str, Value], run: Callable[[], Value], node: ast.AST
 ) -> Value | None:
     """What a call into an installed package gives, with steps of its own; None, and nothing changed, if they do not suffice."""
-    awake(vm, vm.frame_of(function.frame).module.source, _words(arguments))
+    if not awake(vm, vm.frame_of(function.frame).module.source, _words(arguments)):
+        return None
     steps, limit = vm.steps, vm.step_limit
     allowed = min(CALL_STEPS, ALL_STEPS - vm.packages.calls)
     if allowed > 0 and not vm.packages.late:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.changes import FileChanges, changes_at
@@ -16,11 +18,12 @@ if TYPE_CHECKING:
 
 class ModuleFacts(NamedTuple):
     """What the code of a module changes: its own variables from functions (`mutated`), libraries and classes
-    (`patches`), attributes of objects (`changes`)."""
+    (`patches`), attributes of objects (`changes`); whether it is there to fill a registry (`registers`)."""
 
     mutated: frozenset[str]
     patches: Patches
     changes: FileChanges
+    registers: bool
 
 
 _REMEMBERED = "distml_module_facts"
@@ -40,6 +43,27 @@ def facts_of(source: SourceFile) -> ModuleFacts:
             mutated_at(sites, frozenset(modules_bound(tree.body))),
             patches_at(sites, dispatching="__torch_function__" in source.text),
             changes_at(sites),
+            _registers(source),
         )
         setattr(tree, _REMEMBERED, known)
     return known
+
+
+REGISTERED = 8
+"""So many functions and classes of a module with one decorator of its own package are entries of a registry."""
+
+
+def _registers(source: SourceFile) -> bool:
+    """Whether many functions or classes of a module have one decorator that its package defines."""
+    package = source.module.partition(".")[0]
+    own: set[str] = set()
+    used: Counter[str] = Counter()
+    for statement in source.tree.body:
+        if isinstance(statement, ast.ImportFrom):
+            inside = statement.level > 0 or (statement.module or "").partition(".")[0] == package
+            own |= {each.asname or each.name for each in statement.names} if inside else set()
+        elif isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            own.add(statement.name)
+            called = (each.func if isinstance(each, ast.Call) else each for each in statement.decorator_list)
+            used.update({each.id for each in called if isinstance(each, ast.Name)})
+    return any(used[name] >= REGISTERED for name in own)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from distml.interp.machine import ModuleInfo
 
-SHARE = 0.2
+SHARE = 1 / 3
 """The part of a file's time after which installed packages are followed no more: the rest is for the program itself."""
 MODULE_STEPS = 3_000
 """With so many steps taken by modules of installed packages, no other one is run for a file."""
+REGISTERING = 8
+"""So much less counts what modules take that fill a registry."""
 
 
 class PackageWork:
@@ -43,5 +45,5 @@ class PackageWork:
             each = waiting.pop()
             if each.source.installed and each.name not in self._charged:
                 self._charged.add(each.name)
-                self._modules += each.cost
+                self._modules += each.cost // (REGISTERING if each.facts.registers else 1)
                 waiting += each.loaded

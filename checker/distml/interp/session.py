@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """The imported modules, run once. `exports` are what modules of installed packages give out. `tensors` are the
-    entries of `base` that hold any, None until it matters."""
+    """The imported modules, run once. `exports` are what modules of installed packages give out, `bound` whether one binds
+    a name. `tensors` are the entries of `base` that hold any, None until it matters."""
 
     def __init__(self) -> None:
         self.last_serial = 0
@@ -24,6 +24,7 @@ class Session:
         self.modules: dict[str, ModuleInfo] = {}
         self.sources: dict[str, SourceFile] = {}
         self.exports: dict[str, Exports] = {}
+        self.bound: dict[tuple[str, str], bool] = {}
         self.holding: dict[int, tuple[Any, tuple[Tensor, ...]]] = {}
         self.tensors: dict[Hashable, Any] | None = None
 

@@ -49,7 +49,7 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from distml.interp.machine import Machine
 
@@ -210,7 +210,9 @@ def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Tensor):
         return _array(vm, value, cls)
     if isinstance(cls, Lib) and (code := _code(value)) is not None:
-        return _is_code(code, cls.name)
+        return _is_code(
+            code, cls.name, exact=not isinstance(value, Class) or not _has_foreign(vm.at(value.address).mro)
+        )
     if isinstance(cls, Class) and _is_written_as_code(value):
         return False if _asks_nothing(vm, cls) else None
     kind = _kind(vm, value)
@@ -248,12 +250,14 @@ def _asks_nothing(vm: Machine, cls: Class) -> bool:
     return all(isinstance(base, Class) or base == Lib("builtins.object") for base in vm.at(cls.address).mro)
 
 
-def _is_code(code: type, name: str) -> bool | None:
+def _is_code(code: type, name: str, exact: bool) -> bool | None:
     wanted: object = type if name == "builtins.type" else real_class(name)
     if wanted is collections.abc.Callable:
         return True
     if wanted in _CODE and code is not object:
         return wanted is code
+    if isinstance(wanted, type) and wanted.__module__ == "collections.abc" and exact and code is not object:
+        return issubclass(code, wanted)
     layer = name.startswith("torch.nn.") or name in TENSOR_CLASSES
     return False if wanted in _BUILT_IN.values() or (layer and code is not object) else None
 
@@ -307,7 +311,10 @@ def _object(vm: Machine, record: InstanceRecord, cls: Value) -> bool | None:
 def has_foreign_base(vm: Machine, record: object) -> bool:
     """Whether an object has, or may have, a base of which there are no rules."""
     assert isinstance(record, InstanceRecord)
-    bases = vm.at(record.cls.address).mro if isinstance(record.cls, Class) else (record.cls,)
+    return _has_foreign(vm.at(record.cls.address).mro if isinstance(record.cls, Class) else (record.cls,))
+
+
+def _has_foreign(bases: Sequence[Value | None]) -> bool:
     return not all(
         isinstance(base, Class) or (isinstance(base, Lib) and (base.name in _BARE or find_layer(base.name) is not None))
         for base in bases

@@ -370,10 +370,17 @@ def contains(call: Call, container: Value, item: Value) -> bool | None:
     return None
 
 
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Const) and type(value.value) is str
+
+
 def _in_items(call: Call, items: Sequence[Value], item: Value) -> bool | None:
     result: bool | None = False
     for other in items:
-        answer = True if _identical(item, other) else _compare(call, "==", item, other, 1)
+        if _is_text(item) and _is_text(other):
+            answer: bool | None = item == other
+        else:
+            answer = True if _identical(item, other) else _compare(call, "==", item, other, 1)
         if answer:
             return True
         if answer is None:
