@@ -81,6 +81,7 @@ STEPS = (
     "r = interpolate.splev(np.zeros({k}), interpolate.splrep(np.arange({n}), {v}, k=1))",
     "r = interpolate.RegularGridInterpolator((np.arange({n}), np.arange({k})), {m})(np.zeros((2, 2)))",
     "r = interpolate.griddata({p}, {v}, (np.zeros((4, 5)), np.zeros((4, 5))), method='nearest')",
+    "r = interpolate.griddata(({v}, {w}), {v}, (np.zeros((4, 5)), np.zeros((4, 5))), method='nearest')",
     "r = signal.convolve({v}, {w})",
     "r = signal.convolve({v}, {w}, mode='same')",
     "r = signal.convolve({v}, {w}, 'valid')",

@@ -103,9 +103,12 @@ class RegularGridInterpolator:
 
 
 def griddata(points, values, xi, method="linear", *args, **options):
-    """griddata(points, values, xi): a value for each point; as many results as the places xi tell together"""
-    points, values = as_array(points), as_array(values)
-    if is_array(points) and is_array(values) and points.ndim == 2:
+    """griddata(points, values, xi): a value for each point, a row or one of each coordinate; as many results as xi tells"""
+    values = as_array(values)
+    if isinstance(points, tuple):
+        for each in points:
+            _matched(each, values)
+    elif is_array(points) and is_array(values) and points.ndim == 2:
         number_of_points, number_of_values = len(points), len(values)
         assert number_of_points == number_of_values
     if isinstance(xi, tuple) and all(is_array(each) for each in xi) and is_array(values) and values.ndim == 1:
