@@ -44,6 +44,10 @@ LOOPS = {
     "        if step >= 16:\n            break\n",
     "given back": "def train(most):\n    global taken\n    step = 0\n    while True:\n        for a, b in loader:\n"
     "            {step}            step += 1\n            if most <= step:\n                return\n\n\ntrain(16)\n",
+    "of an object": "class Solver:\n    def __init__(self):\n        self.step, self.most = 0, 16\n\n    def train(self):\n"
+    "        global taken\n        out = False\n        while not out:\n            for a, b in loader:\n                {step}"
+    "                self.step += 1\n                if self.step >= self.most:\n                    out = True\n"
+    "                    break\n\n\nSolver().train()\n",
     "half of the loader": "for i, (a, b) in enumerate(loader):\n    if i >= len(loader) // 3 * 2:\n        break\n    {step}",
 }
 
@@ -66,5 +70,5 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str]]
 @pytest.mark.parametrize("loader", LOADERS)
 @pytest.mark.parametrize("way", LOOPS)
 def test_ranks_together_take_as_many_batches(way: str, loader: str, told: dict[str, tuple[str, str]]) -> None:
-    most = 16 if way in ("over epochs", "while", "given back") else 8
+    most = 16 if way in ("over epochs", "while", "given back", "of an object") else 8
     assert told[f"{way}, {loader}"][0].split()[-2:] == ["taken", str(most // 2)]

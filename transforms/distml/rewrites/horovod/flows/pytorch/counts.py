@@ -130,9 +130,9 @@ class Counts:
 def _counted(loop: ast.For, program: Program) -> set[str]:
     """What counts the turns of a loop: by `enumerate`, or by an addition that each turn makes."""
     found = {
-        each.target.id
+        ast.unparse(each.target)
         for each in loop.body
-        if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add) and isinstance(each.target, ast.Name)
+        if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add)
         if isinstance(each.value, ast.Constant) and each.value.value == 1
     }
     if isinstance(loop.target, ast.Tuple) and isinstance(loop.iter, ast.Call):
@@ -149,7 +149,7 @@ def _limits(test: ast.expr, counted: set[str]) -> Iterator[ast.expr]:
             sides = [each.left, each.comparators[0]]
             for side, other in (sides, sides[::-1]):
                 begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add) else side
-                if isinstance(begins, ast.Name) and begins.id in counted:
+                if ast.unparse(begins) in counted:
                     yield other
 
 
