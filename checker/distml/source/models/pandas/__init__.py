@@ -82,3 +82,6 @@ notnull = notna
 def to_numeric(arg, *args, **kwargs):
     """Of the same size"""
     return arg.astype(float) if isinstance(arg, Series) else resolved(arg)
+
+
+to_datetime = to_timedelta = to_numeric

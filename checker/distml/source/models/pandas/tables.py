@@ -5,15 +5,29 @@ from _elsewhere import resolved
 from pandas.names import Names, is_names
 
 CHANGING = frozenset(
-    """at bfill dropna eval ffill flags iat insert interpolate isetitem mask pad query rename_axis set_axis set_index update
+    """at bfill dropna eval ffill flags iat insert interpolate isetitem mask pad query rename_axis set_axis update
     where""".split()
 )
 """Methods that may change a table in place and are not written here."""
+REDUCING = frozenset("count kurt max mean median min nunique prod quantile sem skew std sum var".split())
+"""Methods that give one number for each column, or each row."""
+ANSWERING = frozenset(
+    """agg aggregate all any apply argmax argmin corr corrwith cov describe duplicated explode first_valid_index groupby hist
+    idxmax idxmin info items iterrows itertuples join keys last_valid_index melt memory_usage merge mode pivot pivot_table
+    rank resample rolling stack to_csv to_dict to_excel to_frame to_json to_list to_parquet to_pickle to_string tolist
+    unique unstack value_counts""".split()
+)
+"""Methods that give something of which nothing is said, and change nothing."""
 
 
 def cells(*sizes):
     """An array of which only the size is known."""
     return np.empty(sizes, dtype=resolved())
+
+
+def _answer(*args, **kwargs):
+    """Nothing is said of it"""
+    return resolved(args, kwargs)
 
 
 def is_sized(values):
@@ -204,9 +218,17 @@ class Data:
 
     def _other(self, name):
         """What is not written here: it may change the data in place."""
+        if name in REDUCING:
+            return self._reduced
+        if name in ANSWERING:
+            return _answer
         if name in CHANGING:
             self._changed()
         return resolved(name)
+
+    def _reduced(self, *args, axis=None, **kwargs):
+        """A number for each row, where they are asked for"""
+        return Series(cells(len(self._cells))) if axis in (1, "columns") else resolved(args)
 
 
 class Series(Data):
@@ -412,11 +434,18 @@ class DataFrame(Data):
 
     def _other(self, name):
         """A column by its name, or what is not written here."""
-        if self._is_known() and name in self._names:
+        if self._is_known() and name in self._names and name not in REDUCING and name not in ANSWERING:
             return Series(cells(len(self._cells)))
-        if name in CHANGING:
-            self._changed()
-        return resolved(name)
+        return super()._other(name)
+
+    def set_index(self, keys, *, drop=True, append=False, inplace=False, **kwargs):
+        """The same rows, without the columns that name them"""
+        kept = self if inplace else self.copy()
+        if drop is True and (isinstance(keys, str) or is_names(keys)):
+            kept._without([keys] if isinstance(keys, str) else keys)
+        else:
+            kept._changed()
+        return None if inplace else kept
 
 
 class Located:
