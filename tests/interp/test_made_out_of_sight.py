@@ -18,6 +18,7 @@ KEYWORDS = ("size=4", "**{'size': 4}", "**json.loads('{\"size\": 4}')", "other=1
 BASES = (
     ("argparse.Namespace", KEYWORDS),
     ("types.SimpleNamespace", KEYWORDS),
+    ("eval('argparse.Namespace')", KEYWORDS),
     ("logging.Handler", ("4", "*[4]")),  # its `level`
 )
 CLASSES = (

@@ -52,3 +52,27 @@ def test_attributes_of_an_object_that_is_made_are_known(use: str) -> None:
 def test_attributes_that_a_subclass_in_sight_writes_anew_are_open() -> None:
     program = f"{HEAD}{USES['attribute']}class Sub(Base):\n    size = 4\n"
     assert not errors_of(program)
+
+
+KINDS = """import numpy as np
+class Kind:
+    def use(self):
+        return stacked(self)
+class Mixed:
+    pass
+class Derived(Kind):
+    rows = 3
+class Both(Kind, Mixed):
+    rows = 3
+class Empty:
+    rows = 0
+def stacked(made):
+    made = made if isinstance(made, {}) else Empty()
+    return np.vstack([np.zeros(3) for _ in range(made.rows)])
+"""
+
+
+@pytest.mark.parametrize("kind", ["Derived", "Mixed", "(Both, str)"])
+def test_an_object_of_any_class_may_be_of_a_derived_one(kind: str) -> None:
+    assert not errors_of(KINDS.format(kind))
+    assert [each.code for each in errors_of(KINDS.format(kind) + "Kind().use()\n")] == ["SHP203"]

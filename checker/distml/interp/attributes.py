@@ -23,6 +23,7 @@ from distml.interp.library import library_member
 from distml.interp.open_classes import may_have_another, type_of
 from distml.interp.patches import Patches
 from distml.interp.storage import child, drop_child, held_by, replace_attributes, set_child, view_of
+from distml.interp.unsettled import forget_around
 from distml.ops import Call
 from distml.ops.dialect import dialect, library_of
 from distml.ops.python.lightning import HOLDERS
@@ -395,6 +396,8 @@ def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.A
         if isinstance(option, Ref):
             _set_on_record(vm, option, name, item, node, len(options) > 1, plain)
         elif isinstance(option, Opaque):
+            # A setter may set other attributes too.
+            forget_around(vm, option)
             vm.put(("attr", option, name), item if _is_kept(vm, item) else vm.opaque(f"{option.name}.{name}"[:60]))
             vm.note_child(("attr", option, name))
         elif isinstance(option, Class):

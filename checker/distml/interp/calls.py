@@ -17,7 +17,7 @@ from distml.interp.no_tensors import is_theirs, require_tensor
 from distml.interp.stamping import stamp
 from distml.interp.state import join_states
 from distml.interp.trace import RunOver
-from distml.interp.unsettled import forget_children, unsettle
+from distml.interp.unsettled import forget_around, forget_fields, unsettle
 from distml.ops import Call, ShapeError
 from distml.ops.dialect import dialect, library_of
 from distml.ops.registry import MANY, find_layer, find_op
@@ -113,7 +113,7 @@ def call_value(vm: Machine, callee: Value, arguments: Arguments, node: ast.AST |
     holder = vm.holders.get(callee) if isinstance(callee, Opaque) else None
     if holder is not None:
         # A method may set any attribute of its object.
-        forget_children(vm, holder)
+        forget_around(vm, holder)
     return unknown_call(vm, arguments, where)
 
 
@@ -459,6 +459,8 @@ def unknown_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     callbacks_ran(vm)
     for owner in _owner(vm, node):
         unsettle(vm, owner, in_sight=_is_method(vm, owner, node))
+        if not isinstance(node, ast.Call) or _is_of(node.func):
+            forget_fields(vm, owner)
     result = vm.opaque(vm.snippet(node), vm.origin(node))
     if vm.flow is not None:
         vm.flow.unknown(arguments, node, result)
@@ -485,4 +487,9 @@ def _is_method(vm: Machine, owner: Ref, node: ast.AST) -> bool:
     record = vm.record(owner)
     if not isinstance(function, ast.Attribute) or not isinstance(record, InstanceRecord):
         return True
-    return not isinstance(function.value, ast.Attribute) and function.attr not in record.attrs
+    return _is_of(function) and function.attr not in record.attrs
+
+
+def _is_of(function: ast.expr) -> bool:
+    """Whether a call is written as one of an object itself, not of a part of it."""
+    return not (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Attribute))

@@ -44,7 +44,7 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from distml.interp.machine import Machine
 
@@ -64,7 +64,7 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
     ref = bare(vm, cls, node)
     if vm.flow is not None:
         vm.flow.built(ref, node)
-    initialize(vm, ref, record, arguments, node)
+    initialize(vm, ref, record.mro, arguments, node)
     return ref
 
 
@@ -83,7 +83,7 @@ def _by_own_means(vm: Machine, cls: Class, new: Function, arguments: Arguments, 
         return unknown_call(vm, arguments, node)
     owner: ClassRecord = vm.at(record.cls.address)
     if cls in owner.mro:
-        initialize(vm, made, owner, arguments, node)
+        initialize(vm, made, owner.mro, arguments, node)
     return made
 
 
@@ -100,9 +100,9 @@ def _held(vm: Machine, owner: ClassRecord, node: ast.AST) -> dict[str, Value]:
     return {} if base is None else {ITEMS: call_value(vm, Lib(base), Arguments([]), node), APART: TRUE}
 
 
-def initialize(vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
-    """Run the constructor of an object."""
-    for base in record.mro:
+def initialize(vm: Machine, ref: Ref, bases: Iterable[Value | None], arguments: Arguments, node: ast.AST) -> None:
+    """Run the first constructor of an object that one of its bases has."""
+    for base in bases:
         if isinstance(base, Class) and not vm.patches.redefines(base.name, "__init__"):
             owner: ClassRecord = vm.at(base.address)
             init = owner.attrs.get("__init__")
@@ -116,7 +116,7 @@ def initialize(vm: Machine, ref: Ref, record: ClassRecord, arguments: Arguments,
             initialize_library(vm, ref, base.name, arguments, node)
             return
         else:
-            _made_out_of_sight(vm, ref, arguments)
+            _made_out_of_sight(vm, ref, arguments, named=False)
             unknown_call(vm, arguments, node)
             return
 
@@ -149,17 +149,17 @@ def _fill(vm: Machine, ref: Ref, made: Value) -> None:
         vm.replace(items, held)
 
 
-def _made_out_of_sight(vm: Machine, ref: Ref, arguments: Arguments) -> None:
+def _made_out_of_sight(vm: Machine, ref: Ref, arguments: Arguments, named: bool = True) -> None:
     """A constructor that is not in sight may set what it is given: class data is only what an object begins with.
 
-    Keywords name the attributes that are set, as in classes of settings; what other arguments set nobody knows. Without
-    arguments an object is held to be as its class says.
+    Keywords of a library's class name the attributes that are set, as in classes of settings; what other arguments set
+    nobody knows, nor what a class does that is not even `named`. Without arguments an object is held to be as its class says.
     """
     record = vm.record(ref)
     if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
         return
     given = given_to_model(vm, vm.at(record.cls.address), arguments)
-    every = arguments.open or bool(arguments.args) or given is None
+    every = arguments.open or bool(arguments.args) or given is None or (not named and bool(arguments.kwargs))
     own = (vm.at(base.address).attrs for base in vm.at(record.cls.address).mro if isinstance(base, Class))
     data = {
         name for attrs in own for name, value in attrs.items() if not isinstance(value, Class | Function | Property)

@@ -34,6 +34,11 @@ def may_have_another(vm: Machine, own: Value, name: str) -> bool:
     return cls is not None and bool(owner) and (is_open(vm, cls) or _is_written_anew(vm, cls, name, owner))
 
 
+def may_be_derived(vm: Machine, own: Value) -> bool:
+    """Whether an object may be of a class derived from the one it is said to be of."""
+    return _of_any(vm, own) is not None
+
+
 def type_of(vm: Machine, own: Value, record: InstanceRecord) -> Value:
     """`type(own)`"""
     cls = _of_any(vm, own)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from distml.interp import signatures
 from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
-from distml.interp.classes import ClassRecord, Property, Super
+from distml.interp.classes import Property, Super
 from distml.interp.contracts import CHECKS
 from distml.interp.data_files import DATA
 from distml.interp.entries import ENTRIES
 from distml.interp.exits import EXITS
 from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.hooks import REGISTERING
-from distml.interp.instances import call_layer, changed_copy, fill_fields, initialize_library, new_object
+from distml.interp.instances import call_layer, changed_copy, initialize, new_object
 from distml.interp.lightning import LIGHTNING
 from distml.interp.machine import Revealed
 from distml.interp.modes import MODES
@@ -111,38 +111,24 @@ class SuperInit(Value):
 
     def call(self, vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         """Run the next definition in the resolution order."""
+        if self.name == "__init__" and isinstance(self.receiver, Ref):
+            initialize(vm, self.receiver, self.rest, arguments, node)
+            return NONE
         for base in self.rest:
             if isinstance(base, Class):
                 member = vm.at(base.address).attrs.get(self.name)
                 if member is not None:
                     return call_value(vm, member, arguments.after(self.receiver), node)
-                if self.name == "__init__" and vm.at(base.address).fields is not None:
-                    return self._fields(vm, vm.at(base.address), arguments, node)
             elif base is None:
                 break
             elif self.name != "__setattr__" and isinstance(base, Lib) and isinstance(self.receiver, Ref):
-                return self._library(vm, base.name, arguments, node)
+                if self.name in ("forward", "call"):
+                    return call_layer(vm, self.receiver, base.name, arguments, node)
+                return unknown_call(vm, arguments, node)
         else:
             if self.name == "__setattr__":
                 return _set_plainly(vm, arguments.after(self.receiver), node)
-        if self.name == "__init__":
-            return NONE
         return unknown_call(vm, arguments.after(self.receiver), node)
-
-    def _fields(self, vm: Machine, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> Value:
-        if not isinstance(self.receiver, Ref):
-            return unknown_call(vm, arguments, node)
-        fill_fields(vm, self.receiver, owner, arguments, node)
-        return NONE
-
-    def _library(self, vm: Machine, base: str, arguments: Arguments, node: ast.AST) -> Value:
-        assert isinstance(self.receiver, Ref)
-        if self.name == "__init__":
-            initialize_library(vm, self.receiver, base, arguments, node)
-            return NONE
-        if self.name in ("forward", "call"):
-            return call_layer(vm, self.receiver, base, arguments, node)
-        return unknown_call(vm, arguments, node)
 
 
 def _super(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from distml.interp.classes import is_module, lookup
 from distml.interp.library import library_bases
 from distml.interp.machine import Handler, PathEnd, ProcessEnd
+from distml.interp.open_classes import may_be_derived
 from distml.interp.state import join_states
 from distml.interp.storage import child
 from distml.ops.dialect import KNOWN, TENSOR_CLASSES, dialect
@@ -206,7 +207,8 @@ def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
         return True
     record = vm.record(value) if isinstance(value, Ref) else None
     if isinstance(record, InstanceRecord):
-        return _object(vm, record, cls)
+        found = _object(vm, record, cls)
+        return None if found is False and isinstance(cls, Class) and may_be_derived(vm, value) else found
     if isinstance(value, Tensor):
         return _array(vm, value, cls)
     if isinstance(cls, Lib) and (code := _code(value)) is not None:

@@ -14,6 +14,7 @@ gets hold of the names of a module (`exec`, `globals()`, `import *`) may give th
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,6 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterable
 
     from distml.interp.classes import ClassRecord
@@ -66,12 +66,42 @@ def unsettle(vm: Machine, value: Value, in_sight: bool = True) -> None:
         _Unsettling(vm, None if in_sight else _NOTHING).given(value)
 
 
-def forget_children(vm: Machine, parent: Opaque) -> None:
-    """An unknown value may have been changed: its attributes and items are unknown anew."""
+def forget_around(vm: Machine, changed: Opaque) -> None:
+    """Code that is not followed changed an unknown value: what it had is unknown anew, and so is what else is in the values
+    that it is a part of. They stay those that have it.
+    """
+    part: Opaque | None = None
+    holder: Opaque | None = changed
+    while holder is not None:
+        forget_children(vm, holder, part)
+        part, holder = holder, vm.holders.get(holder)
+
+
+def forget_fields(vm: Machine, ref: Ref) -> None:
+    """A method out of sight was run on an object: what a class with a base out of sight annotates in its body are fields, and
+    such a base sets them.
+    """
+    record = vm.record(ref)
+    if (
+        not isinstance(record, InstanceRecord)
+        or not isinstance(record.cls, Class)
+        or not vm.at(record.cls.address).open
+    ):
+        return
+    bases = [vm.at(base.address) for base in vm.at(record.cls.address).mro if isinstance(base, Class)]
+    named = [each.target for base in bases for each in base.node.body if isinstance(each, ast.AnnAssign) and each.value]
+    fields = {each.id: vm.opaque(f"self.{each.id}") for each in named if isinstance(each, ast.Name)}
+    if fields:
+        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **fields}, record.exact))
+
+
+def forget_children(vm: Machine, parent: Opaque, but: Opaque | None = None) -> None:
+    """An unknown value may have been changed: its attributes and items are unknown anew, `but` one of them."""
     if vm.recording is not None:
         vm.recording.forget(parent)
     for key in tuple(vm.attributed.get(parent, ())):
-        if vm.state.get(key) is not None:
+        known = vm.state.get(key)
+        if known is not None and (but is None or known is not but):
             anew = vm.opaque(f"{parent.name}.{key[2]}"[:60])  # type: ignore[index]
             vm.holders[anew] = parent
             vm.put(key, anew)

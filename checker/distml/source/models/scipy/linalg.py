@@ -20,7 +20,8 @@ def _square(matrix):
 def _of_square(A, *args, **options):
     """Another matrix of the same size."""
     matrix = _square(A)
-    return numbers(*matrix.shape) if is_array(matrix) else resolved(matrix)
+    plain = is_array(matrix) and not args and not options
+    return numbers(*matrix.shape) if plain else resolved(matrix, args, options)
 
 
 expm = logm = sqrtm = sinm = cosm = _of_square

@@ -41,20 +41,20 @@ def basinhopping(func, x0, niter=100, T=1.0, stepsize=0.5, minimizer_kwargs=None
     return Result(x=as_vector(x0))
 
 
-def fmin(func, x0, args=(), **options):
+def fmin(func, x0, args=(), *rest, **options):
     """fmin(func, x0, args): the best x"""
     _scalar(func, as_vector(x0), as_tuple(args))
-    return resolved(options) if "full_output" in options else as_vector(x0)
+    return resolved(rest, options) if rest or "full_output" in options else as_vector(x0)
 
 
 fmin_powell = fmin
 
 
-def _bounded(func, bounds, args=(), **options):
+def _bounded(func, bounds, args=(), *rest, **options):
     """func gets a number for each pair of bounds."""
     x = numbers(len(bounds)) if isinstance(bounds, (list, tuple)) else resolved(bounds)
     _scalar(func, x, as_tuple(args))
-    resolved(options)
+    resolved(rest, options)
     return Result(x=numbers(len(bounds)) if isinstance(bounds, (list, tuple)) else resolved())
 
 
@@ -70,7 +70,7 @@ def _parameters(f, p0):
     return None if any(each._takes_rest for each in parameters) else len(parameters) - 1
 
 
-def curve_fit(f, xdata, ydata, p0=None, **options):
+def curve_fit(f, xdata, ydata, p0=None, *rest, **options):
     """curve_fit(f, xdata, ydata, p0=None): f(xdata, *parameters) - ydata"""
     x, y, count = as_array(xdata), as_array(ydata), _parameters(f, p0)
     if not isinstance(count, int):
@@ -80,7 +80,7 @@ def curve_fit(f, xdata, ydata, p0=None, **options):
     if is_array(fitted) and is_array(y):
         fitted - y
         measured = y.size
-        if options.get("bounds") is None and options.get("method") is None:
+        if not rest and options.get("bounds") is None and options.get("method") is None:
             assert count <= measured
     if options.get("full_output"):
         return resolved(options)
@@ -108,13 +108,14 @@ def least_squares(fun, x0, jac="2-point", *rest, args=(), kwargs=None, **options
     return Result(x=as_vector(x0))
 
 
-def leastsq(func, x0, args=(), **options):
+def leastsq(func, x0, args=(), *rest, **options):
     """leastsq(func, x0, args): no fewer residuals than numbers"""
     x, residuals = _residuals(func, x0, args)
     if is_array(x) and is_array(residuals):
         variables, number_of_residuals = len(x), residuals.size
         assert variables <= number_of_residuals
-    return resolved(options) if "full_output" in options else (as_vector(x0), int(resolved()))
+    known = not rest and "full_output" not in options
+    return (as_vector(x0), int(resolved())) if known else resolved(rest, options)
 
 
 def _roots(func, x0, args):
@@ -125,10 +126,10 @@ def _roots(func, x0, args):
         assert number_of_equations == variables
 
 
-def fsolve(func, x0, args=(), **options):
+def fsolve(func, x0, args=(), *rest, **options):
     """fsolve(func, x0, args): as many equations as numbers"""
     _roots(func, x0, args)
-    return resolved(options) if "full_output" in options else as_vector(x0)
+    return resolved(rest, options) if rest or "full_output" in options else as_vector(x0)
 
 
 def root(fun, x0, args=(), method="hybr", **options):
