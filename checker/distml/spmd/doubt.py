@@ -38,25 +38,34 @@ def sends_alone(parted: Parting, entry: ast.AST | None) -> bool:
     return parted.kind == "root" and entry is not None and own and all(event and event.chain for event in parted.events)
 
 
-def _serves(event: Event, other: Trace) -> bool:
-    """Whether a rank waits in an endless loop for what functions in sight ask of it, one of which the other rank does not
-    come to on this path: the program that calls it is out of sight."""
-    tree = event.place.source.tree
-    if not any(_stands_in(event, loop) for loop in ast.walk(tree) if isinstance(loop, ast.While) and _is_endless(loop)):
-        return False
-    reached = {id(each.place.node) for each in (event, *other.events)}
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and not _stands_in(event, node)]
-    return any(
-        isinstance(part, ast.Call)
-        and getattr(part.func, "attr", getattr(part.func, "id", "")) == event.name
-        and id(part) not in reached
-        for function in functions
-        for part in ast.walk(function)
-    )
+def _is_served(event: Event) -> bool:
+    """Whether ranks wait for a collective in an endless loop of the file, whose turns are decided by what they get there, and
+    others call it elsewhere: `while True: task = comm.bcast(); if task is None: break`.
+    """
+    everywhere = _calls_of(event.place.source.tree, event.name)
+    loops = (each for each in ast.walk(event.place.source.tree) if isinstance(each, ast.While) and _is_endless(each))
+    return any(_takes_orders(each, event.name) and len(_calls_of(each, event.name)) < len(everywhere) for each in loops)
 
 
-def _stands_in(event: Event, node: ast.AST) -> bool:
-    return any(part is event.place.node for part in ast.walk(node))
+def _takes_orders(loop: ast.While, name: str) -> bool:
+    """Whether a condition in a loop asks for what a collective of that name gave."""
+    parts = list(ast.walk(loop))
+    calls = _calls_of(loop, name)
+    targets = [
+        target for part in parts if isinstance(part, ast.Assign) and part.value in calls for target in part.targets
+    ]
+    filled = [argument for call in calls for argument in call.args]
+    given = {each.id for each in (*targets, *filled) if isinstance(each, ast.Name)}
+    tests = (part.test for part in parts if isinstance(part, ast.If))
+    return any(isinstance(each, ast.Name) and each.id in given for test in tests for each in ast.walk(test))
+
+
+def _calls_of(tree: ast.AST, name: str) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == name]
+
+
+def _called(call: ast.Call) -> str:
+    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
 
 
 def _is_endless(loop: ast.While) -> bool:
@@ -76,7 +85,7 @@ def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
             return True
         if lacks and met is not None and any(_otherwise(met, each) for each in own[rank]):
             return True
-        if event is not None and met is None and _serves(event, traces[1 - rank]):
+        if event is not None and met is None and _is_served(event):
             return True
         if event is not None and any(_guessed(event, trace, each, turn) for each in trace.turns):
             return True
@@ -87,8 +96,7 @@ def _otherwise(met: Event, guess: Turn) -> bool:
     """Whether a rank that lacks `met` may have it too, if a guess that it alone makes comes out otherwise."""
     if not guess.guess:
         return False
-    called = (node.func for part in guess.inside for node in ast.walk(part) if isinstance(node, ast.Call))
-    return any(getattr(each, "attr", getattr(each, "id", "")) == met.name for each in called)
+    return any(_calls_of(part, met.name) for part in guess.inside)
 
 
 def _tries_again(leap: Exit, trace: Trace) -> bool:
