@@ -3,6 +3,8 @@
 A page is what the README leads to: its links to Markdown, the links of those, and so on; a file of another kind that one of
 them links is copied. Every page keeps its path in the repository, so links that work on the code host work on the site. In
 addresses, `docs/` and the `README` of a folder are left out.
+
+Diagrams are drawn in the browser by Mermaid, which is a file of the site: pages with a diagram load it (`theme/main.html`).
 """
 
 from __future__ import annotations
@@ -13,10 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^)\s#:]+)(?:#[^)\s]*)?\)")
+MERMAID = ("assets/mermaid.js", Path(__file__).parent / "node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js")
+"""Where it is on the site, and the file that it is."""
 FENCE = re.compile(r"^( *)(`{3,})(.*)$")
 
 
@@ -57,7 +62,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """The files that are reached, in the place of those of `docs/`; the theme keeps its own."""
     theme = [each for each in files if each.src_dir != config.docs_dir]
     place = (str(ROOT), config.site_dir, config.use_directory_urls)
-    return Files([*theme, *(File(path, *place, dest_uri=address(path)) for path in reached())])
+    paths = reached()
+    made = [File(path, *place, dest_uri=address(path)) for path in paths]
+    if any("```mermaid" in (ROOT / path).read_text("utf-8") for path in paths if path.endswith(".md")):
+        name, script = MERMAID
+        if not script.is_file():
+            raise PluginError("Mermaid is not installed: `make site` does it, or `npm ci --prefix .ci/site`")
+        made.append(File.generated(config, name, abs_src_path=str(script)))
+    return Files([*theme, *made])
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from html.parser import HTMLParser
@@ -16,9 +14,9 @@ import pytest
 import yaml
 
 from delivery.pages import ROOT
+from docs import site
 
 SITE = ROOT / ".ci" / "site"
-FOLDERS = ("docs", "benchmarks", "examples", ".ci/site")
 ELEMENTS = {
     "h1",
     "h2",
@@ -47,30 +45,12 @@ LOADED = {
     "video": "src",
 }
 
-pytestmark = pytest.mark.requires("mkdocs", "material", "cmarkgfm")
-
-
-def build(folder: Path) -> subprocess.CompletedProcess[str]:
-    """The site of a copy of the repository, in `build/site` there."""
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SITE_URL": "https://example.org/distml/"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
-def copied(folder: Path) -> Path:
-    for path in [*ROOT.glob("*.md"), ROOT / "LICENSE", ROOT / "mkdocs.yml"]:
-        shutil.copy(path, folder)
-    for name in FOLDERS:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return folder
+pytestmark = pytest.mark.requires("mkdocs", "material", "cmarkgfm", "npm")
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = copied(tmp_path_factory.mktemp("repository"))
-    done = build(folder)
-    assert done.returncode == 0, done.stderr
-    return folder / "build" / "site"
+    return site.built(tmp_path_factory.mktemp("repository"))
 
 
 class Page(HTMLParser):
@@ -182,7 +162,7 @@ def test_a_broken_link_fails_the_build(line: str, tmp_path: Path) -> None:
     )
     for text, code in (("", 0), (line, 1)):
         (tmp_path / "docs" / "usage.md").write_text(f"# Usage\n\n{text}\n")
-        done = build(tmp_path)
+        done = site.build(tmp_path)
         assert done.returncode == code, done.stderr
 
 
