@@ -7,8 +7,9 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from distml.cli.coloring import add_color, style
 from distml.cli.gradual import add_question, add_writing, asked, deliver, read
-from distml.report.printing import hand_over, say
+from distml.report.printing import hand_over, say_painted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,7 @@ SUMMARY = "Find the branches that shapes always or never take, and say when othe
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments of `distml branches`."""
     add_question(parser, least=0)  # an empty batch reaches a branch like any other input
+    add_color(parser)
     add_writing(parser, "what is left without the dead branches")
 
 
@@ -40,7 +42,7 @@ def run(options: Namespace) -> int:
     else:
         from distml.report.branching import as_text
 
-        say(*as_text(found))
+        say_painted(as_text(found, style(options)))
     return 1 if any(d.verdict in ("always", "never") for d in found) else 0
 
 

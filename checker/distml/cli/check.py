@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
+from distml.cli.coloring import add_color, color
 from distml.engine.config import MOST_JOBS, MOST_SECONDS, SHOWN, Config, ConfigError, load
 from distml.engine.environment import NONE
 from distml.engine.run import run as run_checks
@@ -75,7 +76,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--statistics", action="store_true", help="count findings by rule instead of showing them (text or json)"
     )
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="color the report")
+    add_color(parser)
 
 
 def run(options: Namespace) -> int:
@@ -169,7 +170,7 @@ def show(report: Report, options: Namespace) -> int:
     from distml.report.forms import form, statistics
     from distml.report.printing import say_painted
 
-    context = Context(color=color(options.color), verbose=options.verbose, overlay=report.overlay)
+    context = Context(color=color(options), verbose=options.verbose, overlay=report.overlay)
     say_painted((statistics(options.format) if options.statistics else form(options.format))(report, context))
     return code(report, options)
 
@@ -217,13 +218,6 @@ def _progress() -> Progress | None:
     from distml.report.progress import Progress
 
     return Progress(plain(sys.stderr))
-
-
-def color(wanted: str) -> bool:
-    """Whether to color standard output: `auto`, `always` or `never`."""
-    if wanted == "auto":
-        return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return wanted == "always"
 
 
 def _codes(text: str) -> list[str]:

@@ -94,7 +94,7 @@ def _changes(
     """
     from distml.autofix.mending import rewritten
     from distml.rewrites.writing import text_of
-    from distml.source.file import content_hash
+    from distml.source.hashing import content_hash
     from distml.source.reading import UnreadableError
 
     before = {}

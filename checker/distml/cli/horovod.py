@@ -10,12 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distml.cli.check import FORMATS, seconds
+from distml.cli.coloring import add_color, color, style
 from distml.engine.config import ConfigError
 from distml.report.printing import complain, hand_over, say, say_painted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from distml.diagnostics.style import Style
     from distml.engine.config import Config
     from distml.rewrites.horovod.options import Options
     from distml.rewrites.horovod.rewrite import Outcome
@@ -55,6 +57,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for each program (default: 60)"
     )
+    add_color(parser)
     parser.add_argument("--config", metavar="FILE", help="read [tool.distml] from this file")
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 although there are findings")
 
@@ -140,14 +143,14 @@ def _report(found: Survey, notebooks: Mapping[str, Notebook], config: Config, op
     wanted = selector(config)
     listed = tuple(filter(wanted, findings(found)))
     if options.format == "text" and not options.check:
-        _tell(found, notebooks)
+        _tell(found, notebooks, style(options))
     else:
         report = Report(listed, files=found.files, skipped=found.skipped)
-        say_painted(form(options.format)(report, Context()))
+        say_painted(form(options.format)(report, Context(color(options))))
     return int(bool(listed))
 
 
-def _tell(found: Survey, notebooks: Mapping[str, Notebook]) -> None:
+def _tell(found: Survey, notebooks: Mapping[str, Notebook], style: Style) -> None:
     from distml.rewrites.horovod.review import as_text
 
     for problem in found.problems:
@@ -156,7 +159,7 @@ def _tell(found: Survey, notebooks: Mapping[str, Notebook]) -> None:
     for outcome in found.outcomes:
         if outcome.plan.loops or outcome.plan.refusals:
             told += 1
-            say(*as_text(outcome, notebooks))
+            say_painted(as_text(outcome, notebooks, style))
     if not told:
         say("no training loops found" if found.files else "no files to look at")
 
@@ -181,7 +184,8 @@ def _change(found: Survey, notebooks: Mapping[str, Notebook], options: Namespace
         if options.diff:
             hand_over("".join(unified(path, each) for path, each in files.items()))
         if outcome.plan.loops or outcome.plan.refusals:
-            say(*as_text(outcome, notebooks), to=sys.stderr if options.diff else sys.stdout)
+            to = sys.stderr if options.diff else sys.stdout
+            say_painted(as_text(outcome, notebooks, style(options, to)), to)
     for problem in found.problems:
         complain(f"{problem.span.path}:{problem.span.line}: {problem.code} {problem.message}")
     if options.format == "json":

@@ -10,9 +10,10 @@ import errno
 import os
 import signal
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from distml.cli import commands
 from distml.diagnostics.printable import safe
@@ -31,6 +32,19 @@ SIGNALED = 128
 
 class _Parser(ArgumentParser):
     """Complains about arguments in one line, whatever they hold; fails where its help cannot be printed."""
+
+    def __init__(self, form: type[HelpFormatter] = HelpFormatter, **options: Any) -> None:
+        # A formatter is made for each argument; only what is printed needs the terminal's width, whose module is slow to import.
+        super().__init__(formatter_class=partial(form, width=80), **options)
+        self._form = form
+
+    def format_usage(self) -> str:
+        self.formatter_class = self._form
+        return super().format_usage()
+
+    def format_help(self) -> str:
+        self.formatter_class = self._form
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         dash = "; write -- before file names that begin with a dash" if message.startswith("unrecognized") else ""
@@ -119,7 +133,7 @@ def _top_level(arguments: list[str]) -> int:
         prog="distml",
         description="Finds tensor-shape errors in Python source without importing or running it.",
         epilog="\n".join(["commands:", *lines, "", "`distml COMMAND --help` describes a command."]),
-        formatter_class=RawDescriptionHelpFormatter,
+        form=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"distml {VERSION}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
+from distml.cli.coloring import add_color, style
 from distml.cli.gradual import add_question, add_writing, asked, deliver, read
 from distml.engine.config import ConfigError
-from distml.report.printing import hand_over, say
+from distml.report.printing import hand_over, say_painted
 
 SUMMARY = "Find the shapes a function's inputs can be annotated with, or what contradicts them."
 STYLES = ("jaxtyping", "fx", "comment")
@@ -18,6 +19,7 @@ def configure(parser: ArgumentParser) -> None:
     add_question(parser, least=1)
     parser.add_argument("--concrete", action="store_true", help="show sizes that satisfy everything instead of names")
     parser.add_argument("--style", choices=STYLES, default="jaxtyping", help="how annotations are written")
+    add_color(parser)
     add_writing(parser, "the annotations")
 
 
@@ -40,5 +42,5 @@ def run(options: Namespace) -> int:
     else:
         from distml.report.migrations import as_text
 
-        say(*as_text(found, options.concrete))
+        say_painted(as_text(found, options.concrete, style(options)))
     return 0 if all(m.verdict == "static" for m in found) else 1

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
+from distml.cli.coloring import add_color, style
 from distml.diagnostics.registry import all_rules
 from distml.diagnostics.rule import Rule
-from distml.report.printing import hand_over, say
+from distml.diagnostics.style import Style
+from distml.report.printing import hand_over, say_painted
 
 SUMMARY = "List all rules."
 
@@ -15,6 +17,7 @@ SUMMARY = "List all rules."
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments of `distml rules`."""
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the list (default: text)")
+    add_color(parser)
 
 
 def run(options: Namespace) -> int:
@@ -24,8 +27,13 @@ def run(options: Namespace) -> int:
         hand_over(json.dumps([_object(rule) for rule in rules], indent=2) + "\n")
         return 0
     width = max(len(rule.name) for rule in rules)
-    say(*(f"{rule.code}  {rule.severity.value:7}  {rule.name.ljust(width)}  {rule.summary}" for rule in rules))
+    say_painted(_line(rule, width, style(options)) for rule in rules)
     return 0
+
+
+def _line(rule: Rule, width: int, style: Style) -> str:
+    severity = style.severity(rule.severity, f"{rule.severity.value:7}")
+    return f"{style.bold(rule.code)}  {severity}  {rule.name.ljust(width)}  {rule.summary}"
 
 
 def _object(rule: Rule) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from distml.cli.check import color
+from distml.cli.coloring import add_color, color
 from distml.cli.gradual import add_inputs, in_time, question_about_inputs
 from distml.report.printing import hand_over, say_painted
 
@@ -21,7 +21,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("text", "json", "html"), default="text", help="form of the answer (default: text)"
     )
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="color the text")
+    add_color(parser)
 
 
 def run(options: Namespace) -> int:
@@ -41,5 +41,5 @@ def run(options: Namespace) -> int:
     else:
         from distml.report.shapes import as_text
 
-        say_painted(as_text(shown, color(options.color)))
+        say_painted(as_text(shown, color(options)))
     return 1 if shown.failures else 0

@@ -79,7 +79,8 @@ def carry_out(arguments: list[str]) -> tuple[int, str]:
 
 def _write_essences(options: Namespace) -> None:
     from distml.source.essence import essence
-    from distml.source.file import SourceFile, content_hash
+    from distml.source.file import SourceFile
+    from distml.source.hashing import content_hash
     from distml.source.reading import UnreadableError
 
     lines = []

@@ -51,6 +51,11 @@ a { color: inherit }
 .source td:first-child { color: var(--quiet); text-align: right; user-select: none }
 .fails { color: var(--wrong); font-weight: 600 }
 .notes { color: var(--quiet) }
+@media (max-width: 52rem) {
+  main { grid-template-columns: minmax(0, 1fr) }
+  .graph { padding-left: 3.5rem; overflow-wrap: anywhere }
+  .source { position: static; max-height: none }
+}
 """
 _SCRIPT = """\
 "use strict";
@@ -87,7 +92,7 @@ function light(event) {
 }
 const every = () => graphs.forEach(draw);
 document.addEventListener("toggle", every, true);
-document.addEventListener("mouseover", light);
+for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, light);
 addEventListener("resize", every);
 for (const button of document.querySelectorAll("button[data-open]"))
   button.addEventListener("click", () => {
@@ -191,6 +196,7 @@ def _where(drawing: Drawing, node: Node) -> str:
 
 def _source(drawing: Drawing) -> Iterator[str]:
     yield '<div class="source"><table>\n'
-    for number, line in enumerate(drawing.lines, 1):
+    lines = drawing.lines[:-1] if drawing.lines[-1:] == ("",) else drawing.lines  # behind the last line feed
+    for number, line in enumerate(lines, 1):
         yield f'<tr id="L{number}"><td>{number}</td><td>{escape(show(line))}</td></tr>\n'
     yield "</table></div>\n"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from distml.diagnostics.model import Diagnostic
 from distml.diagnostics.registry import rule
+from distml.diagnostics.style import Style
 from distml.engine.results import Report
 from distml.report.context import Context
 from distml.report.markup import code, prose
-from distml.report.style import Style
 from distml.report.summary import summary
 
 ROWS = 200  # more make a page that nobody reads, and that GitHub refuses at 1 MiB

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from distml.diagnostics.printable import safe
+from distml.diagnostics.style import PLAIN
 from distml.gradual.trial import MAX_RANK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from distml.diagnostics.style import Style
     from distml.gradual.conflicts import Conflict
     from distml.gradual.migrate import Migration
 
@@ -51,13 +54,18 @@ def annotation_text(m: Migration, name: str) -> str:
     return f'{_DTYPES[annotation.dtype]}[Tensor, "{annotation.text}"]'
 
 
-def as_text(migrations: Sequence[Migration], concrete: bool) -> list[str]:
-    """The lines of a paragraph for each function."""
-    return [line for m in migrations for line in (*_paragraph(m, concrete), "")][:-1]
+def as_text(migrations: Sequence[Migration], concrete: bool, style: Style = PLAIN) -> list[str]:
+    """The lines of a paragraph for each function; safe to print."""
+    return [line for m in migrations for line in (_head(m, style), *map(safe, _details(m, concrete)), "")][:-1]
 
 
-def _paragraph(m: Migration, concrete: bool) -> list[str]:
-    lines = [f"{m.path}:{m.line}: {m.function}: {_WORDS[m.verdict]}"]
+def _head(m: Migration, style: Style) -> str:
+    paint = {"static": style.green, "dynamic": style.yellow, "empty": style.red, "unknown": style.dim}[m.verdict]
+    return f"{style.place(f'{m.path}:{m.line}')}: {safe(m.function)}: {paint(_WORDS[m.verdict])}"
+
+
+def _details(m: Migration, concrete: bool) -> list[str]:
+    lines = []
     if m.reason:
         lines.append(f"    {m.reason}")
     for name, ranks in m.ranks.items() if m.verdict != "empty" else ():

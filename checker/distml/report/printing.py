@@ -75,11 +75,11 @@ def complain(*lines: str) -> None:
     say(*lines, to=sys.stderr)
 
 
-def say_painted(lines: Iterable[str]) -> None:
-    """Print the lines of a report whose parts are safe already, with the colors it has."""
+def say_painted(lines: Iterable[str], to: TextIO | None = None) -> None:
+    """Print the lines of a report whose parts are safe already, with the colors it has; by default on standard output."""
     for line in lines:
         parts = (part if number % 2 else safe_text(part) for number, part in enumerate(_PAINT.split(line)))
-        plain(sys.stdout).write("".join(parts) + "\n")
+        plain(to or sys.stdout).write("".join(parts) + "\n")
 
 
 def hand_over(content: str | bytes) -> None:

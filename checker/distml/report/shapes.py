@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from distml.diagnostics.printable import safe
-from distml.report.style import Style
+from distml.diagnostics.style import Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -32,6 +32,14 @@ td, th { padding: 0 .75rem; text-align: left; vertical-align: top }
 .layers tr > :nth-child(n + 4) { text-align: right }
 .layers tr:first-child, .layers tr:last-child { border-bottom: 1px solid var(--line); font-weight: 600 }
 .notes { color: var(--quiet) }
+.wide { overflow-x: auto }
+.wide td { white-space: pre }
+@media (max-width: 52rem) {
+  .source, .source tbody { display: block }
+  .source tr { display: grid; grid-template-columns: 3.5rem minmax(0, 1fr) }
+  .source td:nth-child(2) { white-space: pre-wrap; overflow-wrap: anywhere }
+  .source td:last-child { grid-column: 2; padding-left: 2rem; overflow-wrap: anywhere }
+}
 """
 
 
@@ -62,13 +70,13 @@ def _source(shown: Shown) -> Iterator[str]:
 
 
 def _layers(table: ShownLayers) -> Iterator[str]:
-    yield '<h2>Layers</h2>\n<table class="layers">\n'
+    yield '<h2>Layers</h2>\n<div class="wide"><table class="layers">\n'
     yield f"<tr>{''.join(f'<th>{head}</th>' for head in HEADS)}</tr>\n"
     for row in table.rows:
         amounts = map(amount, (row.parameters, row.bytes, row.multiply_adds))
         yield _row([row.name, row.type, row.output or "", *amounts])
     yield _row(["total", "", "", *map(amount, table[1:])])
-    yield "</table>\n"
+    yield "</table></div>\n"
 
 
 def _row(cells: list[str]) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from distml.diagnostics.registry import rule
+from distml.diagnostics.style import Style
 from distml.engine.results import Report
 from distml.report.context import Context
-from distml.report.style import Style
 from distml.report.summary import summary
 
 

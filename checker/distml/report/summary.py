@@ -6,8 +6,8 @@ from collections import Counter
 
 from distml.diagnostics.registry import rule
 from distml.diagnostics.rule import Severity
+from distml.diagnostics.style import Style
 from distml.engine.results import Report
-from distml.report.style import Style
 
 
 def summary(report: Report, style: Style) -> str:

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from distml.diagnostics.model import Diagnostic, Related, Span
 from distml.diagnostics.printable import safe
 from distml.diagnostics.registry import rule
+from distml.diagnostics.style import Style
 from distml.engine.results import Report
 from distml.report.context import Context
-from distml.report.style import Style
 from distml.report.summary import summary
 
 _TAB = 4

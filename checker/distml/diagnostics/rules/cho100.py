@@ -414,7 +414,8 @@ class UpdateAtSomeRoles(Rule):
     """A value that several parties agree on is changed at only some of them.
 
     ## What it finds
-    Method calls on a value held by several roles, with arguments that only some of them have.
+    Changes of a value held by several roles that only some of them make: by a method with arguments of one role, under
+    another name that one role has for it, in a function that one role calls, by going through an iterator.
 
     ## Why it matters
     Afterwards the parties hold different values and continue as if they were equal.

@@ -1,0 +1,58 @@
+"""Horovod, third hundred from 310 on: what a person should look at in what a rewritten program reports."""
+
+from distml.diagnostics.rule import Rule, Severity
+
+
+class PartReported(Rule):
+    """A container holds what the data of one rank gives.
+
+    ## What it finds
+    A container that a loop over sharded data fills with what its batches give, and whose contents cannot be combined
+    across ranks where the loop ends: counts by class that begin before an outer loop, or results at positions that the
+    batch decides.
+
+    ## Why it matters
+    What is reported, compared or saved from it is of the share of rank 0, not of all the data.
+
+    ## Example
+    ```py
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    loader = DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8)
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    seen = {}
+    for epoch in range(3):
+        for x, y in loader:
+            optimizer.zero_grad()
+            (model(x) - y).square().mean().backward()
+            optimizer.step()
+            for label in y[:, 0].tolist():
+                seen[label] = seen.get(label, 0) + 1
+    print(seen)
+    ```
+
+    ## Instead
+    ```py
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    loader = DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8)
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epoch in range(3):
+        seen = {}
+        for x, y in loader:
+            optimizer.zero_grad()
+            (model(x) - y).square().mean().backward()
+            optimizer.step()
+            for label in y[:, 0].tolist():
+                seen[label] = seen.get(label, 0) + 1
+        print(seen)
+    ```
+    """
+
+    code = "HVD312"
+    name = "part-of-data-reported"
+    severity = Severity.WARNING
