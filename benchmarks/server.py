@@ -5,11 +5,13 @@
 Run it with the interpreter that distml is installed for, with pygls. The files are `programs/detector.py`, once and several times
 with other names. An edit changes a comment in the middle; its time is that from the message to the findings, 50 ms in which the
 server waits for more edits included. Hover is asked for after an edit, so the shapes are found anew. Best and median; Markdown.
+CPU seconds are what the server and all its processes have used for an edit; the load of the machine changes them least.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import statistics
 import sys
@@ -41,8 +43,9 @@ def main() -> int:
 
 def measured(lengths: list[int], times: int) -> Iterator[str]:
     """The table."""
-    yield "| lines | `distml check`, s | CPU s | opened, s | edit, best s | median s | median / check | hover, median s |"
-    yield "|---" * 8 + "|"
+    columns = "lines", "`distml check`, s", "CPU s", "opened, s", "edit, best s", "median s", "CPU s", "median / check"
+    yield f"| {' | '.join(columns)} | hover, median s | CPU s |"
+    yield "|---" * 10 + "|"
     for wanted in lengths:
         text = program(wanted)
         with tempfile.TemporaryDirectory() as temporary:
@@ -52,10 +55,11 @@ def measured(lengths: list[int], times: int) -> Iterator[str]:
             command = [*DISTML, "check", "--no-cache", "--exit-zero", path.name]
             check = best(run(command, path.parent) for _ in range(max(1, times // 3)))
             opened, edits, hovers = asyncio.run(_served(path, text, times))
-        median = statistics.median(edits)
+        median, cpu = (statistics.median(each[which] for each in edits) for which in (0, 1))
+        hover, hover_cpu = (statistics.median(each[which] for each in hovers) for which in (0, 1))
         yield (
-            f"| {text.count(chr(10)):,} | {check.seconds:.2f} | {check.cpu:.2f} | {opened:.2f} | {min(edits):.2f} "
-            f"| {median:.2f} | {median / check.seconds:.2f} | {statistics.median(hovers):.2f} |"
+            f"| {text.count(chr(10)):,} | {check.seconds:.2f} | {check.cpu:.2f} | {opened:.2f} | {min(edits)[0]:.2f} "
+            f"| {median:.2f} | {cpu:.2f} | {median / check.seconds:.2f} | {hover:.2f} | {hover_cpu:.2f} |"
         )
 
 
@@ -68,8 +72,11 @@ def program(lines: int) -> str:
     return "".join(known.sub(rf"\g<1>{number or ''}", once) for number in range(copies))
 
 
-async def _served(path: Path, text: str, times: int) -> tuple[float, list[float], list[float]]:
-    """Seconds from opening a file, from each edit and from each question to the answer."""
+Times = list[tuple[float, float]]
+
+
+async def _served(path: Path, text: str, times: int) -> tuple[float, Times, Times]:
+    """Seconds from opening a file, from each edit and from each question to the answer; of the latter two CPU seconds too."""
     client = LanguageClient("benchmark", "1")
     shown: asyncio.Queue[Any] = asyncio.Queue()
 
@@ -79,6 +86,8 @@ async def _served(path: Path, text: str, times: int) -> tuple[float, list[float]
     client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(heed)
     client.feature(types.WINDOW_LOG_MESSAGE)(lambda params: print(params.message, file=sys.stderr))
     await client.start_io(*DISTML, "server")
+    assert client._server is not None
+    pid = client._server.pid
     capabilities = types.ClientCapabilities()
     await client.initialize_async(types.InitializeParams(capabilities, root_uri=path.parent.as_uri()))
     client.initialized(types.InitializedParams())
@@ -100,24 +109,34 @@ async def _served(path: Path, text: str, times: int) -> tuple[float, list[float]
         asked = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(middle + 5, 9))
         await client.text_document_hover_async(asked)
 
-    opened = await _timed(open_, shown.get)
-    edits = [await _timed(lambda version=version: edit(version), shown.get) for version in range(1, times + 1)]
+    opened, _ = await _timed(pid, open_, shown.get)
+    edits = [await _timed(pid, lambda version=version: edit(version), shown.get) for version in range(1, times + 1)]
     hovers = []
     for version in range(times + 1, times + 1 + max(1, times // 3)):
         edit(version)
         await shown.get()
-        hovers.append(await _timed(lambda: None, hover))
+        hovers.append(await _timed(pid, lambda: None, hover))
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()
     return opened, edits, hovers
 
 
-async def _timed(begin: Callable[[], None], end: Callable[[], Awaitable[Any]]) -> float:
-    started = time.perf_counter()
+async def _timed(pid: int, begin: Callable[[], None], end: Callable[[], Awaitable[Any]]) -> tuple[float, float]:
+    used, started = _used(pid), time.perf_counter()
     begin()
     await end()
-    return time.perf_counter() - started
+    return time.perf_counter() - started, _used(pid) - used
+
+
+def _used(pid: int) -> float:
+    """CPU seconds of a process, of those that it started and that they did, as far as the system tells (Linux)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + sum(_used(int(each)) for each in children)
 
 
 if __name__ == "__main__":

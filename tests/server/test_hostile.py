@@ -175,7 +175,7 @@ def test_the_end_in_the_middle_of_a_check_leaves_no_process(tmp_path: Path, end:
     server.until(id=1)
     document = {**OPEN, "uri": (tmp_path / "a.py").as_uri(), "text": LONG}
     server.send(message(method="textDocument/didOpen", params={"textDocument": document}))
-    while len(of_session(server.process.pid)) < 4:  # the server, what checks, a fork of it, a worker
+    while len(of_session(server.process.pid)) < 3:  # the server, what checks, a fork of it
         assert server.process.poll() is None
     if end == "close":
         server.incoming.close()

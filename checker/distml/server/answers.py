@@ -20,34 +20,40 @@ from distml.gradual.shown import Birth, Entry
 from distml.gradual.targets import ENTRY_POINTS
 from distml.interp.machine import OutOfTime
 from distml.server.buffers import Range, width
+from distml.server.kept import AskedAgainError
 from distml.source.file import SourceFile
 from distml.source.ignoring import NEVER, ignoring
 from distml.source.places import Places
 from distml.source.reading import UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from distml.diagnostics.model import Diagnostic, Edit
+    from distml.engine.results import Checker, Report
+    from distml.server.kept import Kept
     from distml.source.project import Project
 
 Plain = Any  # JSON
 
 
 class Asked(NamedTuple):
-    """A question about a file. `root`: where to check from if no configuration says; `units`: how the client counts."""
+    """A question about a file. `root`: where to check from if no configuration says; `units`: how the client counts; `kept`:
+    what this process keeps between two questions, None for one that answers a single question.
+    """
 
     path: str
     root: str
     units: str
     buffers: Mapping[str, bytes]
+    kept: Kept | None = None
 
 
 def findings(asked: Asked) -> Plain:
     """The findings of a check, and the files that were read for it. Raises `ConfigError`."""
     name, config = _settle(asked)
     reads = _Results()
-    report = run([name], config._replace(jobs=1), cache=reads, overlay=dict(asked.buffers))
+    report = _run(asked, name, config, reads)
     if config.baseline:
         from distml.engine.adoption import adopt, wishes
 
@@ -60,8 +66,7 @@ def shapes(asked: Asked) -> Plain:
     """What `distml shapes` sees in a file, and where its numbers come from. Raises `ConfigError`."""
     name, config = _settle(asked)
     results = _Results()
-    seen = partial(_seen, config.time_limit)
-    run([name], config._replace(jobs=1), cache=results, checker=seen, overlay=dict(asked.buffers))
+    _run(asked, name, config, results, partial(_seen, config.time_limit))
     places, found = _Shown(asked, name), []
     for plain in results.answer or ():
         entry = Entry(*plain)
@@ -123,7 +128,7 @@ def migration(asked: Asked, method: str) -> Plain:
     name, config = _settle(asked)
     results = _Results()
     migrated = partial(_migrated, config.time_limit, method)
-    run([name], config._replace(jobs=1), cache=results, checker=migrated, overlay=dict(asked.buffers))
+    _run(asked, name, config, results, migrated)
     said, edits = results.answer or ([f"{method}: not answered within the limits on a file"], [])
     places = _Shown(asked, name)
     return {"said": said, "edits": [{"place": places(Span(name, *where)), "text": text} for where, text in edits]}
@@ -183,10 +188,30 @@ def _settle(asked: Asked) -> tuple[str, Config]:
     return (os.path.relpath(path) if path.startswith(os.path.join(top, "")) else path), config
 
 
+def _run(asked: Asked, name: str, config: Config, results: _Results, checker: Checker | None = None) -> Report:
+    """Check a file: in this process, with what it keeps, or in a worker with its limits. Raises `ConfigError`, and
+    `AskedAgainError` where something was cut off in this process."""
+    kept, overlay = asked.kept, dict(asked.buffers)
+    if kept is None:
+        return run([name], config._replace(jobs=1), cache=results, checker=checker, overlay=overlay)
+    kept.limit(config.memory_limit)
+    real = os.path.realpath(asked.path)
+    results.keep = partial(kept.keep, real)
+
+    def files(shown: Mapping[str, str], config: Config, overlay: Mapping[str, bytes] | None) -> Project:
+        return kept.project(real, shown, config, overlay or {})
+
+    report = run([name], config._replace(jobs=0), cache=results, checker=checker, overlay=overlay, files=files)
+    if not report.whole:
+        raise AskedAgainError
+    return report
+
+
 class _Results:
-    """Remembers no results for later, but which files one comes from, and what else it says."""
+    """Remembers no results for later, but which files one comes from, and what else it says; `keep` is told of its project."""
 
     def __init__(self) -> None:
+        self.keep: Callable[[SourceFile, Project], None] | None = None
         self.files: set[str] = set()
         self.answer: Plain = None
 
@@ -198,6 +223,8 @@ class _Results:
         self.answer = result.answer
 
     def trace(self, source: SourceFile, project: Project) -> tuple[str, ...]:
+        if self.keep is not None:
+            self.keep(source, project)
         return tuple(project.consulted(source))
 
 

@@ -1,8 +1,8 @@
 """`python -m distml.server.checking`: the process that answers the server's questions; it has no threads, so it can fork.
 
-It reads messages, one JSON object a line, and knows the buffers of the editor. Each question is answered by a fork of it,
-which has the interpreter in memory already and starts workers with the limits of `distml check`. One that is no longer wanted is
-ended. When its input ends it ends with all of them.
+It reads messages, one JSON object a line, and knows the buffers of the editor. Questions that come with each edit are answered by
+a fork of it that stays for the next one (`distml.server.keepers`), others by a fork for each, which starts workers with the
+limits of `distml check`. One that is no longer wanted is ended. When its input ends it ends with all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import select
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
@@ -24,6 +24,8 @@ from distml.engine.config import Config, ConfigError
 from distml.engine.ends import heeding
 from distml.engine.one import check_one, describe
 from distml.server import answers
+from distml.server.keepers import AGAIN, Keeper
+from distml.server.kept import AskedAgainError, Kept
 from distml.source.apart import dying_with_parent
 from distml.source.libraries import TENSOR_LIBRARIES
 from distml.source.project import Project
@@ -38,6 +40,10 @@ _ANSWERS: dict[str, Callable[..., object]] = {
     "shapes": answers.shapes,
     "suppression": answers.suppression,
 }
+_STAYING = frozenset({"findings", "shapes"})
+"""What is asked with each edit."""
+_LOOK = 100  # milliseconds between two looks at those that work
+_MOST = 4  # processes that stay; the one that was asked the longest ago ends for another
 _SAMPLE = """
 import {0}
 class Part:
@@ -62,6 +68,7 @@ class _Checking:
         self._incoming, self._outgoing = incoming, outgoing
         self._buffers: dict[str, bytes] = {}
         self._forks: dict[int, _Fork] = {}
+        self._keepers: dict[str, Keeper] = {}
         self._received = b""
         self._warm: set[str] = set()
 
@@ -71,15 +78,24 @@ class _Checking:
             while True:
                 poll = select.poll()
                 forks = {each.answer: (number, each) for number, each in self._forks.items()}
-                for descriptor in (self._incoming, *forks):
+                keepers = {each.answers: (path, each) for path, each in self._keepers.items()}
+                for descriptor in (self._incoming, *forks, *keepers):
                     poll.register(descriptor, select.POLLIN)
-                for descriptor, _ in poll.poll():
-                    if descriptor == self._incoming:
-                        if not self._receive():
-                            return
-                    elif not forks[descriptor][1].receive():
+                busy = any(each.asked is not None for each in self._keepers.values())
+                ready = [descriptor for descriptor, _ in poll.poll(_LOOK if busy else None)]
+                for descriptor in ready:
+                    if descriptor in keepers:
+                        self._heard(*keepers[descriptor])
+                    elif descriptor in forks and not forks[descriptor][1].receive():
                         self._answer(forks[descriptor][0])
+                if self._incoming in ready and not self._receive():
+                    return
+                for path, keeper in list(self._keepers.items()):
+                    if keeper.over():
+                        self._replace(path)
         finally:
+            for path in list(self._keepers):
+                self._keepers.pop(path).end()
             for each in self._forks.values():
                 each.end(signal.SIGKILL if each.cancelled else signal.SIGTERM)
 
@@ -94,22 +110,72 @@ class _Checking:
         if "buffer" in message:
             self._keep(message["buffer"], message["text"])
         elif "cancel" in message:
+            for each in self._keepers.values():
+                each.cancel(message["cancel"])
             fork = self._forks.get(message["cancel"])
             if fork is not None and not fork.cancelled:
                 fork.cancel()
+        elif message["what"] in _STAYING:
+            self._ask(os.path.realpath(message["path"]), [message])
         else:
+            self._fork(message)
+
+    def _fork(self, message: dict[str, Any]) -> None:
+        """Have a question answered by a process of its own."""
+        try:
+            self._forks[message["id"]] = _Fork(lambda: self._carry_out(message, self._buffers, None), self._others())
+        except OSError as error:
+            self._say({"id": message["id"], "failed": f"the system refused: {error.strerror}"})
+
+    def _ask(self, path: str, messages: list[dict[str, Any]]) -> None:
+        """Have questions about a file answered by the process that stays for it."""
+        keeper = self._keepers.pop(path, None)
+        if keeper is None:
+            idle = [each for each, other in self._keepers.items() if other.asked is None]
+            if len(self._keepers) >= _MOST and idle:
+                self._keepers.pop(idle[0]).end()
             try:
-                self._forks[message["id"]] = _Fork(lambda: self._carry_out(message), self._others())
-            except OSError as error:
-                self._say({"id": message["id"], "failed": f"the system refused: {error.strerror}"})
+                keeper = Keeper(self._carry_out, self._others())
+            except OSError:
+                for message in messages:
+                    self._fork(message)
+                return
+        self._keepers[path] = keeper
+        keeper.waiting += messages
+        keeper.go_on(self._buffers)
+
+    def _heard(self, path: str, keeper: Keeper) -> None:
+        """A process that stays has said something, or ended."""
+        answer = keeper.receive()
+        if answer is None:
+            return
+        if keeper.asked is None or not answer or AGAIN in answer:
+            self._replace(path)
+            return
+        if keeper.wanted:
+            self._say({"id": keeper.asked["id"], **answer})
+        keeper.asked = None
+        keeper.go_on(self._buffers)
+
+    def _replace(self, path: str) -> None:
+        """End a process that stays: what it was asked is answered by one of its own, what waits by the next that stays."""
+        keeper = self._keepers.pop(path)
+        keeper.end()
+        if keeper.asked is not None and keeper.wanted:
+            self._fork(keeper.asked)
+        if keeper.waiting:
+            self._ask(path, keeper.waiting)
 
     def _others(self) -> list[int]:
-        return [self._incoming, self._outgoing, *(each.answer for each in self._forks.values())]
+        ends = (end for each in self._keepers.values() for end in each.ends)
+        return [self._incoming, self._outgoing, *(each.answer for each in self._forks.values()), *ends]
 
     def _keep(self, path: str, text: str | None) -> None:
         """Keep a buffer as its file would be saved; one that its declared encoding cannot hold will be a finding."""
         if text is None:
             self._buffers.pop(path, None)
+            if path in self._keepers and self._keepers[path].asked is None:
+                self._keepers.pop(path).end()
             return
         data = text.encode("utf-8", "surrogatepass")
         with suppress(LookupError, ValueError):
@@ -126,9 +192,16 @@ class _Checking:
         gc.collect()
         gc.freeze()
 
-    def _carry_out(self, message: dict[str, Any]) -> object:
-        asked = answers.Asked(message["path"], message["root"], message["units"], self._buffers)
-        return _ANSWERS[message["what"]](asked, *message.get("more", ()))
+    def _carry_out(self, message: dict[str, Any], buffers: Mapping[str, bytes], kept: Kept | None) -> dict[str, Any]:
+        asked = answers.Asked(message["path"], message["root"], message["units"], buffers, kept)
+        try:
+            return {"answer": _ANSWERS[message["what"]](asked, *message.get("more", ()))}
+        except ConfigError as error:
+            return {"refused": str(error)}
+        except Exception as error:
+            if kept is not None:  # what is kept or too little memory may be the reason
+                raise AskedAgainError from error
+            return {"failed": describe(error)}
 
     def _answer(self, number: int) -> None:
         fork = self._forks.pop(number)
@@ -193,21 +266,12 @@ def _find(answer: Any, writing: int) -> NoReturn:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         dying_with_parent()()
         with heeding():
-            data = memoryview(json.dumps(_guarded(answer)).encode())
+            data = memoryview(json.dumps(answer()).encode())
             while data:
                 data = data[os.write(writing, data) :]
         os._exit(0)
     except BaseException:  # nothing may run on in a fork
         os._exit(70)
-
-
-def _guarded(answer: Any) -> dict[str, Any]:
-    try:
-        return {"answer": answer()}
-    except ConfigError as error:
-        return {"refused": str(error)}
-    except Exception as error:
-        return {"failed": describe(error)}
 
 
 def main() -> int:

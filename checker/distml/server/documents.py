@@ -26,6 +26,7 @@ class Cell:
 class Document:
     """An open document. `path` is how the client reaches the file, `real` what the file is however it is reached.
 
+    `edited`: whoever checks does not have the text yet; `news`: what reads the file would read another text than before.
     `entries` are the findings of the last check, which was of the text of `checked`; `reads` the files that it read.
     `shapes` are those of the text as it is, once somebody has asked for them. `cells` are those of a notebook.
     """
@@ -36,6 +37,7 @@ class Document:
     text: str
     version: int
     edited: bool = False
+    news: bool = False
     task: asyncio.Task[None] | None = None
     checked: int | None = None
     entries: list[dict[str, Any]] = field(default_factory=list)
@@ -47,6 +49,13 @@ class Document:
     def shown(self) -> dict[str, int]:
         """The documents that show it, with their versions: the cells of a notebook, else itself."""
         return {self.uri: self.version} if self.cells is None else {each.uri: each.version for each in self.cells}
+
+    def differs(self) -> bool:
+        """Whether the file on disk holds another text, or none that can be read."""
+        try:
+            return Path(self.real).read_bytes() != self.text.encode()
+        except (OSError, UnicodeError):
+            return True
 
     async def settled(self) -> None:
         """Wait until the text as it is was checked."""

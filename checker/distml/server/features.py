@@ -91,13 +91,17 @@ async def initialized(ls: Server, _params: types.InitializedParams) -> None:
 
 
 async def did_change_configuration(ls: Server, params: types.DidChangeConfigurationParams) -> None:
-    """Read the settings again."""
+    """Read the settings again; no finding depends on them."""
     await ls.read_settings(params.settings)
-    ls.check_all()
 
 
-def files_changed(ls: Server, _params: object) -> None:
-    """Check everything again: files on disk or folders of the workspace are other ones."""
+def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
+    """Check again what files that changed on disk may change."""
+    ls.files_changed(params.changes)
+
+
+def folders_changed(ls: Server, _params: object) -> None:
+    """Check everything again: the folders of the workspace are other ones."""
     ls.check_all()
 
 
@@ -106,7 +110,7 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     types.INITIALIZED: initialized,
     types.WORKSPACE_DID_CHANGE_CONFIGURATION: did_change_configuration,
     types.WORKSPACE_DID_CHANGE_WATCHED_FILES: files_changed,
-    types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: files_changed,
+    types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: folders_changed,
     types.TEXT_DOCUMENT_HOVER: hover,
     types.TEXT_DOCUMENT_TYPE_DEFINITION: origins,
     types.TEXT_DOCUMENT_INLAY_HINT: hints,

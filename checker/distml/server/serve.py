@@ -7,7 +7,7 @@ import logging
 import os
 import stat
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pygls.io_ import StdoutWriter, run_async
@@ -24,6 +24,9 @@ from distml.server.messages import diagnostic, range_of
 from distml.server.notebooks import SELECTED
 from distml.server.remote import Checks, NoAnswerError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PAUSE = 0.05  # seconds without a change before a text is checked
 SECTION = "distml"  # of a client's settings
 WATCHED = ("**/*.py", "**/*.pyi", "**/pyproject.toml", "**/.gitignore")
@@ -39,6 +42,7 @@ class Server(LanguageServer):
         self.documents: dict[str, Document] = {}
         self._published: dict[str, dict[str, list[types.Diagnostic]]] = {}
         self._refused: set[str] = set()
+        self._watched = False
         self.settings: dict[str, Any] = {}
 
     # --- what clients are told -----------------------------------------------------------------
@@ -108,26 +112,34 @@ class Server(LanguageServer):
             options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
             registration = types.Registration("distml.files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             await self.client_register_capability_async(types.RegistrationParams([registration]))
+            self._watched = True
 
     # --- checks --------------------------------------------------------------------------------
 
     def begin(self, document: Document) -> None:
         """A document was opened."""
         self.documents[document.uri] = document
-        document.edited = True
+        document.edited, document.news = True, document.differs()
         self.check(document, 0)
 
     def change(self, document: Document, text: str, version: int) -> None:
         """A document has another text."""
-        document.text, document.version, document.edited = text, version, True
+        document.text, document.version, document.edited, document.news = text, version, True, True
         self.check(document, PAUSE)
 
     def save(self, uri: str) -> None:
-        """A document was saved; on disk there may be more than one change, which others read."""
+        """A document was saved: data that it reads may have changed; where nobody tells of files, so may what others read."""
         document = self.documents.get(uri)
         if document is not None:
-            document.edited = True
+            document.news |= not self._watched
             self.check(document)
+
+    def files_changed(self, events: Sequence[types.FileEvent]) -> None:
+        """Files changed on disk: check every document, unless all of these are open, whose buffers count and not the files."""
+        open_ = {each.real for each in self.documents.values()}
+        changed = types.FileChangeType.Changed
+        if not all(each.type == changed and _real(each.uri) in open_ for each in events):
+            self.check_all()
 
     def close(self, uri: str) -> None:
         """A document was closed: the file on disk counts again, and nothing more is said of it."""
@@ -137,7 +149,8 @@ class Server(LanguageServer):
         document.stop()
         self.checks.keep(document.real, None)
         self._publish(document, [])
-        self._check_readers(document)
+        if document.differs():
+            self._check_readers(document)
 
     def check(self, document: Document, pause: float = PAUSE) -> None:
         """Check a document soon; a check of what it was before is given up."""
@@ -163,7 +176,7 @@ class Server(LanguageServer):
         return list(found)
 
     def check_all(self) -> None:
-        """Check every open document: files or settings have changed."""
+        """Check every open document."""
         for document in self.documents.values():
             self.check(document)
 
@@ -171,6 +184,7 @@ class Server(LanguageServer):
         await asyncio.sleep(pause)
         version = document.version
         edited, document.edited = document.edited, False
+        news, document.news = document.news, False
         if edited:
             self.checks.keep(document.real, document.text)
         try:
@@ -181,7 +195,7 @@ class Server(LanguageServer):
             self._failed(document, error)
         except Exception as error:  # one document must not end the server
             self.log(f"{document.path}: {describe(error)}", types.MessageType.Error)
-        if edited:
+        if news:
             self._check_readers(document)
 
     def _check_readers(self, document: Document) -> None:
@@ -223,6 +237,12 @@ class Server(LanguageServer):
             about = self.showing(uri)
             version = None if about is None else about.shown[uri]
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown, version))
+
+
+def _real(uri: str) -> str | None:
+    """The file that a URI leads to, None for one that leads to none."""
+    path = path_of(uri)
+    return None if path is None else os.path.realpath(path)
 
 
 class _Log(logging.Handler):
