@@ -76,7 +76,7 @@ class Writer:
     def step(self, init: list[str], body: list[str], variables: list[str], shared: str, depth: int) -> None:
         a, b = self.rng.choice(variables), self.rng.choice(variables)
         new = self.name("v")
-        kind = self.rng.randrange(16)
+        kind = self.rng.randrange(17)
         if kind <= 3:
             body.append(f"{new} = self.{self.layer(init, depth)}({a})")
         elif kind == 4:
@@ -106,6 +106,8 @@ class Writer:
         elif kind == 13:
             body.append(f"{new} = mixed({a}, b={b})")
         elif kind == 14:
+            body.append(f"p, {new} = torch.stack([{a}, {b}])\n{new} = {new} * p")
+        elif kind == 15:
             body.append(f"{new} = (lambda t: t @ t.t() @ {b})({a})")
         else:
             body.append(f"{new} = {a} if {self.rng.random() < 0.5} else {b}\n{new} = {new}.transpose(0, 1).t()")
@@ -172,3 +174,32 @@ def test_nodes_edges_and_shapes_are_those_of_a_trace(seed, tmp_path):
     assert [(name, sources) for name, sources, _ in ours] == [(name, sources) for name, sources, _ in real], text
     for (name, _, mine), (_, _, theirs) in zip(ours, real, strict=True):
         assert theirs is None or mine == theirs, name
+
+
+ROWS = """
+from torch import nn, stack
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = nn.Linear(8, 8)
+
+    def forward(self, x):
+        kept = []
+        for row in x:
+            kept.append(self.part(row))
+        return stack(kept)
+"""
+
+
+@pytest.mark.parametrize(("rows", "count"), [("3", 3), ("n", 1)])
+def test_rows_of_a_loop_are_taken_from_their_tensor(rows, count, tmp_path):
+    """torch.fx follows no such loop: each row is an index into the input, one for all where their number is not known."""
+    path = tmp_path / "model.py"
+    path.write_text(ROWS)
+    (drawing,) = find_drawings(Question(f"{path}::Net"), [f"x: float[{rows}, 8]"])
+    names = {node.id: node.name or node.type for node in drawing.nodes}
+    edges = sorted((names[edge.source], names[edge.target]) for edge in drawing.edges)
+    each = [("[ ]", "part"), ("part", "stack"), ("x", "[ ]")]
+    assert edges == sorted([*each * count, ("stack", "output")])

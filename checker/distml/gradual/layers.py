@@ -9,10 +9,11 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from distml.interp.shape_log import Other
 from distml.interp.submodules import COMPOUND, children_of, known_children
 from distml.ops.registry import MANY, find_layer
 from distml.shapes import Dim
-from distml.values import NONE, Class, Const, InstanceRecord, Lib, Num, Ref, Tensor, Union
+from distml.values import NONE, Class, Const, InstanceRecord, Lib, Num, Ref, Tensor, Tup, Union
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,7 +91,10 @@ def layers_of(vm: Machine, target: Target, calls: Sequence[LayerCall], complete:
     own = {part: _own_parameters(vm, part) for part in dict.fromkeys([*names, *(call.module for call in calls)])}
     counted = _shared_once(own)
     called = {call.module for call in calls}
-    rows = [_row(call, names.get(call.module, ""), counted, calls) for call in calls]
+    rows = [
+        _row(call, names.get(call.module, ""), counted, calls, getattr(vm.record(call.module), "attrs", {}))
+        for call in calls
+    ]
     rows += [
         Layer(name, _type(vm, part), None, _total(counted[part]), Dim.of(0), Dim.of(0), True)
         for part, name in names.items()
@@ -124,10 +128,16 @@ def parts_of(vm: Machine, model: Value) -> tuple[dict[Value, str], bool]:
     return names, whole
 
 
-def _row(call: LayerCall, name: str, counted: dict[Value, list[Tensor] | None], calls: Sequence[LayerCall]) -> Layer:
+def _row(
+    call: LayerCall,
+    name: str,
+    counted: dict[Value, list[Tensor] | None],
+    calls: Sequence[LayerCall],
+    attrs: dict[str, Value],
+) -> Layer:
     first = next(other for other in calls if other.module == call.module)
     weights: list[Tensor] | None = counted.get(call.module) if first is call else []
-    work = _work(call)
+    work = _work(call, attrs)
     return Layer(
         name, call.name.rpartition(".")[2], call.output, _total(weights), _bytes(call.output), work, call.certain
     )
@@ -196,16 +206,23 @@ def _sum(parts: Sequence[Dim | None]) -> Dim | None:
 
 
 def _bytes(value: Value | None) -> Dim | None:
+    """The bytes of a result, or of all tensors in a tuple of results."""
+    if isinstance(value, Tup):
+        return _sum([_bytes(each) for each in value.items if each != NONE and not isinstance(each, Other)])
     if not isinstance(value, Tensor) or value.dtype not in BYTES:
         return None
     size = value.shape.size
     return None if size is None else size * BYTES[value.dtype]
 
 
-def _work(call: LayerCall) -> Dim | None:
-    """The multiplications with additions of one call; None where they are not known."""
+def _work(call: LayerCall, attrs: dict[str, Value]) -> Dim | None:
+    """The multiplications with additions of one call of a layer with these attributes; None where they are not known."""
     if call.name in _FREE:
         return Dim.of(0)
+    if call.name in _RECURRENT:
+        return _recurrent(call) if _is_known(call.name, attrs) else None
+    if call.name == "torch.nn.MultiheadAttention":
+        return _attention(call, attrs) if _is_known(call.name, attrs) else None
     law = _LAWS.get(call.name)
     output, weight = call.output, call.attrs.get("weight")
     if law is None or not isinstance(output, Tensor) or not isinstance(weight, Tensor):
@@ -228,6 +245,38 @@ def _transposed(given: Value | None, _output: Tensor, weight: Tensor) -> Dim | N
     size = given.shape.size if isinstance(given, Tensor) else None
     dims = weight.shape.dims
     return None if size is None or not dims else size * prod(dims[1:], start=Dim.of(1))
+
+
+def _recurrent(call: LayerCall) -> Dim | None:
+    """Each element of a sequence meets every weight of every layer and direction once."""
+    steps = _rows_of(call.inputs[0] if call.inputs else None)
+    weights = [each for name, each in call.attrs.items() if name.startswith("weight_") and isinstance(each, Tensor)]
+    size = _sum([each.shape.size for each in weights])
+    return None if steps is None or size is None else steps * size
+
+
+def _attention(call: LayerCall, attrs: dict[str, Value]) -> Dim | None:
+    """Queries, keys and values are projected, each query meets each key and each value of its batch, the result is projected."""
+    query, key, value = (*call.inputs, None, None, None)[:3]
+    projection = call.attrs.get("in_proj_weight")
+    first = attrs.get("batch_first")
+    plain = all(attrs.get(name) == Const(False) for name in ("add_bias_kv", "add_zero_attn"))
+    rows = [_rows_of(each) for each in (query, key, value)]
+    if not plain or not isinstance(projection, Tensor) or not projection.shape.dims or not isinstance(key, Tensor):
+        return None
+    dims, width = key.shape.dims or (), projection.shape.dims[1]
+    if first not in (Const(True), Const(False)) or len(dims) not in (2, 3) or None in rows:
+        return None
+    keys = dims[1 if len(dims) == 3 and first == Const(True) else 0]
+    queries = rows[0] or Dim.of(0)
+    projected = _sum([*rows, queries])
+    return None if projected is None else projected * width * width + queries * keys * width * 2
+
+
+def _rows_of(value: Value | None) -> Dim | None:
+    """How many vectors a tensor holds along its last axis."""
+    dims = value.shape.dims if isinstance(value, Tensor) else None
+    return None if not dims else prod(dims[:-1], start=Dim.of(1))
 
 
 _LAWS: dict[str, Callable[[Value | None, Tensor, Tensor], Dim | None]] = {

@@ -10,10 +10,9 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.calls import Arguments, call_value
-from distml.interp.check import deep_recursion, run_module
+from distml.interp.check import deep_recursion, run_module, session_of
 from distml.interp.flow_log import FlowLog
 from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd
-from distml.interp.session import Session
 from distml.interp.shape_log import ShapeLog
 from distml.interp.symbolic import any_object, constructed
 from distml.interp.unsettled import unsettle_module
@@ -76,7 +75,7 @@ class Program:
         """
         self.source = source
         self.project = project
-        self.vm = Machine(project, deadline, Session())
+        self.vm = Machine(project, deadline, session_of(project))
         if logged:
             self.vm.shape_log = ShapeLog(self.vm)
         if flows:

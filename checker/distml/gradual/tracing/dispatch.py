@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode, resolve_name
 
 from distml.gradual.tracing.lifting import KINDS, lift, lower, proxies_in, record_of
 from distml.gradual.tracing.proxies import Sizes, TensorProxy, Truth, UnrankedSizes
-from distml.interp import operators
+from distml.interp import subscripts
 from distml.interp.calls import Arguments, call_value
 from distml.ops.registry import find_layer, find_op
 from distml.values import Opaque, Tensor
@@ -145,14 +145,14 @@ def _length(tracer: Tracer, tensor: Any) -> int:
 
 def _item(tracer: Tracer, owner: Any, index: Any) -> Any:
     with tracer.entered():
-        found = operators.subscript(tracer.vm, lift(tracer, owner), lift(tracer, index), tracer.vm.node)
+        found = subscripts.subscript(tracer.vm, lift(tracer, owner), lift(tracer, index), tracer.vm.node)
         return lower(tracer, found, array=True)
 
 
 def _store(tracer: Tracer, owner: Any, index: Any, item: Any) -> None:
     with tracer.entered():
         vm = tracer.vm
-        operators.store_subscript(vm, lift(tracer, owner), lift(tracer, index), lift(tracer, item), vm.node)
+        subscripts.store_subscript(vm, lift(tracer, owner), lift(tracer, index), lift(tracer, item), vm.node)
 
 
 def _is_floating_point(tracer: Tracer, tensor: Any) -> bool:

@@ -13,7 +13,7 @@ import torch
 from distml.gradual.tracing.lifting import lift, lower
 from distml.gradual.tracing.proxies import Known, Sizes, TensorProxy, Truth, Unknown
 from distml.gradual.tracing.watching import Refusal, Tested
-from distml.interp import operators
+from distml.interp import operators, subscripts
 from distml.interp.attributes import find_attribute_of
 from distml.interp.calls import Arguments, call_library, call_value
 from distml.interp.machine import OutOfSteps, OutOfTime, PathEnd
@@ -168,7 +168,7 @@ class Tracer:
     def item(self, value: Value, index: Any) -> Any:
         """`value[index]`."""
         with self.entered():
-            return lower(self, operators.subscript(self.vm, value, lift(self, index), self.vm.node))
+            return lower(self, subscripts.subscript(self.vm, value, lift(self, index), self.vm.node))
 
     def iterate(self, proxy: Any) -> Iterator[Any]:
         """The items of a proxy: as many as the target of an assignment has, where it is being unpacked."""
