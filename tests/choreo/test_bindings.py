@@ -124,6 +124,12 @@ def test_what_cannot_be_followed_is_reported(text: str) -> None:
     assert "CHO402" in codes(HEAD + text)
 
 
+def test_types_in_comments_are_not_passed_in_silence() -> None:
+    body = "    # type: (Channel[int, A, B], At[int, A]) -> None\n    if n:\n        ch.com(n)\n"
+    assert codes(f"{HEAD}def f(ch, n):\n{body}") == ["CHO402"]
+    assert codes(f"{HEAD}def f(ch, n):\n    return ch.con(n)\n") == []
+
+
 def test_roles_follow_from_all_arguments() -> None:
     give = "def give(ch: Channel[int, A, B], n: At[int, A]) -> At[int, B]:\n    return ch.com(n)\n"
     use = "def use(ch: Channel[int, A, B], n: At[int, B]) -> At[int, A]:\n    return give(ch, n)\n"

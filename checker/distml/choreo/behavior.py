@@ -60,7 +60,9 @@ class Values:
     def _transfer(self, fact: Transfer, out: Body, wanted: bool) -> ast.expr | None:
         if self.role == fact.sender:
             channel, value = self._all([fact.channel, fact.value], out)
-            return ast.Call(ast.Attribute(channel, "select" if fact.is_select else "com"), [value], [])
+            # What both ends hold from now on must be alike at both: the receiver's is a copy.
+            word = "select" if fact.is_select else "share" if wanted else "com"
+            return ast.Call(ast.Attribute(channel, word), [value], [])
         if self.role == fact.receiver:
             self.value(fact.value, out, wanted=False)
             channel = self._all([fact.channel], out)[0]

@@ -155,6 +155,21 @@ def report_unseen(module: Module, facts: Facts) -> None:
                 f"`{node.name}` names roles, but is {what}: it is not checked, and has no projection",
                 "write choreographies as functions and classes at the top of a file",
             )
+        elif node not in seen and not isinstance(node, ast.ClassDef) and module.words & _PLACES:
+            _report_untyped(node, facts)
+
+
+def _report_untyped(node: ast.FunctionDef | ast.AsyncFunctionDef, facts: Facts) -> None:
+    """Report a function without annotations that sends over what it is given: a comment that says the types is not read."""
+    untyped = {
+        each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if not each.annotation
+    }
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and each.attr == "com" and dotted(each.value) in untyped:
+            message = (
+                f"`{node.name}` communicates over `{dotted(each.value)}`, which has no annotation: it is not checked"
+            )
+            facts.say("CHO402", node, message, "annotate it in this file: `Channel[T, A, B]`")
 
 
 def _report_values(module: Module, facts: Facts, seen: set[ast.AST]) -> None:

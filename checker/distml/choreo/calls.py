@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.choreo.changes import changed
 from distml.choreo.facts import Facts, Invocation, Mend, Transfer, names
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.read import dotted, is_static, last, parts_of
@@ -36,6 +37,7 @@ class Calls:
         ) -> Located: ...
         def settle(self, node: ast.expr, place: frozenset[str] | None) -> None: ...
         def unchanged(self, node: ast.expr, place: frozenset[str] | None) -> None: ...
+        def whole(self, node: ast.AST, target: ast.expr, held: Located, place: frozenset[str] | None) -> None: ...
 
     def communicates(self, call: ast.Call) -> bool:
         """Whether a call may send something: over a channel, or by calling a choreography."""
@@ -214,7 +216,9 @@ class Calls:
         bound = self._bound(node, called, skip)
         types = {each.name: each.type for each in called.parameters}
         for name, argument, _ in bound:
-            self.wanted(argument, types[name].renamed(roles), "CHO102", f"argument `{name}`")
+            asked = self.wanted(argument, types[name].renamed(roles), "CHO102", f"argument `{name}`")
+            if asked.kind is Kind.DATA and name in changed(called.node, self.module.around):
+                self.whole(argument, argument, self.facts.types[argument], asked.place)
         self.facts.calls[node] = Invocation(target, called, roles, bound)
         if called.returns is None:
             return Located(Kind.DATA, ())

@@ -10,13 +10,14 @@ import ast
 from collections.abc import Iterable
 
 from distml.choreo.calls import Calls
-from distml.choreo.changes import changed_by
+from distml.choreo.changes import CHANGING, changed_by
 from distml.choreo.facts import Facts, Invocation, Placed, Transfer, names
 from distml.choreo.hints import element, targets
 from distml.choreo.kinds import Hint
 from distml.choreo.model import EVERYWHERE, Kind, Located, Module
 from distml.choreo.purity import Purity, defaults_of
 from distml.choreo.read import last
+from distml.choreo.sharing import is_iterator, mutators, same_objects
 
 Place = frozenset[str] | None
 
@@ -29,11 +30,14 @@ class Scope:
         self.types: dict[str, Located] = {}
         self.unset: dict[str, frozenset[str]] = {}
         self.declared: dict[str, Located] = {}
+        self.shared: dict[str, frozenset[str]] = {}
+        """Who holds what a variable of fewer parties may be another name for."""
 
     def copy(self) -> Scope:
         """A scope for one of two paths."""
         other = Scope(self.everyone)
         other.types, other.unset, other.declared = dict(self.types), dict(self.unset), self.declared
+        other.shared = dict(self.shared)
         return other
 
 
@@ -172,6 +176,14 @@ class Expressions(Calls):
 
     def unchanged(self, node: ast.expr, place: Place) -> None:
         """Report a call that changes what others hold too, where its value is used at these roles alone."""
+        held = self.facts.types.get(node)
+        used_up = held is not None and is_iterator(held.data)
+        if held is not None and used_up and isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            self.whole(node, node, held, place)
+        if isinstance(node, ast.Subscript) and self.purity.hints.kind(node.value) == "defaultdict":
+            self.whole(
+                node, node.value, self.facts.types.get(node.value, EVERYWHERE), place
+            )  # asking for an item adds it
         if isinstance(node, ast.Call):
             if isinstance(self.facts.calls.get(node), Transfer | Invocation):
                 return
@@ -187,9 +199,32 @@ class Expressions(Calls):
         purity = self.purity
         return changed_by(node, purity.hints, purity.is_stranger(node))
 
+    def sharing(self, node: ast.expr) -> frozenset[str]:
+        """Who holds, by other names, what a value is or contains."""
+        found: set[str] = set()
+        for each in same_objects(node, self.purity.hints):
+            root = each
+            while isinstance(root, ast.Attribute | ast.Subscript):
+                root = root.value
+            name = root.id if isinstance(root, ast.Name) else ""
+            found |= self.scope.shared.get(name, frozenset())
+            held = (self.facts.types.get(each) or self.scope.types[name]) if name in self.scope.types else EVERYWHERE
+            of_file = name in self.module.around.defined() and self.module.around.local_class(name) is None
+            if name in self.scope.types or of_file:
+                found |= frozenset(self.scope.everyone) if held.place is None else held.place
+        return frozenset(found)
+
+    def inner_changes(self, node: ast.AST, changing: Iterable[ast.expr]) -> None:
+        """Report code that runs later, for whom nobody can tell, and changes what several hold."""
+        for target in changing:
+            holders = self.sharing(target)
+            if len(holders) > 1:
+                message = f"this is held by {names(holders)}, and changed by whoever calls the function"
+                self.facts.say("CHO111", node, message, "change it in a statement of the choreography")
+
     def whole(self, node: ast.AST, target: ast.expr, held: Located, place: Place) -> None:
         """Report a change that fewer make than hold what is changed; what is everywhere is held by all."""
-        holders = held.place or frozenset(self.scope.everyone)
+        holders = (held.place or frozenset(self.scope.everyone)) | self.sharing(target)
         if place is not None and holders - place:
             message = f"this is held by {names(holders)}, but changed at {names(place)} only"
             self.facts.say("CHO111", node, message, "change it at all of these roles, or change a copy")
@@ -221,6 +256,8 @@ class Expressions(Calls):
                     "CHO402", node, "a method of a choreography must be called where it is named; it is not a value"
                 )
             return found or Located(Kind.DATA, base.roles)
+        if node.attr in CHANGING | mutators(self.module.around):
+            self.inner_changes(node, [node.value])
         if base.kind is Kind.CHANNEL:
             self.facts.say("CHO208", node, "a channel's method must be called where it is named; it is not a value")
             return EVERYWHERE
@@ -264,6 +301,10 @@ class Expressions(Calls):
         given |= dict(zip([each.arg for each in node.args.args], self.called.get(node) or []))  # type: ignore[arg-type]
         inner.scope.types |= {name: EVERYWHERE._replace(data=hint) for name, hint in given.items()}
         inner.check(node.body)
+        calls = [each for each in ast.walk(node.body) if isinstance(each, ast.Call)]
+        self.inner_changes(
+            node, [each for call in calls for each in inner.changed_by(call) if _root(each) not in given]
+        )
         defaults = defaults_of(node)
         for each in defaults:
             self.check(each)
@@ -279,6 +320,7 @@ class Expressions(Calls):
             for name in (n for n in ast.walk(each.target) if isinstance(n, ast.Name)):
                 hint = targets(each.target, element(found.data)).get(name.id)
                 inner.scope.types[name.id] = Located(Kind.DATA, found.roles, data=hint, loose=found.loose)
+                inner.scope.shared[name.id] = inner.sharing(each.iter)
             parts += each.ifs
         parts += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
@@ -310,6 +352,12 @@ class Expressions(Calls):
                         "CHO403", call, f"communication in {where}: not every party knows whether it is executed"
                     )
         return len(self.facts.problems) > before
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return last(node) if isinstance(node, ast.Name) else ""
 
 
 def _operands(node: ast.AST) -> list[ast.expr]:

@@ -33,6 +33,7 @@ _RESULTS = {
     "dict": "dict dict.copy",
     "set": "set frozenset set.union set.intersection set.difference set.symmetric_difference set.copy",
     "deque": "deque",
+    "defaultdict": "defaultdict",
     "Counter": "Counter",
     "range": "range",
 }
@@ -100,7 +101,8 @@ class Hints:
     def _display(self, node: ast.List | ast.Set | ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Hint:
         name = {ast.List: "list", ast.Set: "set", ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "Iterator")
         if isinstance(node, ast.List | ast.Set):
-            inside = _common([self.of(each) for each in node.elts])
+            whole = [(each, self.of(each)) for each in node.elts]
+            inside = _common([element(hint) if isinstance(each, ast.Starred) else hint for each, hint in whole])
         else:
             inner = self.within(node)
             inside = inner.of(node.elt)

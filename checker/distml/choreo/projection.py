@@ -201,7 +201,7 @@ class Behavior(Values):
     def _expr(self, node: ast.Expr, out: Body, tail: bool) -> ast.stmt | None:
         if isinstance(node.value, ast.Constant):
             return None if node.value.value is ... else node
-        found = self.value(node.value, out)
+        found = self.value(node.value, out, wanted=not isinstance(self.facts.calls.get(node.value), Transfer))
         return ast.Expr(found) if found is not None and _calls(found) else None
 
     def _return(self, node: ast.Return, out: Body, tail: bool) -> ast.stmt:
@@ -254,7 +254,7 @@ def _received(node: ast.expr) -> bool:
     """Whether what is received decides the type of an expression."""
     if isinstance(node, ast.Call):
         function = node.func
-        return isinstance(function, ast.Attribute) and (function.attr == "com" or _received(function.value))
+        return isinstance(function, ast.Attribute) and (function.attr in ("com", "share") or _received(function.value))
     if isinstance(node, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.IfExp | ast.Attribute | ast.Subscript):
         return any(_received(each) for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
     return False

@@ -16,7 +16,7 @@ from typing import Any
 
 from distml.choreo.changes import CHANGING, changed
 from distml.choreo.hints import Hints, element, targets
-from distml.choreo.kinds import Hint, head
+from distml.choreo.kinds import Hint, head, is_enum
 from distml.choreo.library import (
     BUILTINS,
     CALLING,
@@ -32,7 +32,9 @@ from distml.choreo.library import (
     is_plain,
     iterates,
 )
+from distml.choreo.operations import Operations
 from distml.choreo.read import last
+from distml.choreo.sharing import changes_when_asked, is_class_state, is_iterator, kept_arguments, mutators
 from distml.choreo.surroundings import SETS, Surroundings, defines
 
 _GIVEN_BACK = frozenset(
@@ -44,7 +46,7 @@ _MAKERS = ("__new__", "__init__", "__post_init__")
 _NOTES = frozenset(("__slots__", "__match_args__", "__doc__", "__annotations__"))
 
 
-class Purity:
+class Purity(Operations):
     """Judges the operations of expressions whose variables have these types."""
 
     def __init__(
@@ -122,7 +124,12 @@ class Purity:
             return not self._special(self.module.local_class(self.hints.kind(node)))
         if node.id in self.module.varying() or _special(node.id):
             return True
-        if self.module.local_class(node.id) is not None or node.id in self.module.imports():
+        made = self.module.local_class(node.id)
+        if is_enum(made) and made is not None:
+            return any(
+                Purity(self.module, {}, seen=self.seen).anywhere(each) for each in made.body if _sets_value(each)
+            )
+        if made is not None or node.id in self.module.imports():
             return False  # a class is data; modules and what is imported are judged where they are used
         own = self.module.local_function(node.id) is not None
         return own or (node.id not in self.module.defined() and self._python(node.id) and self._runs(node, None))
@@ -150,10 +157,27 @@ class Purity:
         for each in self.module.lineage(made):
             for one in each.body:
                 if isinstance(one, ast.FunctionDef) and one.name == name:
-                    return not self._follows(one, given if one.decorator_list else [], each.name)
+                    asked = bool(one.decorator_list)
+                    return (asked and name in mutators(self.module)) or not self._follows(
+                        one, given if asked else [], each.name
+                    )
                 if isinstance(one, ast.Assign | ast.AnnAssign) and name in defines(one):
-                    return Purity(self.module, {}, seen=self.seen).anywhere(one)
-        return False
+                    kept = one.value is not None and is_class_state(one.value, name, self.module)
+                    return kept or Purity(self.module, {}, seen=self.seen).anywhere(one)
+        return name in self.module.changed_fields()[0] or not self._sets(made, name)
+
+    def _sets(self, made: ast.ClassDef, name: str) -> bool:
+        """Whether a class of the file, or what it extends, sets an attribute where that is seen."""
+        lineage = self.module.lineage(made)
+        own = {each.name for each in lineage} | {"object", "Generic", "Protocol", "ABC"}
+        if any(
+            last(base.value if isinstance(base, ast.Subscript) else base) not in own
+            for e in lineage
+            for base in e.bases
+        ):
+            return True  # those of a class out of sight are its own
+        stores = (each for made in lineage for each in ast.walk(made) if isinstance(each, ast.Attribute))
+        return any(each.attr == name and not isinstance(each.ctx, ast.Load) for each in stores)
 
     def _path(self, node: ast.expr) -> str | None:
         """The dotted name in the standard library that an expression names, None for anything else."""
@@ -164,81 +188,6 @@ class Purity:
             return None
         path = self.module.imports().get(node.id)
         return path if path is not None and path.partition(".")[0] in sys.stdlib_module_names else None
-
-    def _binop(self, node: ast.BinOp) -> bool:
-        written = isinstance(node.op, ast.Mod) and self.hints.kind(node.left) not in (
-            "int",
-            "float",
-            "bool",
-            "Fraction",
-        )
-        if not written:
-            return False
-        given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-        return any(not self._has_text(each, False) for each in given)
-
-    def _joinedstr(self, node: ast.JoinedStr) -> bool:
-        return any(self._shown(each) for each in node.values if isinstance(each, ast.FormattedValue))
-
-    def _shown(self, node: ast.FormattedValue) -> bool:
-        """Whether a value in an f-string is shown in a way of a party's own."""
-        written = node.conversion in (ord("r"), ord("a"))
-        return not self._has_text(node.value, not written) or not self._is_format(node.format_spec)
-
-    def _is_format(self, node: ast.expr | None) -> bool:
-        """Whether a format means the same everywhere: `n` asks the machine how numbers are written."""
-        if isinstance(node, ast.JoinedStr) and node.values:
-            end = node.values[-1]
-            inner = [each.value for each in node.values if isinstance(each, ast.FormattedValue)]
-            return all(self.hints.kind(each) == "int" for each in inner) and (
-                not isinstance(end, ast.Constant) or self._is_format(end)
-            )
-        if isinstance(node, ast.Constant):
-            return isinstance(node.value, str) and not node.value.endswith("n") and "%" not in node.value[:-1]
-        return node is None or isinstance(node, ast.JoinedStr)
-
-    def _has_text(self, node: ast.expr, whole: bool) -> bool:
-        return self.kinds.has_text(self.hints.of(node), whole)
-
-    def _starred(self, node: ast.Starred) -> bool:
-        return not self.hints.is_ordered(node.value)
-
-    def _listcomp(self, node: ast.ListComp | ast.DictComp) -> bool:
-        inner = self.hints.within(node)
-        return self._setcomp(node) or any(not inner.is_ordered(each.iter) for each in node.generators)
-
-    _dictcomp = _listcomp
-
-    def _setcomp(self, node: ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp) -> bool:
-        inner = self.hints.within(node)
-        return any(self._unpacked(each.target, element(inner.of(each.iter))) for each in node.generators)
-
-    _generatorexp = _setcomp
-
-    def _for(self, node: ast.For) -> bool:
-        return not self.hints.is_ordered(node.iter) or self._unpacked(node.target, element(self.hints.of(node.iter)))
-
-    def _assign(self, node: ast.Assign) -> bool:
-        return any(self._unpacked(each, self.hints.of(node.value), node.value) for each in node.targets)
-
-    def _unpacked(self, target: ast.expr, hint: Hint, value: ast.expr | None = None) -> bool:
-        """Whether a set is taken apart into variables, one after the other."""
-        if not isinstance(target, ast.Tuple | ast.List):
-            return False
-        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
-            return any(self._unpacked(one, self.hints.of(each), each) for one, each in zip(target.elts, value.elts))
-        inner = [each for each in target.elts if isinstance(each, ast.Tuple | ast.List)]
-        if inner and element(hint) is None:
-            return True  # whether a set is taken apart there cannot be told
-        return self.module.is_set(hint) or any(self._unpacked(each, element(hint)) for each in inner)
-
-    def _compare(self, node: ast.Compare) -> bool:
-        """Whether it is asked which of several equal objects something is: one that arrived is another."""
-        sides = [node.left, *node.comparators]
-        return any(
-            isinstance(op, ast.Is | ast.IsNot) and not (_is_one(left) or _is_one(right))
-            for op, left, right in zip(node.ops, sides, sides[1:])
-        )
 
     def _away(self, node: ast.AST) -> bool:
         return True
@@ -386,8 +335,19 @@ class Purity:
         """Whether what Python asks of the objects of a class (`len(x)`, `x + 1`, `x.name`) depends on nothing else."""
         if made is None:
             return True
-        known = made.name in self.seen or all(self._special_base(each) for each in made.bases)
-        if not known or made.keywords or made.name in self.module.patched() or not all(map(_is_plain_part, made.body)):
+        if made.name in self.seen:
+            self.module.assumed.add(made.name)  # whoever asked first looks at all of it
+            return True
+        return self.module.remembered(made.name, ("class",), lambda: self._answers_alike(made))
+
+    def _answers_alike(self, made: ast.ClassDef) -> bool:
+        if (
+            changes_when_asked(made, self.module)
+            or not all(map(self._special_base, made.bases))
+            or made.keywords
+            or made.name in self.module.patched()
+            or not all(map(_is_plain_part, made.body))
+        ):
             return False
         if any(
             last(each.func if isinstance(each, ast.Call) else each) not in _OF_CLASSES for each in made.decorator_list
@@ -417,18 +377,26 @@ class Purity:
         """Whether a function of the program depends on nothing but its arguments, of these types where they say none."""
         name = f"{owner}.{function.name}"
         if name in self.seen:
+            self.module.assumed.add(name)
             return True
+        types = tuple("" if each is None else ast.unparse(each) for each in given)
+        return self.module.remembered(name, types, lambda: self._depends_on_nothing_else(function, given, owner))
+
+    def _depends_on_nothing_else(self, function: ast.FunctionDef, given: list[Hint], owner: str) -> bool:
+        name = f"{owner}.{function.name}"
         if any(last(each) not in _GIVEN_BACK for each in function.decorator_list):
             return False
         parameters = [*function.args.posonlyargs, *function.args.args]
         names: dict[str, Hint] = {each.arg: None for each in ast.walk(function.args) if isinstance(each, ast.arg)}
         names |= {each.arg: hint for each, hint in zip(parameters, given)}
         names |= {each.arg: each.annotation for each in parameters if each.annotation is not None}
+        if owner and parameters and any(last(each) == "classmethod" for each in function.decorator_list):
+            names[parameters[0].arg] = ast.Name(owner, ast.Load())
         own = {each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         names |= dict.fromkeys(own - names.keys())
         inner = Purity(self.module, names, seen=self.seen | {name})
         _assigned(function, inner.hints, names)
-        if changed(function, self.module) - {each.arg for each in parameters}:
+        if changed(function, self.module) - ({each.arg for each in parameters} - kept_arguments(function)):
             return False
         if any(Purity(self.module, {}).anywhere(each) for each in defaults_of(function)):
             return False
@@ -453,10 +421,8 @@ def _special(name: str) -> bool:
     return len(name) > 4 and name.startswith("__") and name.endswith("__")
 
 
-def _is_one(node: ast.expr) -> bool:
-    """Whether there is but one such object in a program: None, a truth value, a member of an enum."""
-    constant = isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool | type(...)))
-    return constant or isinstance(node, ast.Attribute)
+def _sets_value(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign | ast.AnnAssign)
 
 
 def _is_plain_part(node: ast.stmt) -> bool:
@@ -488,7 +454,10 @@ def varying(around: Surroundings) -> frozenset[str]:
     }
     for name, statements in given.items():  # each may use those before it
         around.told_to_vary = frozenset(found)
-        if any(Purity(around, {}).anywhere(each) for each in statements):
+        around.judged.clear()
+        if any(Purity(around, {}).anywhere(each) for each in statements) or is_iterator(
+            Hints(around, {}, lambda node: None).of(ast.Name(name, ast.Load()))
+        ):
             found.add(name)
     for node in ast.walk(around.tree):
         if isinstance(node, ast.FunctionDef):
@@ -497,4 +466,5 @@ def varying(around: Surroundings) -> frozenset[str]:
         home = path.rpartition(".")[0]
         if home.partition(".")[0] in sys.stdlib_module_names and not in_library(path):
             found.add(name)
+    around.judged.clear()
     return frozenset(found)

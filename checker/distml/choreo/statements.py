@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from distml.choreo.changes import CHANGING, changed
 from distml.choreo.expressions import Expressions, Scope
 from distml.choreo.facts import Facts, Invocation, Mend, Transfer, names
 from distml.choreo.hints import element, targets
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.parties import Parties
 from distml.choreo.read import CHANNELS, last, located, roles_in, takes_everything
+from distml.choreo.sharing import is_iterator
 
 ABRUPT = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
@@ -100,6 +102,16 @@ class _Statements:
         elif isinstance(node.value, ast.Call) and fact is None:
             for each in self.expressions.changed_by(node.value):
                 self._whole(node, each, found)
+            self._keep(node.value)
+
+    def _keep(self, call: ast.Call) -> None:
+        """Note what a variable contains from here on: what its method was given."""
+        owner = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING else None
+        if isinstance(owner, ast.Name):
+            given = frozenset().union(*map(self.expressions.sharing, call.args))
+            others = given - (self.scope.types.get(owner.id, EVERYWHERE).place or frozenset(self.scope.everyone))
+            if others:
+                self.scope.shared[owner.id] = others | self.scope.shared.get(owner.id, frozenset())
 
     def _tell(self, node: ast.stmt, fact: Transfer) -> None:
         if self.told:
@@ -134,6 +146,19 @@ class _Statements:
                 self.facts.say("CHO108", node, "this call is at no role: cannot determine who runs it", hint)
         for target in node.targets:
             (self._bind if len(node.targets) == 1 else self._bind_part)(target, found)
+            self._share(target, node.value)
+            if isinstance(target, ast.Subscript) and self.expressions.purity.differs(node):
+                self.expressions.agreed(target, self.expressions.check(target).roles or (), "what is changed here")
+
+    def _share(self, target: ast.expr, value: ast.expr) -> None:
+        """Note of which objects of others a variable is another name from here on."""
+        for each in (
+            each for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        ):
+            others = self.expressions.sharing(value) - (self.scope.types.get(each.id, EVERYWHERE).place or frozenset())
+            self.scope.shared.pop(each.id, None)
+            if others:
+                self.scope.shared[each.id] = others
 
     def _declared(self, target: ast.expr) -> Located | None:
         if isinstance(target, ast.Name):
@@ -166,6 +191,8 @@ class _Statements:
             if base.kind is Kind.OBJECT and self.module.field_of(base, target.attr) is None and base.name:
                 own = dict(zip(base.roles or (), self.module.classes[base.name].roles))
                 self.module.classes[base.name].fields[target.attr] = value.renamed(own)._replace(also=frozenset())
+            elif base.kind is Kind.DATA and not base.loose:
+                self.expressions.whole(target, target.value, base, base.place)
         elif isinstance(target, ast.Subscript):
             self._whole(target, target.value, self.expressions.check(target))
 
@@ -200,13 +227,18 @@ class _Statements:
         if node.value is not None:
             self.expressions.wanted(node.value, declared, "CHO101", f"`{ast.unparse(node.target)}`")
             self._bind(node.target, declared)
+            self._share(node.target, node.value)
         self.facts.types[node.target] = declared
 
     def _augassign(self, node: ast.AugAssign) -> None:
         held = self.expressions.check(node.target)
         if isinstance(node.target, ast.Subscript):
             self._whole(node, node.target.value, held)
+        elif not held.loose:
+            self.expressions.whole(node, node.target, held, held.place)  # of a list, `+=` changes what others hold
         found = self.expressions.wanted(node.value, held, "CHO101", f"`{ast.unparse(node.target)}`")
+        if self.expressions.purity.differs(node) and not held.loose:
+            self.expressions.agreed(node.target, held.roles or self.function.roles, "what is changed here")
         self.facts.types[node.target] = held if held.roles is not None else found
 
     def _return(self, node: ast.Return) -> bool:
@@ -280,6 +312,10 @@ class _Statements:
 
     def _join(self, ends: list[Scope]) -> None:
         common = set.intersection(*(set(end.types) for end in ends))
+        everywhere = {name for end in ends for name in end.shared}
+        self.scope.shared = {
+            name: frozenset().union(*(end.shared.get(name, ()) for end in ends)) for name in everywhere
+        }
         for end in ends:
             for name, kind in end.types.items():
                 if name in common:
@@ -305,6 +341,7 @@ class _Statements:
             if not self.module.around.is_set(items.data):
                 message = f"cannot determine whether {holders} iterate over this in the same order"
             self.facts.say("CHO110", node.iter, message, "annotate it, or iterate over `sorted(...)` of it")
+        self._used_up(node, items)
         before = self.scope
         self.scope = before.copy()
         for each in ast.walk(node.target):
@@ -315,11 +352,19 @@ class _Statements:
                 )
                 self.facts.say("CHO101", each, message, "use another name for the loop variable")
         self._bind(node.target, items._replace(kind=Kind.DATA, data=element(items.data), loose=False))
+        self._share(node.target, node.iter)
         inner = self.scope
         self._paths(items, [node.body, node.orelse])
         for name in set(inner.types) - set(before.types):
             inner.types.pop(name, None)
         self.scope = before
+
+    def _used_up(self, node: ast.For, items: Located) -> None:
+        """A loop that has nothing to do at a role is not in its program: there the iterator stays as it is."""
+        if is_iterator(items.data) and isinstance(node.iter, ast.Name | ast.Attribute | ast.Subscript):
+            parties = Parties(self.module, self.facts)
+            runs = frozenset(role for role in self.function.roles if parties.involved([node], role))
+            self.expressions.whole(node.iter, node.iter, items, runs)
 
     def _with(self, node: ast.With) -> bool:
         hidden = []
@@ -408,6 +453,8 @@ class _Statements:
         calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
         if expressions.local_only(calls, "a local function"):
             return
+        changing = changed(node, self.module.around)
+        expressions.inner_changes(node, [each for each in free if each.id in changing])
         found = expressions.meet(ast.Name(node.name), free)
         self.scope.types[node.name] = found
         self.facts.types[node.args] = found  # type: ignore[index]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+
+from distml.source.bindings import last_name
 
 SETS = frozenset("set frozenset Set FrozenSet AbstractSet MutableSet KeysView ItemsView".split())
 _WRAPPERS = frozenset("Annotated Final ClassVar Required NotRequired ReadOnly At".split())
@@ -25,6 +27,13 @@ class Surroundings:
         self.told_types: dict[str, ast.expr | None] = {}
         """The types of variables of the file that are known so far."""
         self.told_to_vary: frozenset[str] | None = None
+        self.told_mutators: frozenset[str] | None = None
+        self.told_changes: dict[str, set[str]] | None = None
+        self.judged: dict[tuple[str, ...], bool] = {}
+        """What is known of functions, for arguments of such types, and of classes: whether they depend on nothing else."""
+        self.assumed: set[str] = set()
+        """What was taken to be so while it is found out."""
+        self.changed_fields = cache(self._changed_fields)
 
     def _local_class(self, name: str) -> ast.ClassDef | None:
         """The class of this name, where there is one and no other meaning."""
@@ -48,6 +57,16 @@ class Surroundings:
                 found.append(above)
                 rest += above.bases
         return found
+
+    def classes(self) -> list[ast.ClassDef]:
+        """The classes of the file that know no roles."""
+        return [each for each in self.local if isinstance(each, ast.ClassDef)]
+
+    def _changed_fields(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The attributes that the file sets in classes, and those whose values it changes in place."""
+        from distml.choreo.changes import fields_changed
+
+        return fields_changed(self)
 
     def _patched(self) -> frozenset[str]:
         """The names whose attributes the file sets."""
@@ -96,6 +115,19 @@ class Surroundings:
             self.told_to_vary = varying(self)
         return self.told_to_vary
 
+    def remembered(self, name: str, types: tuple[str, ...], judge: Callable[[], bool]) -> bool:
+        """The judgment of a function or a class, made once where it rests on nothing that is still being found out."""
+        key = (name, *types)
+        if key not in self.judged:
+            before, self.assumed = self.assumed, set()
+            found = judge()
+            rests_on = self.assumed - {name}
+            self.assumed = before | rests_on
+            if found and rests_on:
+                return True
+            self.judged[key] = found
+        return self.judged[key]
+
     def plain(self, hint: ast.expr | None) -> ast.expr | None:
         """A type without what says nothing of the data: quotes, aliases, `Optional`, `At`."""
         for _ in range(10):
@@ -111,7 +143,7 @@ class Surroundings:
         if isinstance(hint, ast.BinOp) and isinstance(hint.op, ast.BitOr):
             return self._of_union([hint.left, hint.right], hint)
         if isinstance(hint, ast.Subscript):
-            name = hint.value.attr if isinstance(hint.value, ast.Attribute) else getattr(hint.value, "id", "")
+            name = last_name(hint.value)
             inside = hint.slice.elts if isinstance(hint.slice, ast.Tuple) else [hint.slice]
             if name in _WRAPPERS and inside:
                 return inside[0]
@@ -141,7 +173,7 @@ class Surroundings:
         """Whether a type is one whose order is each party's own."""
         hint = self.plain(hint)
         hint = hint.value if isinstance(hint, ast.Subscript) else hint
-        return (hint.attr if isinstance(hint, ast.Attribute) else getattr(hint, "id", "")) in SETS
+        return hint is not None and last_name(hint) in SETS
 
 
 def defines(node: ast.stmt) -> Iterator[str]:

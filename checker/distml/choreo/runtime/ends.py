@@ -17,6 +17,8 @@ from distml.choreo.runtime.party import Link, Party
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
 _NOTHING: Any = object()
+_UNCHANGING = (int, str, bytes, Enum, type(None))
+"""What cannot be changed, and equals itself: of it there need be no copy."""
 
 
 class End:
@@ -113,6 +115,22 @@ class SendEnd(End):
         """
         self._send(Value(value))
         return value
+
+    def share(self, value: T) -> T:
+        """Send a value, and return a copy of it: what the peer gets, which nothing here changes by another name.
+
+        Raises what `com` does, and ValueError where the peer could not read it.
+        """
+        frame = Value(value)
+        self._send(frame)
+        if isinstance(value, _UNCHANGING):
+            return value
+        try:
+            copied = unpack(pack(frame, self.party.codec), self.party.codec)
+        except Malformed as error:
+            raise ValueError(f"{self.peer} cannot read {frame}: {error}") from error
+        assert isinstance(copied, Value)
+        return copied.value  # type: ignore[no-any-return]
 
     def select(self, label: Enum) -> None:
         """Tell the peer which branch is taken."""
