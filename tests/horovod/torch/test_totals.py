@@ -97,6 +97,17 @@ for _ in range(2):
         three += loss.item() / 8
     print(one, two, three)
 """
+OTHERWISE = """
+for _ in range(2):
+    total, hits, seen = 0.0, 0, 0
+    for i, (a, b) in enumerate(loader):
+{step}        total = total + loss.item() * len(a)
+        for one, other in zip(out[:, 0].tolist(), b[:, 0].tolist()):
+            if (one > 0) == (other > 0):
+                hits += 1
+        seen, last = seen + len(a), i
+    print(total / len(data), hits / len(data), hits, total / seen)
+"""
 LOOSE = """
 total = 0.0
 losses = []
@@ -132,6 +143,7 @@ def programs() -> Iterator[tuple[str, str]]:
     for where, made in LOADERS.items():
         head = HEAD.format(loader=made) + BEFORE
         yield f"inside, {where}", head + INSIDE.format(step=STEP.format(" " * 8))
+        yield f"otherwise, {where}", head + OTHERWISE.format(step=STEP.format(" " * 8))
         yield f"kept, {where}", head + LOOSE.format(step=STEP.format(" " * 8))
     for where in list(LOADERS)[:2]:
         yield f"both, {where}", HEAD.format(loader=LOADERS[where]) + BEFORE + BOTH

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from distml.source.bindings import last_name
+
 _BUILTINS = frozenset(
     {
         *("abs", "bool", "callable", "divmod", "float", "getattr", "hasattr", "int", "isinstance", "issubclass"),
@@ -80,7 +82,7 @@ def _is_sequence(node: ast.expr) -> bool:
     if isinstance(node, ast.BinOp):
         return _is_sequence(node.left) and _is_sequence(node.right)
     if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = last_name(node.func)
         return name in ("size", "stride", "range", "Size", "broadcast_shapes") or name in _ITERATE
     displays = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Constant, ast.ListComp, ast.SetComp, ast.GeneratorExp)
     return isinstance(node, displays) or (isinstance(node, ast.Attribute) and node.attr == "shape")

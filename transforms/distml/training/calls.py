@@ -255,12 +255,8 @@ class Calls:
             return frozenset(v for each in names for v in self.module_of(unit, each)) or frozenset(
                 {callee.called(node)}
             )
-        if name == "builtins.dict":
-            box = Box(node)
-            self.pour(first, box)
-            for key, values in given.named.items():
-                self.store.put(box, key, values)
-            return frozenset({box})
+        if name in ("builtins.dict", "collections.defaultdict"):
+            return self._keyed(first, given, node, unit, defaults=name != "builtins.dict")
         if name == "builtins.super":
             return self._super(node, unit)
         if name == "functools.partial":
@@ -269,6 +265,18 @@ class Calls:
             for key, values in given.named.items():
                 self.store.add(values, "attribute", node, key)
         return frozenset({callee.called(node)})
+
+    def _keyed(self, first: Values, given: Arguments, node: ast.Call, unit: Unit, *, defaults: bool) -> Values:
+        """A dict; with `defaults`, one that makes its items by its first argument when they are missing."""
+        box = Box(node)
+        for each in first if defaults else ():
+            filled = isinstance(each, Foreign) and each.name in ("builtins.list", "builtins.dict")
+            inside = {Box(node.args[0])} if filled else self.apply(each, Arguments([], {}, NOTHING), node, unit)
+            self.store.put(box, ANY, inside)
+        self.pour(first if not defaults else given.positional[1] if len(given.positional) > 1 else NOTHING, box)
+        for key, values in given.named.items():
+            self.store.put(box, key, values)
+        return frozenset({box})
 
     def _fluent(self, callee: Foreign, node: ast.Call, unit: Unit) -> Values:
         """The object of a method that gives it back: made by this call if it is no instance of the program."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from distml.diagnostics.printable import safe
 from distml.diagnostics.registry import rule
+from distml.diagnostics.style import Style
 from distml.rewrites.horovod.findings import header, remarks
 from distml.rewrites.horovod.plan import Plan
 from distml.rewrites.horovod.rewrite import Outcome
@@ -13,29 +15,31 @@ from distml.rewrites.patch import Patch
 from distml.source.notebook import Notebook
 
 
-def as_text(outcome: Outcome, notebooks: Mapping[str, Notebook]) -> Iterator[str]:
-    """The review of one program, line by line."""
+def as_text(outcome: Outcome, notebooks: Mapping[str, Notebook], style: Style) -> Iterator[str]:
+    """The review of one program, line by line; safe to print."""
     plan = outcome.plan
     for loop in plan.loops:
-        yield f"{_at(plan, loop.node, notebooks)}: {loop.what} [{loop.code}]"
+        yield f"{style.place(_at(plan, loop.node, notebooks))}: {safe(loop.what)} {style.dim(f'[{loop.code}]')}"
     for kind, remark in remarks(plan):
-        place = _at(plan, remark.node, notebooks)
-        yield f"{place}: {kind}: {remark.code} {rule(remark.code).name}: {remark.message}"
+        place = style.place(_at(plan, remark.node, notebooks))
+        level = (style.red if kind == "refused" else style.yellow)(kind)
+        yield f"{place}: {level}: {remark.code} {rule(remark.code).name}: {safe(remark.message)}"
         if remark.instead:
-            yield f"    {remark.instead}"
+            yield f"    {safe(remark.instead)}"
     if plan.refusals:
         yield "nothing is changed"
     else:
         for patch in plan.patches.values():
-            yield from _changes(patch, notebooks)
+            yield from _changes(patch, notebooks, style)
     yield ""
 
 
-def _changes(patch: Patch, notebooks: Mapping[str, Notebook]) -> Iterator[str]:
+def _changes(patch: Patch, notebooks: Mapping[str, Notebook], style: Style) -> Iterator[str]:
     path = patch.source.path
     for edit in patch.edits:
-        yield f"{_spot(path, edit.line, notebooks)}: {edit.what} [{edit.rule}]"
-        yield f"    {edit.reason}"
+        place = style.place(_spot(path, edit.line, notebooks))
+        yield f"{place}: {style.green(safe(edit.what))} {style.dim(f'[{edit.rule}]')}"
+        yield f"    {safe(edit.reason)}"
 
 
 def _spot(path: str, line: int, notebooks: Mapping[str, Notebook]) -> str:

@@ -11,12 +11,15 @@ import ast
 import re
 from collections.abc import Callable as Function
 from collections.abc import Collection, Iterator
+from functools import partial
 
+from distml.rewrites.horovod.aspects.batches import assigned, own_nodes
+from distml.rewrites.horovod.aspects.containers import Containers, Words, chooses
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, SCOPES, block_of, owner_of
+from distml.training.around import LOOPS, block_of, owner_of
 from distml.training.callers import callers, run_by
 from distml.training.callsites import called
 from distml.training.values import BoxMethod, Callable, Instance
@@ -41,10 +44,11 @@ _PLACES = ast.Name | ast.Attribute | ast.Subscript
 class Means:
     """Plans where sums of ranks become means."""
 
-    def __init__(self, plan: Plan, uniform: Uniform, mean: Mean, losses: Collection[str]) -> None:
+    def __init__(self, plan: Plan, uniform: Uniform, mean: Mean, losses: Collection[str], words: Words) -> None:
         self.plan, self.program, self.uniform, self.mean = plan, plan.program, uniform, mean
         self.losses = losses
         """The names of what gradients are taken of."""
+        self.containers = Containers(plan, uniform, self._number, words)
         self.totals: Totals | None = None
         self.total = mean
 
@@ -54,19 +58,28 @@ class Means:
 
     def average(self, loops: set[ast.AST]) -> None:
         """Behind each of the loops over divided data, and where it tells in between how far it is."""
+        loops = loops | self.containers.drawn(loops)
         for loop in sorted((each for each in loops if isinstance(each, LOOPS)), key=lambda each: each.lineno):
             if self.program.unit(loop).source.location in self.plan.editable:
                 sums = dict(self._sums(loop))
                 totals = self.totals.of(loop, sums) if self.totals is not None else set()
                 for place, whole in sums.items():
-                    self._between(loop, place, whole)
+                    self._between(loop, place, partial(self._code, loop, place, whole))
                     if place not in totals and self._read_outside(loop, place):
                         self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
                 for place in sorted(totals):
                     self.plan.patch(loop).after(loop, f"{place} = {self._total(loop, place)}", _SUM)
+                self._contained(loop, {*sums, *totals})
                 for name in dict.fromkeys(self._singles(loop)):
                     if name not in sums:
                         self._tell(loop, name)
+
+    def _contained(self, loop: Loop, known: set[str]) -> None:
+        """Containers that a loop fills, but for those that are known already."""
+        for kept in self.containers.of(loop, known):
+            self.containers.put(loop, kept)
+            if kept.way == "mean":
+                self._between(loop, kept.place, partial(self.containers.code, loop, kept))
 
     def _code(self, node: ast.AST, place: str, whole: bool) -> str:
         return f"{place}{'[:]' if whole else ''} = {self.mean(node, place)}"
@@ -81,12 +94,14 @@ class Means:
 
     def _sums(self, loop: Loop) -> Iterator[tuple[str, bool]]:
         """What a loop adds up of its data, as it is called there, and whether it is a list."""
-        for node in _own(loop):
+        for node in own_nodes(loop):
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
                 if self._fixed(node.target, loop) and self._is_sum(node):
                     yield ast.unparse(node.target), False
-            elif isinstance(node, ast.Assign) and self._is_running(node) and self._fixed(node.targets[0], loop):
-                yield ast.unparse(node.targets[0]), False
+            elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+                for place, value in assigned(node.targets[0], node.value):
+                    if self._is_running(place, value) and self._fixed(place, loop):
+                        yield ast.unparse(place), False
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 held = node.func.value
                 if isinstance(held, _PLACES) and self._fixed(held, loop):
@@ -94,15 +109,16 @@ class Means:
 
     def _is_sum(self, node: ast.AugAssign) -> bool:
         """Whether numbers that differ between ranks are added to what began as a number."""
-        if self.uniform.holds(node.value) or (isinstance(node.target, ast.Name) and self._shown_whole(node.target)):
+        same = self.uniform.holds(node.value) and self.uniform.steady(node)
+        if same or (isinstance(node.target, ast.Name) and self._shown_whole(node.target)):
             return False
         return self._begins_as_number(node.target) or self._number(node.value)
 
-    def _is_running(self, node: ast.Assign) -> bool:
+    def _is_running(self, target: ast.expr, value: ast.expr) -> bool:
         """Whether a place gets a mean of what it was and a number of the data, as in `mean = 0.9 * mean + 0.1 * loss`."""
-        place = ast.unparse(node.targets[0])
-        parts = {ast.unparse(each) for each in ast.walk(node.value)}
-        return place in parts and len(node.targets) == 1 and self._linear(node.value, place)
+        place = ast.unparse(target)
+        parts = {ast.unparse(each) for each in ast.walk(value)}
+        return place in parts and not self.uniform.holds(value) and self._linear(value, place)
 
     def _linear(self, node: ast.expr, place: str) -> bool:
         if isinstance(node, ast.IfExp):
@@ -122,7 +138,7 @@ class Means:
 
     def _singles(self, loop: Loop) -> Iterator[str]:
         """The variables that hold a number of the present batch."""
-        for node in _own(loop):
+        for node in own_nodes(loop):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 above = self.program.parent(node)
                 value = above.value if isinstance(above, ast.Assign) and node in above.targets else None
@@ -144,7 +160,7 @@ class Means:
         """The attributes in which a method adds up numbers, and those that it computes of them."""
         own = method.args.args[0].arg if method.args.args else ""
         sums: set[str] = set()
-        for node in _own(method):
+        for node in own_nodes(method):
             if isinstance(node, ast.AugAssign) and _attribute(node.target, own) and self._is_sum(node):
                 sums.add(ast.unparse(node.target))
                 yield ast.unparse(node.target).partition(".")[2], False
@@ -181,14 +197,16 @@ class Means:
         if not isinstance(target, ast.Name):
             whole = self.program.unit(target).tree
         for node in ast.walk(whole):
-            for each in node.targets if isinstance(node, ast.Assign) else ():
-                for place, value in _pairs(each, node.value) if isinstance(node, ast.Assign) else ():
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+            for each in targets if given is not None else ():
+                for place, value in assigned(each, given) if each is not None and given is not None else ():
                     if key == (place.attr if isinstance(place, ast.Attribute) else ast.unparse(place)):
                         yield value
 
     def _gives_number(self, function: ast.FunctionDef) -> bool:
         """Whether all that a function gives back is a number of its data."""
-        given = [each.value for each in _own(function) if isinstance(each, ast.Return)]
+        given = [each.value for each in own_nodes(function) if isinstance(each, ast.Return)]
         return bool(given) and all(each is not None and self._number(each, below=True) for each in given)
 
     def _number(self, node: ast.expr, *, below: bool = False) -> bool:
@@ -199,7 +217,7 @@ class Means:
             return any(self._number(each, below=below) for each in (node.left, node.right))
         if isinstance(node, ast.Call):
             name = called(node, self.program)
-            if name in ("item", "float") and not any(each in ast.unparse(node) for each in ("argmax(", ".max(")):
+            if name in ("item", "float") and not chooses(node):
                 return True
             own = [each for each in run_by(node, self.program) if isinstance(each, ast.FunctionDef) and not below]
             if own:
@@ -217,15 +235,15 @@ class Means:
 
     # Where it is told
 
-    def _between(self, loop: Loop, place: str, whole: bool) -> None:
+    def _between(self, loop: Loop, place: str, code: Function[[], str]) -> None:
         """In front of the first line of a branch in the loop that all ranks take and that reads the sum."""
         seen: set[ast.AST] = set()
-        for statement in (each for each in _own(loop) if isinstance(each, ast.Expr | ast.Assign)):
+        for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr | ast.Assign)):
             branch = self.program.parent(statement)
             if isinstance(branch, ast.If) and branch not in seen and self._reads(statement, place):
                 if not self._adds(statement, place) and self._all_take(branch, loop):
                     seen.add(branch)
-                    self.plan.patch(statement).before(statement, self._code(statement, place, whole), _MEAN)
+                    self.plan.patch(statement).before(statement, code(), _MEAN)
 
     def _reads(self, statement: ast.stmt, place: str) -> bool:
         """Whether a statement reads a sum, or shows the object that has it, itself or by a function of the program."""
@@ -250,7 +268,7 @@ class Means:
     def _tell(self, loop: Loop, name: str) -> None:
         """In front of what tells of a number of one batch: in branches that all ranks take, and behind the loop."""
         told: dict[ast.AST, ast.stmt] = {}
-        for statement in (each for each in _own(loop) if isinstance(each, ast.Expr)):
+        for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr)):
             branch = self.program.parent(statement)
             if isinstance(branch, ast.If) and self._loads(statement, name) and self._shows(statement):
                 if self._all_take(branch, loop) and not self._derived(loop, statement):
@@ -265,7 +283,7 @@ class Means:
 
     def _derived(self, loop: Loop, statement: ast.stmt) -> bool:
         """Whether gradients are computed behind a statement of a loop: until then, what they are taken of stays."""
-        later = (each for each in _own(loop) if isinstance(each, ast.Call) and each.lineno > statement.lineno)
+        later = (each for each in own_nodes(loop) if isinstance(each, ast.Call) and each.lineno > statement.lineno)
         return any(called(each, self.program) in ("backward", "gradient") for each in later)
 
     def _behind(self, loop: Loop, name: str) -> Iterator[ast.stmt]:
@@ -315,14 +333,17 @@ class Means:
             base = base.value
         if not isinstance(base, ast.Name):
             return False
-        stores = [each for each in _own(loop) if isinstance(each, ast.Name) and each.id == base.id]
+        stores = [each for each in own_nodes(loop) if isinstance(each, ast.Name) and each.id == base.id]
         own = [each for each in stores if isinstance(each.ctx, ast.Store)]
         return all(self._resets(each, place) for each in own)
 
     def _resets(self, store: ast.Name, place: ast.expr) -> bool:
         """Whether a store adds to a sum, or sets it back to zero in a branch."""
         statement = self.program.statement(store)
-        if isinstance(statement, ast.AugAssign) or (isinstance(statement, ast.Assign) and self._is_running(statement)):
+        if isinstance(statement, ast.AugAssign):
+            return True
+        pairs = assigned(statement.targets[0], statement.value) if isinstance(statement, ast.Assign) else ()
+        if any(target is store and self._is_running(target, value) for target, value in pairs):
             return True
         return isinstance(self.program.parent(statement), ast.If) and isinstance(place, ast.Name)
 
@@ -341,14 +362,6 @@ class Means:
         return shown or any(name.id in each and _WHOLE.search(each) for each in formats)
 
 
-def _own(owner: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below one, those of functions in it left out, in the order of the text."""
-    for child in ast.iter_child_nodes(owner):
-        if not isinstance(child, SCOPES):
-            yield child
-            yield from _own(child)
-
-
 def _attribute(node: ast.expr, own: str) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own
 
@@ -357,12 +370,3 @@ def _is_zero(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int | float) and not isinstance(node.value, bool)
     return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("zeros", "tensor")
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What is assigned to what: `a, b = c, d` are two."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        for one, other in zip(target.elts, value.elts, strict=True):
-            yield from _pairs(one, other)
-    else:
-        yield target, value

@@ -44,7 +44,7 @@ def purposes(node: ast.expr, program: Program, stack: tuple[ast.Call, ...] = ())
 
 @remembered
 def _purposes(node: ast.expr, stack: tuple[ast.Call, ...], program: Program) -> frozenset[str]:
-    walk = _Walk(program)
+    walk = Walk(program)
     walk.follow(node, stack)
     return frozenset(walk.found)
 
@@ -55,7 +55,9 @@ def steps_of(program: Program) -> Reach:
     return Reach(program, [call for call in program.calls if called(call, program) in _STEPS])
 
 
-class _Walk:
+class Walk:
+    """Goes wherever a value goes, and notes what it is used for."""
+
     def __init__(self, program: Program) -> None:
         self.program = program
         self.found: set[str] = set()

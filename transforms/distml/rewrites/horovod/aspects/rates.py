@@ -15,6 +15,7 @@ from functools import partial
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.bindings import last_name
 from distml.training.callsites import argument, positional
 from distml.training.program import Program
 from distml.training.values import Callable, Class, Foreign, Function, Instance, Values
@@ -167,7 +168,7 @@ def _variable(plan: Plan, variable: ast.Call) -> None:
 
 def _set_to(call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
     """What a call sets, by a method or by `set_value`, and to what."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_name(call.func)
     if name == "set_value":
         return argument(call, 0, "x"), argument(call, 1, "value")
     if name in _SETTING and isinstance(call.func, ast.Attribute):

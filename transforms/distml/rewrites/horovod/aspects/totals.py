@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.bindings import last_name
 from distml.training.around import SCOPES, Looping, block_of, owner_of
 from distml.training.program import Program
 
@@ -71,14 +73,14 @@ class Totals:
         return told.shown or any(self._kind_of_all(each, loop, group) == "all" for each in told.divisors)
 
     def _whole_may_be(
-        self, place: str, loop: Looping, added: dict[str, list[ast.AugAssign]], sums: dict[str, bool], told: Told
+        self, place: str, loop: Looping, added: dict[str, list[ast.expr]], sums: dict[str, bool], told: Told
     ) -> bool:
         """Whether a place is a number that begins anew with each pass, and is only read where that is seen."""
         return place in added and not sums.get(place, False) and not told.lost and _begins(place, loop, self.program)
 
-    def _is_mean_already(self, loop: Looping, adding: list[ast.AugAssign]) -> bool:
+    def _is_mean_already(self, loop: Looping, adding: list[ast.expr]) -> bool:
         """Whether what is added is divided by a count of the rank's part: `total += loss / len(loader)`."""
-        parts = [part for each in adding for part in ast.walk(each.value)]
+        parts = [part for each in adding for part in ast.walk(each)]
         counts = [count for part in parts if (count := divisor(part)) is not None]
         return any(self._kind(count, loop, set()) == "own" for count in counts)
 
@@ -128,8 +130,9 @@ class Totals:
         for node in self._behind(place, scope, made):
             if isinstance(node.ctx, ast.Load) and ast.unparse(node) == place:
                 self._use(node, found, depth)
-            elif isinstance(node.ctx, ast.Load) and base != place and ast.unparse(node) == base:
-                found.lost = found.lost or not isinstance(self.program.parent(node), ast.Subscript)
+            elif base != place and ast.unparse(node) == base:
+                changed = ast.Subscript if isinstance(node.ctx, ast.Load) else ast.Assign
+                found.lost = found.lost or not isinstance(self.program.parent(node), changed)
             elif isinstance(node.ctx, ast.Store) and ast.unparse(node) == place:
                 statement = self.program.parent(node)
                 if isinstance(statement, ast.AugAssign):
@@ -172,7 +175,7 @@ class Totals:
     def _passes(self, call: ast.Call, given: ast.AST) -> bool:
         """Whether a call gives or shows the number that it is given."""
         statement = self.program.parent(call)
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        name = last_name(call.func)
         return name in _PASSING or given is call.func or (isinstance(statement, ast.Expr) and self.shows(statement))
 
     def _pass_on(self, statement: ast.Return | ast.Assign, value: ast.AST, found: Told, depth: int) -> None:
@@ -233,16 +236,38 @@ def _parts(told: Told) -> list[ast.AST]:
     return [part for counts in told.divisors for count in counts for part in ast.walk(count)]
 
 
-def _added(loop: Looping) -> dict[str, list[ast.AugAssign]]:
-    """What a loop adds to, where nothing else sets it there."""
-    nodes = [*_within(loop)]
-    found: dict[str, list[ast.AugAssign]] = {}
-    for node in nodes:
+def _added(loop: Looping) -> dict[str, list[ast.expr]]:
+    """What a loop adds to places, where nothing else sets them there."""
+    found: dict[str, list[ast.expr]] = {}
+    anew: set[str] = set()
+    for node in _within(loop):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            found.setdefault(ast.unparse(node.target), []).append(node)
-    sets = [target for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
-    anew = {ast.unparse(part) for target in sets for part in _items(target)}
+            found.setdefault(ast.unparse(node.target), []).append(node.value)
+        for target, value in _sets(node):
+            place = ast.unparse(target)
+            rest = _added_to(value, place)
+            if rest is None:
+                anew |= {ast.unparse(part) for part in _items(target)}
+            else:
+                found.setdefault(place, []).append(rest)
     return {place: adding for place, adding in found.items() if place not in anew}
+
+
+def _sets(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What an assignment gives to which place."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from assigned(target, node.value)
+
+
+def _added_to(value: ast.expr, place: str) -> ast.expr | None:
+    """What is added to a place where it becomes `value`."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        for one, other in ((value.left, value.right), (value.right, value.left)):
+            again = any(isinstance(each, ast.expr) and ast.unparse(each) == place for each in ast.walk(other))
+            if ast.unparse(one) == place and not again:
+                return other
+    return None
 
 
 def _groups(told: dict[str, Told], places: dict[str, bool]) -> Iterator[set[str]]:

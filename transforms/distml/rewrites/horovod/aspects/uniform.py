@@ -112,7 +112,7 @@ class Uniform:
             if not values:
                 del self._known[key]
                 return None
-            self._known[key] = all(self.holds(each, depth) and self._steady(each) for each in values)
+            self._known[key] = all(self.holds(each, depth) and self.steady(each) for each in values)
         return self._known[key]
 
     def _of_classes(self, name: str) -> Iterator[ast.expr]:
@@ -147,7 +147,7 @@ class Uniform:
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
                 if unit.lexical.owner(name, unit.lexical.scope(node)) is owner and not self._bound(node, depth):
                     return False
-        if not all(self.holds(each, depth) and self._steady(each) for each in _put_into(owner, name)):
+        if not all(self.holds(each, depth) and self.steady(each) for each in _put_into(owner, name)):
             return False
         if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             return self._parameter(owner, name, depth)
@@ -164,16 +164,19 @@ class Uniform:
             counts = "builtins.enumerate" in self.program.names(around.iter.func)
             return counts and (above.elts[0] is node or self._turns(around.iter.args[0], depth))
         if isinstance(around, ast.Assign):
-            return self.holds(around.value, depth) and self._steady(around.value)
+            given = around.value
+            if isinstance(above, ast.Tuple) and isinstance(given, ast.Tuple) and len(given.elts) == len(above.elts):
+                given = given.elts[above.elts.index(node)]
+            return self.holds(given, depth) and self.steady(around.value)
         if isinstance(above, ast.For) and above.target is node:
             return self._turns(above.iter, depth)
         if isinstance(above, ast.Assign) and node in above.targets:
-            return self.holds(above.value, depth) and self._steady(above.value)
+            return self.holds(above.value, depth) and self.steady(above.value)
         if isinstance(above, ast.AnnAssign | ast.AugAssign):
-            return self.holds(above.value, depth) and self._steady(above)
+            return self.holds(above.value, depth) and self.steady(above)
         return False
 
-    def _steady(self, node: ast.AST) -> bool:
+    def steady(self, node: ast.AST) -> bool:
         """Whether a binding is made under conditions that are the same on every rank."""
         for above in self.program.ancestors(self.program.statement(node)):
             if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):

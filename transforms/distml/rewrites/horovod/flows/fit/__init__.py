@@ -9,7 +9,17 @@ import ast
 
 from distml.rewrites.horovod.aspects import environments, rates
 from distml.rewrites.horovod.aspects.setup import behind_start
-from distml.rewrites.horovod.flows.fit import batches, callbacks, data, files, moving, optimizers, sessions, shown
+from distml.rewrites.horovod.flows.fit import (
+    batches,
+    callbacks,
+    data,
+    files,
+    moving,
+    optimizers,
+    prepared,
+    sessions,
+    shown,
+)
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls
 from distml.rewrites.horovod.plan import Loop, Note, Plan
 from distml.training.program import Program
@@ -76,6 +86,7 @@ def _whole(plan: Plan) -> None:
             if program.unit(call).source.location in plan.editable and not Given(call, program).on_super:
                 _quiet(plan, Given(call, program))
     batches.train(plan, _module)
+    plan.once(prepared.alike)
     files.wait_for_writes(plan, _module)
     files.load_saved(plan, _module)
     sessions.choose_gpu(plan)

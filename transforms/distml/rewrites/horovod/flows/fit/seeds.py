@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from distml.rewrites.horovod.aspects.orders import is_unseeded, makes_generator
+from distml.rewrites.horovod.aspects.drawing import generators
+from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
@@ -15,7 +16,7 @@ from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.values import Foreign
 
-_ALIKE = Note(
+ALIKE = Note(
     "drawn alike on every rank",
     "the parts that ranks take are disjoint only if all of them have split and shuffled the data in one way",
     "same-split",
@@ -45,22 +46,22 @@ def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = 
     """
     program = plan.program
     sources = {source for each in arrays for source in program.sources(each)}
-    for source in () if _seeded(program, "numpy") else sources:
+    for source in () if is_seeded(program, "numpy") else sources:
         if isinstance(source, ast.Call) and _splits(source, program) and not _says(source, "random_state"):
             if program.unit(source).source.location in plan.editable:
-                plan.patch(source).keyword(source, "random_state", "0", _ALIKE)
+                plan.patch(source).keyword(source, "random_state", "0", ALIKE)
     for source in sources:
         if isinstance(source, ast.Call) and is_unseeded(source, program) and (inside or _prepares(source, program)):
             if program.unit(source).source.location in plan.editable:
-                plan.patch(source).argument(source, "0", _ALIKE)
+                plan.patch(source).argument(source, "0", ALIKE)
     for library in ("numpy", "random"):
         drawn = next((each for each in _draws(program, library, sources) if inside or not _looped(program, each)), None)
-        if drawn is not None and not _seeded(program, library):
+        if drawn is not None and not is_seeded(program, library):
             unit = program.unit(drawn)
             plan.world(drawn)
-            seed = spell(plan, drawn, _SEED[library], at_start=True)
-            plan.spelled[(unit.source.location, _SEED[library])] = seed
-            behind_start(plan, unit, f"{seed}(0)", _ALIKE)
+            seed = spell(plan, drawn, SEED[library], at_start=True)
+            plan.spelled[(unit.source.location, SEED[library])] = seed
+            behind_start(plan, unit, f"{seed}(0)", ALIKE)
 
 
 def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST]) -> list[str]:
@@ -69,18 +70,18 @@ def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST]) -> list[str]:
     calls = [each for owner in owners for each in ast.walk(owner) if isinstance(each, ast.Call)]
     for call in calls:
         if is_unseeded(call, program) and program.unit(call).source.location in plan.editable:
-            plan.patch(call).argument(call, "0", _ALIKE)
-    for library, path in _SEED.items():
+            plan.patch(call).argument(call, "0", ALIKE)
+    for library, path in SEED.items():
         names = {name for call in calls for name in program.names(call.func) if _DRAWS.fullmatch(name)}
         if any(name.startswith(library + ".") for name in names):
             found.append(path)
-            if not _seeded(program, library):
+            if not is_seeded(program, library):
                 plan.world(node)
-                behind_start(plan, program.unit(node), f"{spell(plan, node, path, at_start=True)}(0)", _ALIKE)
+                behind_start(plan, program.unit(node), f"{spell(plan, node, path, at_start=True)}(0)", ALIKE)
     return found
 
 
-_SEED = {"numpy": "numpy.random.seed", "random": "random.seed"}
+SEED = {"numpy": "numpy.random.seed", "random": "random.seed"}
 
 
 def _splits(call: ast.Call, program: Program) -> bool:
@@ -123,15 +124,16 @@ def _within(program: Program, node: ast.AST) -> bool:
     return False
 
 
-def _seeded(program: Program, library: str) -> bool:
-    return any(program.calls_of(_SEED[library], "keras.utils.set_random_seed"))
+def is_seeded(program: Program, library: str) -> bool:
+    """Whether the program seeds the global generator of a library."""
+    return any(program.calls_of(SEED[library], "keras.utils.set_random_seed"))
 
 
 def orders(program: Program, loop: ast.AST, arrays: Iterable[ast.expr]) -> bool:
     """Whether a loop draws, by itself, which samples it takes, or shuffles something."""
     sources = {source for each in arrays for source in program.sources(each)}
     for call in (each for each in ast.walk(loop) if isinstance(each, ast.Call)):
-        draws = any(map(_DRAWS.fullmatch, program.names(call.func))) or bool(_generators(call, program))
+        draws = any(map(_DRAWS.fullmatch, program.names(call.func))) or bool(generators(call, program))
         if _splits(call, program) or (
             draws and (call in sources or called(call, program) in ("shuffle", "permutation"))
         ):
@@ -139,15 +141,9 @@ def orders(program: Program, loop: ast.AST, arrays: Iterable[ast.expr]) -> bool:
     return False
 
 
-def _generators(call: ast.Call, program: Program) -> list[ast.Call]:
-    """The calls that make the generators of their own of which a call is a method."""
-    made = [value.node for value in program.of(call.func) if isinstance(value, Foreign)]
-    return [each for each in made if isinstance(each, ast.Call) and makes_generator(each, program)]
-
-
 def _prepares(made: ast.Call, program: Program) -> bool:
     """Whether the generator that a call makes draws in front of all loops."""
-    return any(made in _generators(each, program) and not _looped(program, each) for each in program.calls)
+    return any(made in generators(each, program) and not _looped(program, each) for each in program.calls)
 
 
 def apart(plan: Plan, loop: ast.stmt, arrays: Iterable[ast.expr]) -> None:
@@ -157,9 +153,9 @@ def apart(plan: Plan, loop: ast.stmt, arrays: Iterable[ast.expr]) -> None:
     """
     program, inside = plan.program, set(ast.walk(loop))
     sources = {source for each in arrays for source in program.sources(each)}
-    used = {made for each in sources if isinstance(each, ast.Call) for made in _generators(each, program)}
+    used = {made for each in sources if isinstance(each, ast.Call) for made in generators(each, program)}
     for made in program.ordered(used):
-        if any(made in _generators(each, program) for each in program.calls if each not in inside):
+        if any(made in generators(each, program) for each in program.calls if each not in inside):
             what = "one generator draws the batches, which ranks must draw apart, and what must be alike on all of them"
             raise Refuse("HVD213", loop, what, "draw the batches from a generator of their own")
         seed = argument(made, 0, "seed")
@@ -177,7 +173,7 @@ def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
             if program.unit(seed) is program.unit(call):
                 code.append(f"{ast.unparse(seed.func)}({ast.unparse(seed.args[0])} + {world.rank})")
     here = program.unit(call).source.location
-    given = [plan.spelled[here, name] for name in _SEED.values() if (here, name) in plan.spelled]
+    given = [plan.spelled[here, name] for name in SEED.values() if (here, name) in plan.spelled]
     code += [f"{seed}({world.rank})" for seed in given]
     if code:
         patch.before(statement, "\n".join(dict.fromkeys(code)), _APART)

@@ -11,6 +11,7 @@ import ast
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.arranged import Arranged
+from distml.rewrites.horovod.flows.pytorch.copies import Copies
 from distml.rewrites.horovod.flows.pytorch.decisions import Decisions
 from distml.rewrites.horovod.flows.pytorch.devices import Devices
 from distml.rewrites.horovod.flows.pytorch.gradients import Gradients
@@ -18,6 +19,7 @@ from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.parallel import Parallel, place_of
+from distml.rewrites.horovod.flows.pytorch.prepared import Prepared
 from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
 from distml.rewrites.horovod.flows.pytorch.schedules import Schedules
 from distml.rewrites.horovod.flows.pytorch.seeds import Seeds
@@ -86,7 +88,8 @@ def _plan(study: Study, plan: Plan) -> None:
     if shard != "none":
         Schedules(study, plan, loaders).shorten(optimizers)
     seeds = Seeds(study, plan, spelling)
-    seeds.alike(loaders.together)
+    seeds.alike(loaders.together, Copies(study).any())
+    Prepared(study, plan, spelling, loaders.orders).agree()
     simple, place = gradients.simple(), place_of(optimizers.places)
     whole, single = optimizers.of_one_model(), Parallel(study, plan)
     if shard != "none":
@@ -103,7 +106,7 @@ def _plan(study: Study, plan: Plan) -> None:
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
     passes = study.shortened | drawing if shard == "auto" else sharded
-    means = Means(plan, uniform, spelling.mean_of, losses)
+    means = Means(plan, uniform, spelling.mean_of, losses, spelling)
     if shard == "auto":
         means.tell_sums(Shares(plan, loaders, sharded), spelling.sum_of)
     means.average(passes)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.drawing import DRAWS
 from distml.rewrites.horovod.aspects.orders import makes_generator
 from distml.rewrites.horovod.flows.pytorch.orders import Orders
-from distml.rewrites.horovod.flows.pytorch.seeds import ALIKE, DRAWS, drawn, name_of
+from distml.rewrites.horovod.flows.pytorch.seeds import ALIKE, drawn, name_of
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan

@@ -11,10 +11,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.drawing import DRAWS
 from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
-from distml.rewrites.horovod.flows.pytorch.seeds import DRAWS, drawn
+from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument

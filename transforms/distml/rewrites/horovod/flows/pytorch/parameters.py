@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from distml.source.bindings import last_name
 from distml.training.program import Program
 
 _METHODS = ("parameters", "named_parameters")
@@ -17,7 +18,7 @@ DEEPEST = 6
 def of_models(program: Program, node: ast.expr, depth: int = DEEPEST) -> bool:
     """Whether an expression gives parameters of models only: `model.parameters()`, lists and groups of them."""
     if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = last_name(node.func)
         if name in _METHODS:
             return True
         given = [each for each in node.args if not isinstance(each, ast.Lambda)]

@@ -5,24 +5,17 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.drawing import DRAWS, draws, kinds_of
 from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
-from distml.training.callsites import called
 from distml.training.unit import Unit
-from distml.training.values import Box, Class, Foreign
+from distml.training.values import Box
 
-DRAWS = re.compile(
-    r"(torch|numpy\.random|random)\.(randint|randperm|rand|randn|randn_like|rand_like|normal|uniform|choice|choices|sample"
-    r"|permutation|shuffle|multinomial|bernoulli|random|standard_normal|random_sample|randrange)"
-    r"|torch\.distributions\.(\w+\.)*\w+\(\)\.r?sample|torch\.utils\.data\.(dataset\.)?random_split"
-    r"|sklearn\.model_selection\.(\w+\.)*train_test_split|sklearn\.datasets\.make_\w+"
-    r"|torch_geometric\.datasets\.[\w.()\[\]]+\.shuffle|torchtext\.(legacy\.)?data\.(\w+\.)*\w*Iterator(\.splits)?"
-)
-_SEEDS = {
+SEEDS = {
     "torch": ("torch.manual_seed", "torch.random.manual_seed"),
     "numpy": ("numpy.random.seed",),
     "random": ("random.seed",),
@@ -40,14 +33,12 @@ ALIKE = {
 _BY_RANK = Note(
     "random numbers of its own for each rank", "with one seed all ranks draw the same samples and noise", "seed-by-rank"
 )
-_TOGETHER = Note(
+TOGETHER = Note(
     "one seed for all ranks",
     "data that is created or split at random, and copied models, must be the same on every rank",
     "seed-alike",
 )
-_GENERATORS = {"sklearn": "numpy", "torchtext": "random", "torch_geometric": "torch"}
-"""From which generator a library draws."""
-_PLAIN = frozenset({"generator", "random_state"})
+_PARAMETER = "torch.nn.Parameter()"
 
 
 class Seeds:
@@ -61,8 +52,8 @@ class Seeds:
         self.surely = self._kinds_of([each for each in calls if not self._under_condition(each)])
 
     def _kinds_of(self, calls: list[ast.Call]) -> set[str]:
-        seeds = {name for each in calls for name in self.program.names(each.func)}
-        return {kind for kind, names in _SEEDS.items() if seeds & set(names)}
+        seeds = {name for each in calls if each.args or each.keywords for name in self.program.names(each.func)}
+        return {kind for kind, names in SEEDS.items() if seeds & set(names)}
 
     def _under_condition(self, call: ast.Call) -> bool:
         """Whether a seed may be left out: `if seed is not None:`."""
@@ -76,13 +67,14 @@ class Seeds:
             function is None or self.program.unit(call) in self.program.roots or bool(self.study.callers.get(function))
         )
 
-    def alike(self, together: set[str]) -> None:
+    def alike(self, together: set[str], copied: bool) -> None:
         """One seed for all ranks, for what is drawn before training from generators that the program does not seed.
 
-        `together`: from these the order of samples is drawn in training, and must be the same everywhere.
+        `together`: from these the order of samples is drawn in training, and must be the same everywhere. `copied`: there are
+        weights that nothing broadcasts.
         """
         needed = {kind for call in self.program.calls for kind in self._prepared(call)}
-        needed |= {"torch"} if any(self._copied(call) for call in self.program.calls) else set()
+        needed |= {"torch"} if copied else set()
         needed = (needed | together) - self.surely
         for entry in self.program.roots:
             if self.study.stepping.holds_any(entry.tree.body) and entry.source.location in self.plan.editable:
@@ -103,68 +95,14 @@ class Seeds:
             given = self.spelling.first(entry.tree, seed.format(name=name))
             lines.append(template.replace("{name}", name).replace("{}", given))
             apart = "\n\n" if self.spelling.ddp else ""
-            behind_start(self.plan, entry, apart + "\n".join(lines), _TOGETHER)
+            behind_start(self.plan, entry, apart + "\n".join(lines), TOGETHER)
             self.seeded.add(kind)
-
-    def _copied(self, call: ast.Call) -> bool:
-        """Whether a call copies a model, whose weights are not yet those of rank 0, before training."""
-        loop = self.study.loop(call)
-        if called(call, self.program) == "load_state_dict" and call.args and isinstance(call.args[0], ast.Call):
-            return called(call.args[0], self.program) == "state_dict" and self._first(call)
-        if "copy.deepcopy" not in self.program.names(call.func) or (loop and self.study.training.holds(loop)):
-            return False
-        names = self.program.names(call.args[0]) if call.args else frozenset()
-        return any(re.fullmatch(r"torch\.nn\.(\w+\.)*[A-Z]\w*\(\)", name) for name in names)
-
-    def _first(self, call: ast.Call) -> bool:
-        """Whether a model gets the weights of another where objects are made, or in front of training."""
-        if self._trains(call):
-            return False
-        function = self.program.function(call)
-        around = [self.program.function(each) for each in self.study.callers.get(function, ())] if function else []
-        ahead = function is None or function.name == "__init__" or function in self.study.stepping.functions
-        return ahead or any(each is not None and each.name == "__init__" for each in around)
 
     def _prepared(self, call: ast.Call) -> set[str]:
         """The generators that a call draws from outside training and outside models, whose weights are broadcast."""
-        kinds = _kinds(self.program.names(call.func), DRAWS)
-        if not kinds or any(keyword.arg in _PLAIN for keyword in call.keywords):
-            return set()
-        return kinds if self.study.runs(call) and self._before(call, frozenset()) else set()
-
-    def _before(self, node: ast.AST, seen: frozenset[ast.AST]) -> bool:
-        """Whether a node runs before training, and not only where models are made or samples looked up."""
-        if self._trains(node) or any(isinstance(above, ast.Lambda) for above in self.program.ancestors(node)):
-            return False
-        function = self.program.function(node)
-        if function is None:
-            in_class = any(isinstance(above, ast.ClassDef) for above in self.program.ancestors(node))
-            return not in_class and not self._behind(node)
-        owner = self.program.parent(function)
-        if function in seen or _yields(function) or (isinstance(owner, ast.ClassDef) and not _is_data(owner)):
-            return False
-        calls = self.study.callers.get(function, [])
-        if any(self._trains(call) for call in calls):
-            return False
-        return any(self._before(call, seen | {function}) for call in calls)
-
-    def _behind(self, node: ast.AST) -> bool:
-        """Whether a statement of a script comes after one that trains, in the same block or in one around it."""
-        above = {node, *self.program.ancestors(node)}
-        block: list[ast.stmt] = self.program.unit(node).tree.body
-        while True:
-            training = next((each for each in block if self.study.stepping.holds(each)), None)
-            own = next((each for each in block if each in above), None)
-            if training is None or own is None or training is not own:
-                return training is not None and own is not None and block.index(own) > block.index(training)
-            blocks = [
-                part for part in (getattr(own, name, None) for name in ("body", "orelse")) if isinstance(part, list)
-            ]
-            block = next((part for part in blocks if any(each in above for each in part)), [])
-
-    def _trains(self, node: ast.AST) -> bool:
-        above = self.program.ancestors(node)
-        return any(isinstance(each, LOOPS) and self.study.training.holds(each) for each in above)
+        kinds = draws(call, self.program)
+        weight = any(_PARAMETER in self.program.names(each) for each in self.program.ancestors(call))
+        return kinds if kinds and self.study.runs(call) and self.study.before.holds(call) and not weight else set()
 
     def by_rank(self, place: Place, shuffled: bool) -> None:
         """Numbers of its own for each rank in training, for generators that are seeded alike.
@@ -197,7 +135,7 @@ class Seeds:
                 isinstance(target, ast.Name) and target.id in tested for target in targets
             ):
                 calls = (each for each in self.program.sources(node.value) if isinstance(each, ast.Call))
-                found |= {kind for call in calls for kind in _kinds(self.program.names(call.func), DRAWS)}
+                found |= {kind for call in calls for kind in kinds_of(self.program.names(call.func), DRAWS)}
         return found
 
 
@@ -206,9 +144,9 @@ def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int, own:
     found: set[str] = set()
     for each in ast.walk(node):
         if isinstance(each, ast.Call):
-            found |= _kinds(study.program.names(each.func), wanted)
+            found |= kinds_of(study.program.names(each.func), wanted)
             for function in [*study.run_by(each), *_next_of(study, each)] if depth else ():
-                if not (own and _of_model(study, function)):
+                if not (own and study.of_model(function)):
                     found |= drawn(study, function, wanted, depth - 1, own)
     return found
 
@@ -219,28 +157,6 @@ def _next_of(study: Study, call: ast.Call) -> list[ast.AST]:
         return []
     made = [value.node for value in study.program.of(call.args[0]) if isinstance(value, Box)]
     return [node for node in made if isinstance(node, ast.FunctionDef)]
-
-
-def _yields(function: ast.AST) -> bool:
-    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(function))
-
-
-def _is_data(owner: ast.ClassDef) -> bool:
-    """Whether a class gives samples."""
-    named = {each.name for each in owner.body if isinstance(each, ast.FunctionDef)}
-    return bool(named & {"__getitem__", "__iter__"})
-
-
-def _of_model(study: Study, function: ast.AST) -> bool:
-    """Whether a function is a method of a model."""
-    owner = study.program.parent(function)
-    lineage = study.program.lineage(Class(owner)) if isinstance(owner, ast.ClassDef) else ()
-    return any(isinstance(base, Foreign) and base.name.startswith("torch.nn.") for base in lineage)
-
-
-def _kinds(names: frozenset[str], wanted: re.Pattern[str]) -> set[str]:
-    roots = {name.partition(".")[0] for name in names if wanted.fullmatch(name)}
-    return {_GENERATORS.get(root, root) for root in roots}
 
 
 def name_of(tree: ast.Module, module: str, line: int | None = None) -> str | None:

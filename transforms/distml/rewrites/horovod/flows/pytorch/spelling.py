@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects import together
 from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.plan import Plan
 
@@ -26,7 +27,7 @@ def {name}(value):
 _MEAN = '''
 
 def {name}(value):
-    """The mean over all ranks, of a number, a tensor, or of each number in a list."""
+    """The mean over all ranks, of a number, a tensor or an array, or of each number in a list."""
     kept = [float(each) for each in value] if isinstance(value, list) else value
     kept = kept.detach() if {torch}.is_tensor(kept) else kept
     device = "cuda" if {torch}.cuda.is_available() else "cpu"
@@ -34,7 +35,9 @@ def {name}(value):
     {reduce}
     if isinstance(value, list):
         return [each.new_tensor(mean) if {torch}.is_tensor(each) else mean for each, mean in zip(value, total.tolist())]
-    return total.to(value.device) if {torch}.is_tensor(value) else total.tolist()
+    if {torch}.is_tensor(value):
+        return total.to(value.device)
+    return total.cpu().numpy() if getattr(value, "ndim", 0) else total.tolist()
 '''
 _SUM = '''
 
@@ -45,6 +48,15 @@ def {name}(value):
     {reduce}
     return total.to(value.device) if {torch}.is_tensor(value) else type(value)(total.item())
 '''
+_PARTS = (
+    "parts = {dist}.allgather_object({value})",
+    "parts = [None] * {dist}.get_world_size()\n    {dist}.all_gather_object(parts, {value})",
+)
+_JOINED = """\
+if {torch}.is_tensor(value):
+        return {torch}.cat([part.to(value.device) for part in parts])
+    if hasattr(value, "dtype"):
+        return {torch}.cat([{torch}.as_tensor(part) for part in parts]).numpy()"""
 _SUMMED = ("total = {dist}.allreduce(total, op={dist}.Sum)", "{dist}.all_reduce(total)")
 _REDUCED = ("total = {dist}.allreduce(total)", "{dist}.all_reduce(total)\n    total /= {dist}.get_world_size()")
 _AVERAGE = '''
@@ -114,6 +126,33 @@ class Spelling:
     def sum_of(self, node: ast.AST, code: str) -> str:
         """The sum over all ranks of a number, given as text."""
         return f"{self._function(node, 'sum_of_ranks', _SUM, _SUMMED)}({code})"
+
+    def mean_of_each(self, node: ast.AST, code: str) -> str:
+        """The mean over all ranks of each number in a container, given as text."""
+        torch = self.plan.world(node).torch
+        plain = f"each.detach().cpu() if {torch}.is_tensor(each) else each"
+        tensor = f"if {torch}.is_tensor(each):\n            return found.to(each.device)\n        "
+        return self._together(node, "mean_of_each", together.MEAN_OF_EACH, code, "numbers", plain=plain, tensor=tensor)
+
+    def from_all(self, node: ast.AST, code: str) -> str:
+        """What the lists or arrays of all ranks hold, given as text."""
+        torch = self.plan.world(node).torch
+        on_cpu = f"[each.cpu() if {torch}.is_tensor(each) else each for each in value]"
+        held = f"{on_cpu} if isinstance(value, list) else value"
+        return self._together(node, "from_all_ranks", together.FROM_ALL, code, held, joined=_JOINED.format(torch=torch))
+
+    def sum_of_each(self, node: ast.AST, code: str) -> str:
+        """The sum over all ranks of each count in a container, given as text."""
+        return self._together(node, "sum_of_each", together.SUM_OF_EACH, code, "value")
+
+    def extreme(self, node: ast.AST, code: str, choose: str) -> str:
+        """The largest or smallest number of all ranks, of one given as text."""
+        kind = {"max": "largest", "min": "smallest"}[choose]
+        return self._together(node, f"{choose}_of_ranks", together.EXTREME, code, "value", kind=kind, choose=choose)
+
+    def _together(self, node: ast.AST, name: str, text: str, code: str, value: str, **words: str) -> str:
+        parts = _PARTS[self.ddp].format(dist=self.plan.world(node).module, value=value)
+        return f"{helper(self.plan, node, name, text, parts=parts, **words)}({code})"
 
     def averaged(self, node: ast.AST, optimizer: str) -> str:
         """Statements: the gradients of an optimizer become their means over all ranks."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from distml.training.ahead import Ahead
 from distml.training.around import Looping, loops_around
 from distml.training.callers import Reach, callers, run_by
 from distml.training.program import Program
@@ -170,6 +171,20 @@ class Study:
     def loop(self, node: ast.AST) -> Looping | None:
         """The innermost loop around a node in its function."""
         return next(loops_around(node, self.program), None)
+
+    @cached_property
+    def before(self) -> Ahead:
+        """What runs before training."""
+        return Ahead(self.program, self.stepping, self.training, self.of_model)
+
+    def of_model(self, function: ast.AST) -> bool:
+        """Whether a function is a method of a model."""
+        owner = self.program.parent(function)
+        return isinstance(owner, ast.ClassDef) and self.is_model(Class(owner))
+
+    def is_model(self, owner: Class) -> bool:
+        """Whether a class is one of models."""
+        return any(isinstance(b, Foreign) and b.name.startswith("torch.nn.") for b in self.program.lineage(owner))
 
     def repeated(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a node may run more than once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects import together
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.aspects.spelling import spell
@@ -20,7 +21,7 @@ from distml.training.program import Program
 _MEAN = '''
 
 def {name}(value):
-    """The mean over all ranks, of a number, a tensor, or of each number in a list."""
+    """The mean over all ranks, of a number, a tensor or an array, or of each number in a list."""
     kept = [float(each) for each in value] if isinstance(value, list) else value
     total = {dist}.allreduce({tf}.cast(kept, {tf}.float64))
     if isinstance(value, list):
@@ -28,6 +29,11 @@ def {name}(value):
         return [{tf}.cast(mean, each.dtype) if {tf}.is_tensor(each) else mean for each, mean in zip(value, means)]
     return {tf}.cast(total, value.dtype) if {tf}.is_tensor(value) and value.dtype.is_floating else total.numpy()
 '''
+_JOINED = """\
+if {tf}.is_tensor(value):
+        return {tf}.concat(parts, 0)
+    if hasattr(value, "dtype"):
+        return {tf}.concat(parts, 0).numpy()"""
 _METRIC = Note(
     "metric of all ranks",
     "each rank measures its own part of the data; what a metric adds up is averaged, so that its result is that of all",
@@ -40,7 +46,8 @@ def average(plan: Plan, group: list[Update]) -> None:
     loops = {way.turns[0].node for update in group for way in ways(update.call, plan.program) if way.turns}
     loops = {each for each in loops if not is_traced(plan.program, plan.program.function(each))}
     losses = {ast.unparse(each) for update in group for each in _losses(update, plan.program)}
-    Means(plan, Uniform(plan.program, plan.dealt), _Spelling(plan).mean_of, losses).average(loops)
+    spelling = _Spelling(plan)
+    Means(plan, Uniform(plan.program, plan.dealt), spelling.mean_of, losses, spelling).average(loops)
     for loop in loops:
         if isinstance(loop, ast.For):
             for metric in dict.fromkeys(_metrics(loop, plan.program)):
@@ -101,3 +108,31 @@ class _Spelling:
         """The mean over all ranks of numbers, given as text."""
         tf = spell(self.plan, node, "tensorflow", at_start=True)
         return f"{helper(self.plan, node, 'mean_of_ranks', _MEAN, tf=tf)}({code})"
+
+    def mean_of_each(self, node: ast.AST, code: str) -> str:
+        """The mean over all ranks of each number in a container, given as text."""
+        tf = spell(self.plan, node, "tensorflow", at_start=True)
+        tensor = f"if {tf}.is_tensor(each):\n            return {tf}.cast(found, each.dtype)\n        "
+        plain = f"each.numpy() if {tf}.is_tensor(each) else each"
+        return self._together(node, "mean_of_each", together.MEAN_OF_EACH, code, "numbers", plain=plain, tensor=tensor)
+
+    def from_all(self, node: ast.AST, code: str) -> str:
+        """What the lists or arrays of all ranks hold, given as text."""
+        tf = spell(self.plan, node, "tensorflow", at_start=True)
+        held = (
+            f"[each.numpy() if {tf}.is_tensor(each) else each for each in value] if isinstance(value, list) else value"
+        )
+        return self._together(node, "from_all_ranks", together.FROM_ALL, code, held, joined=_JOINED.format(tf=tf))
+
+    def sum_of_each(self, node: ast.AST, code: str) -> str:
+        """The sum over all ranks of each count in a container, given as text."""
+        return self._together(node, "sum_of_each", together.SUM_OF_EACH, code, "value")
+
+    def extreme(self, node: ast.AST, code: str, choose: str) -> str:
+        """The largest or smallest number of all ranks, of one given as text."""
+        kind = {"max": "largest", "min": "smallest"}[choose]
+        return self._together(node, f"{choose}_of_ranks", together.EXTREME, code, "value", kind=kind, choose=choose)
+
+    def _together(self, node: ast.AST, name: str, text: str, code: str, value: str, **words: str) -> str:
+        parts = f"parts = {self.plan.world(node).module}.allgather_object({value})"
+        return f"{helper(self.plan, node, name, text, parts=parts, **words)}({code})"

@@ -1,0 +1,406 @@
+"""What a pass over divided data derives from its batches, and where it puts that: variables, containers and objects.
+
+The batch is what the loop goes through. What is computed of it is followed through assignments and into the functions of the
+program that are given it. A *filling* is a statement that adds something of a batch to what began in front of the loop.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.training.around import SCOPES, Looping
+from distml.training.callers import run_by
+from distml.training.callsites import positional, takes_receiver
+from distml.training.program import Program
+from distml.training.values import Box, Foreign, Instance, Module
+
+How = Literal["grows", "extends", "items", "counts", "largest", "smallest", "anew", "object", "scattered"]
+"""By one item, by several, item by item, by one at a key of the data, as an extreme, as another container, by its own method,
+at keys that the data says."""
+_JOINING = frozenset("append concatenate concat cat vstack hstack stack row_stack column_stack".split())
+_ONE = frozenset({"append", "appendleft", "insert", "add"})
+_SEVERAL = frozenset({"extend", "extendleft"})
+_EXTREMES: dict[str, How] = {"max": "largest", "maximum": "largest", "min": "smallest", "minimum": "smallest"}
+_DICTS = frozenset({"builtins.dict", "collections.defaultdict"})
+DEEPEST = 3
+
+
+class Filling(NamedTuple):
+    """A place, as it is called where the loop stands, and what a statement puts into it."""
+
+    place: str
+    how: How
+    values: list[ast.expr]
+    statement: ast.stmt
+    always: bool
+    """Whether all ranks run the statement equally often."""
+
+
+class Frame(NamedTuple):
+    """Code that a loop runs: its nodes, the names that hold something of the batch, what its parameters are called outside."""
+
+    body: ast.AST
+    names: frozenset[str]
+    outside: dict[str, str]
+    always: bool
+
+
+class Batches:
+    """What one loop does with its batches."""
+
+    def __init__(self, program: Program, uniform: Uniform, loop: Looping) -> None:
+        self.program, self.uniform, self.loop = program, uniform, loop
+        self.frames = [*self._frames(Frame(loop, self._derived(loop, set()), {}, True), DEEPEST, set())]
+
+    def fillings(self) -> Iterator[Filling]:
+        """In the order of the text, those of functions last."""
+        for frame in self.frames:
+            for node in own_nodes(frame.body):
+                if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+                    yield from self._assigned(node, frame)
+                elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    yield from self._called(node, node.func, frame)
+
+    def of_batch(self, node: ast.AST, frame: Frame) -> bool:
+        """Whether something is computed of a batch, and may differ between ranks."""
+        return _mentions(node, frame.names) and not (isinstance(node, ast.expr) and self.uniform.holds(node))
+
+    # What is computed of a batch
+
+    def _derived(self, body: ast.AST, names: set[str]) -> frozenset[str]:
+        """The names that hold something of a batch."""
+        size = -1
+        while size != len(names):
+            size = len(names)
+            for node in own_nodes(body, itself=True):
+                names |= self._binds(node, names, body)
+        return frozenset(names)
+
+    def _binds(self, node: ast.AST, names: set[str], body: ast.AST) -> set[str]:
+        """The names that a statement gives something of a batch."""
+        if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            target: ast.expr = node.target
+            if node is not body and not _mentions(node.iter, names):
+                return set()
+            written = node.iter.elts if isinstance(node.iter, ast.Tuple | ast.List) and node is not body else []
+            if written and isinstance(target, ast.Tuple):
+                pairs = [pair for row in written for pair in assigned(target, row)]
+                return {name for one, value in pairs if _mentions(value, names) for name in _bound(one)}
+            return _bound(_items_of(node.iter, target))
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            drawn = isinstance(body, ast.While) and _draws(node.value)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            pairs = [pair for each in targets for pair in assigned(each, node.value)]
+            return {
+                name
+                for target, value in pairs
+                if drawn or (_mentions(value, names) and not self.uniform.holds(value))
+                for name in (() if isinstance(target, ast.Subscript | ast.Attribute) else _bound(target))
+            }
+        return set()
+
+    def _frames(self, frame: Frame, depth: int, seen: set[ast.AST]) -> Iterator[Frame]:
+        yield frame
+        for call in own_nodes(frame.body) if depth else ():
+            for function in run_by(call, self.program) if isinstance(call, ast.Call) else ():
+                if isinstance(function, ast.FunctionDef) and function not in seen and function.name != "__init__":
+                    assert isinstance(call, ast.Call)
+                    given = self._given(call, function)
+                    names = {name for name, value in given.items() if self.of_batch(value, frame)}
+                    if not names:
+                        continue
+                    outside = {name: _elsewhere(value, frame) for name, value in given.items()}
+                    always = frame.always and self.always(call, frame)
+                    inner = Frame(function, self._derived(function, names), outside, always)
+                    yield from self._frames(inner, depth - 1, seen | {function})
+
+    def _given(self, call: ast.Call, function: ast.FunctionDef) -> dict[str, ast.expr]:
+        """What a call gives for the parameters of a function; the object it is called on for the first one of a method."""
+        names = positional(function)
+        given: dict[str, ast.expr] = {}
+        if takes_receiver(call, function, self.program) and names:
+            given[names.pop(0)] = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        given |= dict(zip(names, call.args, strict=False))
+        return given | {each.arg: each.value for each in call.keywords if each.arg}
+
+    def always(self, node: ast.AST, frame: Frame) -> bool:
+        """Whether all ranks run a node of a frame equally often."""
+        for above in self.program.ancestors(node):
+            if above is frame.body:
+                return True
+            if isinstance(above, ast.If) and not self.uniform.holds(above.test):
+                return False
+            if isinstance(above, ast.For | ast.While) and self._draws_on(above, frame):
+                return False
+        return True
+
+    def _draws_on(self, loop: ast.For | ast.While, frame: Frame) -> bool:
+        """Whether a loop within the pass has turns for what is in a batch."""
+        if isinstance(loop, ast.While):
+            return self.of_batch(loop.test, frame)
+        func = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+        named = isinstance(func, ast.Attribute) and func.attr in ("items", "keys", "values")
+        written = isinstance(loop.iter, ast.Tuple | ast.List | ast.Dict)
+        return self.of_batch(loop.iter, frame) and not named and not written
+
+    # Where it is put
+
+    def _assigned(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, frame: Frame) -> Iterator[Filling]:
+        if isinstance(node, ast.AugAssign):
+            if isinstance(node.op, ast.Add | ast.Sub):
+                yield from self._added(node, node.target, node.value, frame)
+        elif node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                for place, value in assigned(target, node.value):
+                    yield from self._set(node, place, value, frame)
+
+    def _added(self, node: ast.AugAssign, target: ast.expr, value: ast.expr, frame: Frame) -> Iterator[Filling]:
+        several = self._is_list(value) or (isinstance(target, ast.Name) and self._held_list(target))
+        if isinstance(target, ast.Subscript) and not self._steady(target, frame):
+            if self.of_batch(value, frame):
+                yield from self._filling(target, "extends" if several else "items", [value], node, frame)
+            elif self._keyed_by_batch(target, frame) or not self.always(node, frame):
+                yield from self._filling(target, "counts", [value], node, frame)
+        elif self.of_batch(value, frame):
+            items = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+            written = isinstance(value, ast.List | ast.Tuple)
+            yield from self._filling(
+                target, "items" if not several else "grows" if written else "extends", items, node, frame
+            )
+
+    def _set(self, node: ast.stmt, target: ast.expr, value: ast.expr, frame: Frame) -> Iterator[Filling]:
+        """A place gets another value, which is made of its old one or is an item of it."""
+        text = ast.unparse(target)
+        own = [each for each in ast.walk(value) if isinstance(each, ast.expr) and ast.unparse(each) == text]
+        if not own and isinstance(target, ast.Subscript):
+            if not self._steady(target, frame) or self._begins_before(target, frame):
+                yield from self._put(node, target, value, frame)
+        elif own and self.of_batch(value, frame):
+            how, values = self._made_of(value, text)
+            yield from self._filling(target, how, values, node, frame)
+        elif isinstance(target, ast.Name) and (how_far := self._replaced(node, target, value)) is not None:
+            yield from self._filling(target, how_far, [value], node, frame)
+
+    def _put(self, node: ast.stmt, target: ast.Subscript, value: ast.expr, frame: Frame) -> Iterator[Filling]:
+        before = _default_of(value, ast.unparse(target.value))
+        if before is not None and not self.of_batch(before, frame) and self._keyed_by_batch(target, frame):
+            yield from self._filling(target, "counts", [before], node, frame)
+        elif self.of_batch(value, frame):
+            yield from self._filling(target, "items", [value], node, frame)
+
+    def _made_of(self, value: ast.expr, text: str) -> tuple[How, list[ast.expr]]:
+        """How a new value of a place is made of its old one, and of what else."""
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            rest = value.right if ast.unparse(value.left) == text else value.left
+            if isinstance(rest, ast.List | ast.Tuple):
+                return "grows", rest.elts
+            return ("extends" if self._is_list(rest) else "items"), [rest]
+        if isinstance(value, ast.List | ast.Tuple) and any(isinstance(each, ast.Starred) for each in value.elts):
+            return "grows", [each for each in value.elts if not isinstance(each, ast.Starred)]
+        if isinstance(value, ast.Call):
+            name = value.func.attr if isinstance(value.func, ast.Attribute) else ast.unparse(value.func)
+            given = value.args[0].elts if value.args and isinstance(value.args[0], ast.List | ast.Tuple) else value.args
+            rest_given = [each for each in given if ast.unparse(each) != text]
+            if name in _EXTREMES:
+                return _EXTREMES[name], rest_given
+            if name in _JOINING:
+                return "extends", rest_given
+        return "anew", [value]
+
+    def _replaced(self, node: ast.stmt, target: ast.Name, value: ast.expr) -> How | None:
+        """The extreme that a place is where it gets a number that was compared with it."""
+        above = self.program.parent(node)
+        test = above.test if isinstance(above, ast.If) else None
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or self.uniform.holds(value):
+            return None
+        left, right = ast.unparse(test.left), ast.unparse(test.comparators[0])
+        if {left, right} != {target.id, ast.unparse(value)} or not isinstance(
+            test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE
+        ):
+            return None
+        return "largest" if isinstance(test.ops[0], ast.Gt | ast.GtE) == (right == target.id) else "smallest"
+
+    def _called(self, call: ast.Call, func: ast.Attribute, frame: Frame) -> Iterator[Filling]:
+        statement = self.program.statement(call)
+        given = [*call.args, *(each.value for each in call.keywords)]
+        held: ast.expr = func.value
+        if isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute) and held.func.attr == "setdefault":
+            held = ast.copy_location(ast.Subscript(held.func.value, held.args[0], ast.Load()), held)
+        if not given or not isinstance(held, ast.Name | ast.Attribute | ast.Subscript):
+            return
+        if not any(self.of_batch(each, frame) for each in given):
+            return
+        values = self.program.of(func.value)
+        if any(isinstance(each, Module) or (isinstance(each, Foreign) and each.node is None) for each in values):
+            return  # a function of a library or module
+        if any(isinstance(each, Instance) for each in values):
+            if isinstance(held, ast.Subscript) and not self._steady(held, frame):
+                yield from self._filling(held, "object", given, statement, frame)
+        elif func.attr in _ONE | _SEVERAL:
+            item = given[-1:]
+            several = func.attr in _SEVERAL
+            if several and isinstance(item[0], ast.List | ast.Tuple):
+                several, item = False, item[0].elts
+            yield from self._filling(held, "extends" if several else "grows", item, statement, frame)
+        elif func.attr == "update" and (self._counter(held) or self._is_dict(held)):
+            counted = self._counter(held) and not self._is_dict(given[0])
+            yield from self._filling(held, "counts" if counted else "items", given, statement, frame)
+
+    def _counter(self, node: ast.expr) -> bool:
+        return any(each.endswith("Counter()") for each in self.program.names(node))
+
+    def _filling(
+        self, place: ast.expr, how: How, values: list[ast.expr], node: ast.stmt, frame: Frame
+    ) -> Iterator[Filling]:
+        while isinstance(place, ast.Subscript) and not self._steady(place, frame):
+            if self.of_batch(place.slice, frame) or how == "extends":
+                how = how if how == "counts" else "scattered"
+            elif how not in ("counts", "object"):
+                how = "items"
+            place = place.value
+        root = root_of(place)
+        if root is None or not self._began_before(root, place, frame):
+            return
+        text = ast.unparse(place)
+        if frame.body is not self.loop and root.id in frame.outside:
+            if not frame.outside[root.id]:
+                return
+            text = frame.outside[root.id] + text.removeprefix(root.id)
+        yield Filling(text, how, values, node, frame.always and self.always(node, frame))
+
+    def _began_before(self, root: ast.Name, place: ast.expr, frame: Frame) -> bool:
+        """Whether the object that a place is, or is part of, was there before the loop."""
+        if frame.body is self.loop:
+            return self._outlasts(root.id, place)
+        if root.id in _stores(frame.body):
+            return False
+        return root.id not in frame.outside or self._outlasts(re.split(r"[.\[]", frame.outside[root.id])[0], place)
+
+    def _outlasts(self, name: str, place: ast.expr) -> bool:
+        """Whether a variable holds one object in all turns, or what is made of what it held."""
+        for store in (each for each in own_nodes(self.loop) if isinstance(each, ast.Name) and each.id == name):
+            if isinstance(store.ctx, ast.Store):
+                above = self.program.statement(store)
+                loads = {each.id for each in ast.walk(getattr(above, "value", above)) if isinstance(each, ast.Name)}
+                under = isinstance(self.program.parent(above), ast.If) and isinstance(place, ast.Name)
+                if above is self.loop or not (isinstance(above, ast.AugAssign) or name in loads or under):
+                    return False
+        return True
+
+    def _begins_before(self, target: ast.Subscript, frame: Frame) -> bool:
+        root = root_of(target)
+        return root is not None and self._began_before(root, target, frame)
+
+    # What places and values are
+
+    def _steady(self, place: ast.Subscript, frame: Frame) -> bool:
+        """Whether a place is the same in each turn: its key is a constant, or nothing that the loop sets."""
+        if isinstance(place.value, ast.Subscript) and not self._steady(place.value, frame):
+            return False
+        key = place.slice
+        if isinstance(key, ast.Constant):
+            return True
+        set_here = _stores(frame.body) | _stores(self.loop)
+        names = {each.id for each in ast.walk(key) if isinstance(each, ast.Name)}
+        return isinstance(key, ast.Name | ast.Attribute) and not names & set_here and frame.body is self.loop
+
+    def _keyed_by_batch(self, target: ast.Subscript, frame: Frame) -> bool:
+        node: ast.expr = target
+        while isinstance(node, ast.Subscript):
+            if self.of_batch(node.slice, frame):
+                return True
+            node = node.value
+        return False
+
+    def _is_list(self, node: ast.expr) -> bool:
+        """Whether something is a list, as it is written or as is known of it."""
+        if isinstance(node, ast.List | ast.ListComp | ast.Tuple):
+            return True
+        if isinstance(node, ast.Call) and (isinstance(node.func, ast.Attribute) and node.func.attr == "tolist"):
+            return True
+        named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("list", "sorted")
+        return named or self._held_list(node)
+
+    def _held_list(self, node: ast.expr) -> bool:
+        boxes = [each.node for each in self.program.of(node) if isinstance(each, Box)]
+        return bool(boxes) and all(isinstance(each, ast.List | ast.ListComp) for each in boxes)
+
+    def _is_dict(self, node: ast.expr) -> bool:
+        boxes = [each.node for each in self.program.of(node) if isinstance(each, Box)]
+        made = [each for each in boxes if isinstance(each, ast.Call) and self.program.names(each.func) & _DICTS]
+        return (
+            isinstance(node, ast.Dict) or bool(made) or any(isinstance(each, ast.Dict | ast.DictComp) for each in boxes)
+        )
+
+
+def own_nodes(owner: ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:
+    """The nodes below one, those of functions in it left out, in the order of the text."""
+    if itself:
+        yield owner
+    for child in ast.iter_child_nodes(owner):
+        if not isinstance(child, SCOPES):
+            yield child
+            yield from own_nodes(child)
+
+
+def assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what: `a, b = c, d` are two."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        for one, other in zip(target.elts, value.elts, strict=True):
+            yield from assigned(one, other)
+    else:
+        yield target, value
+
+
+def root_of(place: ast.expr) -> ast.Name | None:
+    """The name with which a place begins."""
+    while isinstance(place, ast.Attribute | ast.Subscript):
+        place = place.value
+    return place if isinstance(place, ast.Name) else None
+
+
+def _elsewhere(value: ast.expr, frame: Frame) -> str:
+    """What an argument is called where the loop stands; nothing where it has no name there."""
+    root = root_of(value)
+    if root is None:
+        return ""
+    text = ast.unparse(value)
+    if root.id in frame.outside:
+        return frame.outside[root.id] + text.removeprefix(root.id) if frame.outside[root.id] else ""
+    return "" if frame.outside and root.id in _stores(frame.body) else text
+
+
+def _default_of(value: ast.expr, container: str) -> ast.expr | None:
+    """What is added to an item that may not be there yet, as in `counts.get(key, 0) + 1`."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        for one, other in ((value.left, value.right), (value.right, value.left)):
+            if isinstance(one, ast.Call) and ast.unparse(one.func) == f"{container}.get":
+                return other
+    return None
+
+
+def _items_of(iterable: ast.expr, target: ast.expr) -> ast.expr:
+    """The part of a loop's target that holds the items: `enumerate` counts in front of them, `items` names them."""
+    counts = isinstance(iterable, ast.Call) and ast.unparse(iterable.func).rpartition(".")[2] in ("enumerate", "items")
+    return target.elts[-1] if counts and isinstance(target, ast.Tuple) and len(target.elts) == 2 else target
+
+
+def _draws(value: ast.expr) -> bool:
+    return any(isinstance(each, ast.Call) and ast.unparse(each.func) in ("next", "anext") for each in ast.walk(value))
+
+
+def _bound(target: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+
+
+def _stores(body: ast.AST) -> set[str]:
+    """The names that are set in code."""
+    return {each.id for each in own_nodes(body) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+
+
+def _mentions(node: ast.AST, names: frozenset[str] | set[str]) -> bool:
+    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))

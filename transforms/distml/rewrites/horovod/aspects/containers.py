@@ -1,0 +1,265 @@
+"""Containers that a pass over divided data fills: behind it, they hold what the data of all ranks gives.
+
+Numbers of batches become their means, item by item; samples, such as guesses, are those of all ranks; counts by class are added
+up; the largest and smallest numbers are those of all ranks. What none of these says is warned of.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable as Function
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, Protocol
+
+from distml.rewrites.horovod.aspects.batches import Batches, Filling, own_nodes
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import Looping, block_of, owner_of
+from distml.training.callers import run_by
+from distml.training.callsites import called
+
+Way = Literal["mean", "gather", "sum", "max", "min"]
+_NOTES: dict[Way, Note] = {
+    "mean": Note(
+        "mean over all ranks",
+        "a rank keeps numbers of its own part of the data; what is printed, compared and kept is of all the data",
+        "mean-of-sums",
+    ),
+    "gather": Note(
+        "samples of all ranks",
+        "a rank keeps what its own part of the data gives; what is measured is of all the data",
+        "mean-of-sums",
+    ),
+    "sum": Note("counts of all ranks", "a rank counts its own part of the data", "mean-of-sums"),
+    "max": Note("largest of all ranks", "a rank looks at its own part of the data only", "mean-of-sums"),
+    "min": Note("smallest of all ranks", "a rank looks at its own part of the data only", "mean-of-sums"),
+}
+_ARRAYS = frozenset({"array", "asarray", "tensor", "as_tensor", "stack", "constant"})
+_SHAPES = frozenset("reshape view unsqueeze detach cpu clone numpy item float double squeeze expand_dims".split())
+_CHOOSING = frozenset("max min amax amin argmax argmin median quantile std var reduce_max reduce_min".split())
+
+
+class Words(Protocol):
+    """How a file says what the ranks do together with containers, given as text."""
+
+    def mean_of_each(self, node: ast.AST, code: str) -> str:
+        """The mean over all ranks of each number in a container, which stays the same object."""
+
+    def from_all(self, node: ast.AST, code: str) -> str:
+        """What the lists or arrays of all ranks hold, batch by batch."""
+
+    def sum_of_each(self, node: ast.AST, code: str) -> str:
+        """The sum over all ranks of each count in a container, which stays the same object."""
+
+    def extreme(self, node: ast.AST, code: str, choose: str) -> str:
+        """The largest or smallest of the numbers of all ranks."""
+
+
+class Kept(NamedTuple):
+    """What becomes of a place behind the loop."""
+
+    place: str
+    way: Way
+    stored: bool
+    """Whether the place itself is assigned to, and not only what it holds is changed."""
+
+
+class Containers:
+    """Answers for the loops of one program."""
+
+    def __init__(self, plan: Plan, uniform: Uniform, number: Function[[ast.expr], bool], words: Words) -> None:
+        self.plan, self.program, self.uniform, self.number, self.words = plan, plan.program, uniform, number, words
+
+    def of(self, loop: Looping, known: set[str]) -> Iterator[Kept]:
+        """The containers that a loop fills, but for those of which more is known."""
+        batches = Batches(self.program, self.uniform, loop)
+        found: dict[str, list[Filling]] = {}
+        for each in batches.fillings():
+            if not any(_within(each.place, place) or _within(place, each.place) for place in known):
+                found.setdefault(each.place, []).append(each)
+        for place, fillings in found.items():
+            if not any(_within(place, other) for other in found if other != place) and self._read(loop, place):
+                way = self._way(fillings, loop)
+                if way is not None:
+                    yield Kept(place, way, self._assigns(loop, place))
+                else:
+                    self._warn(loop, place)
+
+    def code(self, loop: Looping, kept: Kept) -> str:
+        """The statement behind the loop."""
+        if kept.way == "mean":
+            code = self.words.mean_of_each(loop, kept.place)
+        elif kept.way == "sum":
+            code = self.words.sum_of_each(loop, kept.place)
+        elif kept.way == "gather":
+            return f"{kept.place}{'' if kept.stored else '[:]'} = {self.words.from_all(loop, kept.place)}"
+        else:
+            code = self.words.extreme(loop, kept.place, kept.way)
+        replaced = kept.stored or kept.way in ("max", "min") or not kept.place.isidentifier()
+        return f"{kept.place} = {code}" if replaced else code
+
+    def put(self, loop: Looping, kept: Kept) -> None:
+        """Ask for what becomes of a place."""
+        patch = self.plan.patch(loop)
+        if kept.way == "gather" and not self._begins(kept.place, loop):
+            begin = patch.free("kept_before")
+            patch.before(loop, f"{begin} = len({kept.place})", _NOTES["gather"])
+            rest = f"{kept.place}[{begin}:]"
+            patch.after(loop, f"{rest} = {self.words.from_all(loop, rest)}", _NOTES["gather"])
+        else:
+            patch.after(loop, self.code(loop, kept), _NOTES[kept.way])
+
+    # What becomes of a place
+
+    def _way(self, fillings: list[Filling], loop: Looping) -> Way | None:
+        kinds = {each.how for each in fillings}
+        if kinds == {"largest"} or kinds == {"smallest"}:
+            return "max" if kinds == {"largest"} else "min"
+        if kinds == {"counts"}:
+            return "sum" if self._begins(fillings[0].place, loop) else None
+        if kinds <= {"grows", "extends"}:
+            means = kinds == {"grows"} and all(each.always and all(map(self._plain, each.values)) for each in fillings)
+            if means or all(
+                each.how == "extends" and all(map(self._plain, each.values)) and each.always for each in fillings
+            ):
+                return "mean"
+            listed = self._begins(fillings[0].place, loop) or all(self._is_list(each) for each in fillings)
+            return "gather" if listed else None
+        if kinds <= {"items", "grows", "object", "anew"} and all(each.always for each in fillings):
+            return "mean" if all(self._adds_numbers(each) for each in fillings) else None
+        return None
+
+    def _adds_numbers(self, filling: Filling) -> bool:
+        """Whether what is put into the items of a container are numbers of batches, or sums of anything."""
+        if isinstance(filling.statement, ast.AugAssign) and filling.how == "items":
+            return True
+        return filling.how == "object" or all(map(self._plain, filling.values)) or filling.how == "anew"
+
+    def _plain(self, node: ast.expr, depth: int = 6) -> bool:
+        """Whether something is a number of a batch, or holds only such and what is the same on every rank."""
+        if not depth or chooses(node):
+            return False
+        if isinstance(node, ast.Tuple | ast.List):
+            return all(self._plain(each, depth - 1) for each in node.elts)
+        if isinstance(node, ast.Dict):
+            return all(self._plain(each, depth - 1) for each in node.values)
+        if self.uniform.holds(node) or self.number(node):
+            return True
+        if isinstance(node, ast.Subscript):
+            return self._plain(node.value, depth - 1)
+        if isinstance(node, ast.BinOp):
+            return self._plain(node.left, depth - 1) and self._plain(node.right, depth - 1)
+        if isinstance(node, ast.Call):
+            return self._plain_call(node, depth - 1)
+        return isinstance(node, ast.Name) and self._plain_name(node, depth - 1)
+
+    def _plain_call(self, node: ast.Call, depth: int) -> bool:
+        functions = [each for each in run_by(node, self.program) if isinstance(each, ast.FunctionDef)]
+        if functions:
+            given = [node.value for each in functions for node in own_nodes(each) if isinstance(node, ast.Return)]
+            return bool(given) and all(each is not None and self._plain(each, depth) for each in given)
+        name = called(node, self.program)
+        if name in _ARRAYS and node.args:
+            return self._plain(node.args[0], depth)
+        if isinstance(node.func, ast.Attribute) and name in _SHAPES | {"get"}:
+            return self._plain(node.func.value, depth)
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "get" and self._plain(node.args[-1], depth)
+
+    def _plain_name(self, node: ast.Name, depth: int) -> bool:
+        """Whether a variable only gets such, item by item of what is unpacked."""
+        values = [*self._bound_to(node)]
+        return bool(values) and all(self._plain(each, depth) for each in values)
+
+    def _bound_to(self, name: ast.Name) -> Iterator[ast.expr]:
+        for node in own_nodes(owner_of(name, self.program)):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if any(isinstance(each, ast.Name) and each.id == name.id for each in _parts(target)):
+                        yield node.value
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value is not None:
+                if isinstance(node.target, ast.Name) and node.target.id == name.id:
+                    yield node.value
+            elif isinstance(node, ast.For) and any(
+                isinstance(e, ast.Name) and e.id == name.id for e in _parts(node.target)
+            ):
+                func = node.iter.func if isinstance(node.iter, ast.Call) else None
+                items = isinstance(func, ast.Attribute) and func.attr in ("items", "values")
+                yield func.value if items and isinstance(func, ast.Attribute) else node.iter
+
+    def _is_list(self, filling: Filling) -> bool:
+        statement = filling.statement
+        joined = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
+        return not joined
+
+    # Where it stands
+
+    def _assigns(self, loop: Looping, place: str) -> bool:
+        """Whether code of the function around a loop assigns to a place."""
+        for node in own_nodes(owner_of(loop, self.program)):
+            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+                if ast.unparse(node) == place:
+                    return True
+        return False
+
+    def _begins(self, place: str, loop: Looping) -> bool:
+        """Whether a place, or what holds it, is set in front of a loop, in its block or one around it in the same turn."""
+        statement: ast.AST = loop
+        while isinstance(statement, ast.stmt):
+            block = block_of(statement, self.program)
+            for each in block[: block.index(statement)]:
+                targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+                if any(_within(place, ast.unparse(part)) for target in targets if target for part in _parts(target)):
+                    return True
+            above = self.program.parent(statement)
+            if not isinstance(above, ast.With | ast.If | ast.Try):
+                return False
+            statement = above
+        return False
+
+    def _read(self, loop: Looping, place: str) -> bool:
+        """Whether a place is read outside the loop, or may be: what other functions share."""
+        root = place.replace("[", ".").partition(".")[0]
+        inside = {id(each) for each in ast.walk(loop)}
+        names = [
+            each for each in ast.walk(owner_of(loop, self.program)) if isinstance(each, ast.Name) and each.id == root
+        ]
+        if not any(isinstance(each.ctx, ast.Store) for each in names):
+            return True
+        return any(isinstance(each.ctx, ast.Load) and id(each) not in inside for each in names)
+
+    def _warn(self, loop: ast.expr | ast.stmt, place: str) -> None:
+        self.plan.warn(
+            "HVD312",
+            loop,
+            f"`{place}` holds what the data of one rank gives: it was not combined across ranks",
+            "gather it from all ranks behind the loop before it is reported",
+        )
+
+    def drawn(self, loops: set[ast.AST]) -> set[ast.AST]:
+        """The loops that go through what a generator yields in one of some loops: they see the part of a rank too."""
+        found: set[ast.AST] = set()
+        for function in {self.program.function(each) for each in loops} - {None}:
+            yields = (each for each in own_nodes(function) if isinstance(each, ast.Yield)) if function else ()
+            if any(loop in loops for each in yields for loop in self.program.ancestors(each)):
+                for call in self.uniform.callers.get(function, ()) if function else ():
+                    loop = next((each for each in self.program.ancestors(call) if isinstance(each, ast.stmt)), None)
+                    if isinstance(loop, ast.For) and call in ast.walk(loop.iter):
+                        found.add(loop)
+                    else:
+                        self._warn(call, ast.unparse(call))
+        return found
+
+
+def _within(place: str, whole: str) -> bool:
+    """Whether a place is another one or a part of it."""
+    return place == whole or place.startswith((whole + ".", whole + "["))
+
+
+def _parts(target: ast.expr) -> list[ast.expr]:
+    return list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
+
+
+def chooses(node: ast.expr) -> bool:
+    """Whether a number is picked out of a batch: the mean of such numbers is none of all the data."""
+    calls = [each.func for each in ast.walk(node) if isinstance(each, ast.Call)]
+    return any((each.attr if isinstance(each, ast.Attribute) else ast.unparse(each)) in _CHOOSING for each in calls)

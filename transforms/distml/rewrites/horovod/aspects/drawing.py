@@ -1,0 +1,60 @@
+"""Calls that draw random numbers, by the global generator that they draw from: that of NumPy, of Python or of PyTorch."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.aspects.orders import makes_generator
+from distml.training.program import Program
+from distml.training.values import Constant, Foreign
+
+DRAWS = re.compile(
+    r"numpy\.random\.(?!seed|get_state|set_state|default_rng)[a-z_]+|random\.(?!seed|getstate|setstate)[a-z]+"
+    r"|torch\.(randint|randperm|rand|randn|randn_like|rand_like|randint_like|normal|multinomial|bernoulli|poisson)"
+    r"|torch\.distributions\.(\w+\.)*\w+\(\)\.r?sample|torch\.utils\.data\.(dataset\.)?random_split"
+    r"|sklearn\.(model_selection|cross_validation)\.(\w+\.)*(train_test_split|\w*ShuffleSplit|\w*KFold)"
+    r"|sklearn\.(utils\.(\w+\.)?(shuffle|resample)|datasets\.make_\w+)|pandas\..*\.sample"
+    r"|torch_geometric\.datasets\.[\w.()\[\]]+\.shuffle|torchtext\.(legacy\.)?data\.(\w+\.)*\w*Iterator(\.splits)?"
+)
+_GENERATORS = {"sklearn": "numpy", "pandas": "numpy", "torchtext": "random", "torch_geometric": "torch"}
+"""From which generator a library draws."""
+"""From which generator a library draws."""
+_PLAIN = frozenset({"generator", "random_state"})
+"""Keywords by which a call is told what to draw from."""
+_FOLDS = re.compile(r"sklearn\.model_selection\.(\w+\.)*(?!\w*Shuffle)\w*KFold")
+_PROCESS = re.compile(
+    r"time\.\w+|datetime\.(datetime|date)\.(now|utcnow|today)|os\.(getpid|urandom|times)|uuid\.\w+|secrets\.\w+"
+    r"|random\.SystemRandom\(\)\.\w+|torch\.(random\.)?(seed|Generator\(\)\.seed)"
+)
+"""What is another in each process."""
+
+
+def draws(call: ast.Call, program: Program) -> set[str]:
+    """The global generators that a call draws from: none where it is given one or a seed, or folds are not shuffled."""
+    names = program.names(call.func)
+    given = {each.arg: each.value for each in call.keywords}
+    if any(name in given and program.of(given[name]) != {Constant(None)} for name in _PLAIN):
+        return set()
+    if any(map(_FOLDS.fullmatch, names)) and program.of(given.get("shuffle")) != {Constant(True)}:
+        return set()
+    return kinds_of(names, DRAWS)
+
+
+def kinds_of(names: frozenset[str], wanted: re.Pattern[str]) -> set[str]:
+    """The global generators of those of some paths that are wanted."""
+    roots = {name.partition(".")[0] for name in names if wanted.fullmatch(name)}
+    return {_GENERATORS.get(root, root) for root in roots}
+
+
+def generators(call: ast.Call, program: Program) -> list[ast.Call]:
+    """The calls that make the generators of their own of which a call is a method."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    made = [value.node for value in program.of(owner) if isinstance(value, Foreign)]
+    return [each for each in made if isinstance(each, ast.Call) and makes_generator(each, program)]
+
+
+def is_own(seed: ast.expr, program: Program) -> bool:
+    """Whether a seed is another in each process."""
+    calls = (each for each in program.sources(seed) if isinstance(each, ast.Call))
+    return any(_PROCESS.fullmatch(name) for call in calls for name in program.names(call.func))

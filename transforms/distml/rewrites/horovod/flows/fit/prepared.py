@@ -1,0 +1,91 @@
+"""What a TensorFlow program draws before training, such as a split: alike on all ranks, whatever draws it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import count
+
+from distml.rewrites.horovod.aspects.drawing import draws, generators, is_own
+from distml.rewrites.horovod.aspects.orders import is_unseeded
+from distml.rewrites.horovod.aspects.setup import behind_start
+from distml.rewrites.horovod.aspects.spelling import spell
+from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, is_seeded
+from distml.rewrites.horovod.plan import Plan
+from distml.training.ahead import Ahead
+from distml.training.callers import Reach
+from distml.training.callsites import argument
+from distml.training.program import Program
+from distml.training.values import Class, Constant, Foreign
+
+_TENSORS = re.compile(
+    r"tensorflow\.random\.(shuffle|(stateless_)?uniform|normal|truncated_normal|categorical)|keras\.utils\.split_dataset"
+    r"|tensorflow\.data\..*\.shuffle"
+)
+"""What draws with a seed of its own, or that of TensorFlow, by which ranks draw noise as well."""
+_PARTS = re.compile(r"tensorflow\.data\..*\.skip")
+_TABLES = re.compile(r"(sklearn|pandas)\..*")
+_VARIABLES = frozenset({"tensorflow.Variable()", "tensorflow.compat.v1.Variable()"})
+
+
+def alike(plan: Plan) -> None:
+    """Seed what draws before training, where the program does not."""
+    program = plan.program
+    reach = Reach(program, [loop.node for loop in plan.loops])
+    before = Ahead(program, reach, reach, lambda function: _of_model(function, program))
+    ahead = [
+        each for each in program.calls if program.unit(each).source.location in plan.editable and before.holds(each)
+    ]
+    made = {maker for call in ahead for maker in generators(call, program)}
+    shuffled = {
+        each for call in ahead if any(map(_PARTS.fullmatch, program.names(call.func))) for each in program.sources(call)
+    }
+    numbers = count()
+    for call in program.ordered(ahead):
+        seed = argument(
+            call, 0 if call in made or program.names(call.func) & {*SEED.values()} else -1, "seed", "random_state"
+        )
+        if seed is not None and is_own(seed, program):
+            plan.patch(seed).wrap(seed, _agreed(plan, seed), ALIKE)
+        elif call in made and is_unseeded(call, program):
+            plan.patch(call).argument(call, "0", ALIKE)
+        elif any(map(_TENSORS.fullmatch, program.names(call.func))) and _none(seed, program):
+            pipeline = any(name.startswith("tensorflow.data.") for name in program.names(call.func))
+            if call in shuffled if pipeline else not _weight(call, program):
+                plan.patch(call).keyword(call, "seed", str(next(numbers)), ALIKE)
+        else:
+            _globally(plan, call)
+
+
+def _globally(plan: Plan, call: ast.Call) -> None:
+    """Seed a call, or the generators of the libraries that it draws from."""
+    for kind in sorted(draws(call, plan.program)):
+        if not is_seeded(plan.program, kind) and any(map(_TABLES.fullmatch, plan.program.names(call.func))):
+            plan.patch(call).keyword(call, "random_state", "0", ALIKE)
+        elif not is_seeded(plan.program, kind):
+            unit = plan.program.roots[0]
+            plan.world(unit.tree)
+            seed = spell(plan, unit.tree.body[-1], SEED[kind], at_start=True)
+            plan.spelled[(unit.source.location, SEED[kind])] = seed
+            behind_start(plan, unit, f"{seed}(0)", ALIKE)
+
+
+def _agreed(plan: Plan, seed: ast.expr) -> str:
+    world = plan.world(seed)
+    keras = all(loop.start == "keras" for loop in plan.loops)
+    return f"int({world.module}.broadcast({{}}, root_rank=0))" if keras else f"{world.module}.broadcast_object({{}})"
+
+
+def _none(given: ast.expr | None, program: Program) -> bool:
+    return given is None or program.of(given) == {Constant(None)}
+
+
+def _weight(call: ast.Call, program: Program) -> bool:
+    """Whether what is drawn becomes a variable, which rank 0 gives to the others."""
+    return any(program.names(above) & _VARIABLES for above in program.ancestors(call))
+
+
+def _of_model(function: ast.AST, program: Program) -> bool:
+    owner = program.parent(function)
+    lineage = program.lineage(Class(owner)) if isinstance(owner, ast.ClassDef) else ()
+    return any(isinstance(base, Foreign) and base.name.startswith(("keras.", "tensorflow.")) for base in lineage)

@@ -1,0 +1,89 @@
+"""Weights that nothing broadcasts: those of models that no optimizer changes, and copies made before training.
+
+What rank 0 gives to the others are the weights that are trained. A target network, a teacher, the first state of an average
+and whatever else is taken of weights before that must be the same on all ranks from the beginning.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from distml.rewrites.horovod.aspects.purposes import Walk
+from distml.rewrites.horovod.flows.pytorch.seeds import drawn
+from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.training.callsites import called
+from distml.training.values import Class, Instance
+
+_MODEL = re.compile(r"torch\.nn\.(?!utils\.|init\.|functional\.)(\w+\.)*[A-Z]\w*\(\)")
+_WEIGHTS = re.compile(
+    rf"{_MODEL.pattern}(\.\w+)*\.(weight|bias|((named_)?(parameters|buffers)|state_dict)\(\)(\.(values|items)\(\))?(\[\])*)"
+    r"(\.data|\.detach\(\))*"
+)
+"""Paths of weights that change with those of the model."""
+_KEEPING = frozenset("clone tolist numpy deepcopy cat stack parameters_to_vector".split())
+"""Calls that take from weights what stays when they change."""
+_INTO = frozenset({"copy_", "load_state_dict"})
+"""Methods that take it from what they are given."""
+_RANDOM = re.compile(
+    r"torch\.nn\.(modules\.\w+\.)?(parameter\.Parameter|Parameter|Lazy\w+|\w*Linear|Conv\w+|Embedding\w*|RNN|LSTM|GRU|\w+Cell|Transformer\w*"
+    r"|MultiheadAttention)"
+)
+"""What is made with weights that are drawn."""
+
+
+class Copies:
+    """Tells where weights are drawn or taken that no rank gives to the others."""
+
+    def __init__(self, study: Study) -> None:
+        self.study, self.program = study, study.program
+        self.makers = {maker for step in study.steps for maker in step.makers}
+
+    def any(self) -> bool:
+        """Whether there are such."""
+        return any(
+            (self._kept(call) or self._untrained(call)) and self.study.before.holds(call) for call in self.program.calls
+        )
+
+    def _kept(self, call: ast.Call) -> bool:
+        """Whether a call keeps what weights are, or what a model makes of something with them."""
+        names = self.program.names
+        if any(_MODEL.fullmatch(name) for name in names(call.func)):
+            return True
+        name = called(call, self.program)
+        if name not in _KEEPING | _INTO:
+            return False
+        owner = [call.func.value] if isinstance(call.func, ast.Attribute) and name not in _INTO else []
+        found = (each for part in (*owner, *call.args) for each in self.program.sources(part))
+        return any(_WEIGHTS.fullmatch(name) or _MODEL.fullmatch(name) for each in found for name in names(each))
+
+    def _untrained(self, call: ast.Call) -> bool:
+        """Whether a call makes a model with weights that goes to no optimizer."""
+        made = [value.type for value in self.program.of(call) if isinstance(value, Instance)]
+        if not any(_draws(each, self.study) for each in made):
+            return False
+        lines = {base.node for each in made for base in self.program.lineage(each) if isinstance(base, Class)}
+        if any(lines & set(self.program.ancestors(maker)) for maker in self.makers):  # its own optimizer
+            return False
+        walk = _Given(self.program)
+        walk.follow(call, ())
+        return not any(node in self.makers for node, _ in walk.seen)
+
+
+class _Given(Walk):
+    """Where a model goes: into other models, and with its parameters into optimizers."""
+
+    def _given(self, node: ast.AST, call: ast.Call, stack: tuple[ast.Call, ...]) -> None:
+        super()._given(node, call, stack)
+        if any(isinstance(value, Class) for value in self.program.of(call.func)):
+            self._to([call], stack)
+
+    def _called(self, call: ast.Call, stack: tuple[ast.Call, ...]) -> None:
+        if not any(_MODEL.fullmatch(name) for name in self.program.names(call.func)):
+            self._to([call], stack)
+
+
+def _draws(owner: Class, study: Study) -> bool:
+    """Whether objects of a class are models whose weights are drawn where they are made."""
+    own = [base.node for base in study.program.lineage(owner) if isinstance(base, Class)]
+    return study.is_model(owner) and any(drawn(study, each, _RANDOM, 2) for each in own)
