@@ -48,7 +48,7 @@ def revealed(folder: Path, program: str) -> list[str]:
         ("first", "y", "3"),
         ("none", "a", "1"),
         ("referred", "d", "4"),
-        ("referred", "a", "unknown"),
+        ("referred", "a", "3"),
         ("referred", "c", "unknown"),
         ("packed", "a", "unknown"),
         ("at", "a", "unknown"),

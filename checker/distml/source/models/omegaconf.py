@@ -1,7 +1,8 @@
 """omegaconf: https://omegaconf.readthedocs.io/en/latest/
 
-Text that refers to another value (`${width}`) or says that one is missing (`???`) is unknown, and so is what classes
-hold. Files are read where they are the project's. `from_cli` has nothing: a script that is run plainly gets no arguments.
+Text that refers to another value (`${model.width}`, `${..width}`) is that value when it is read. Text that refers to one within
+other text, or calls a resolver, is unknown, and so are what is missing (`???`) and what classes hold. Files are read where they
+are the project's. `from_cli` has nothing: a script that is run plainly gets no arguments.
 """
 
 import contextlib
@@ -10,30 +11,49 @@ import dataclasses
 from _elsewhere import resolved, yaml_file
 
 
-def _held(value):
+def _refers(value):
+    """Whether a value, or an item of a list, is text that refers to another."""
+    if isinstance(value, list):
+        return any([_refers(each) for each in value])
+    return isinstance(value, str) and "${" in value
+
+
+def _held(value, parent=None):
     if isinstance(value, str):
         return resolved(value) if "${" in value or value == "???" else value
-    if isinstance(value, DictConfig):
-        return value
     if isinstance(value, dict):
-        return DictConfig(value)
+        return DictConfig(value, parent)
     if isinstance(value, (list, tuple)):
-        return [_held(each) for each in value]
+        return [_held(each, parent) for each in value]
     if value is None or isinstance(value, (bool, int, float)):
         return value
     return resolved(value)
 
 
 class DictConfig(dict):
-    """DictConfig(content): a dict whose items are attributes, in depth."""
+    """DictConfig(content): a dict whose items are attributes, in depth. Items that refer to others are kept as they are
+    written too, in `_refers`.
+    """
 
-    def __init__(self, content=None, **options):
+    def __init__(self, content=None, parent=None, **options):
         super().__init__()
-        for name, value in (content or {}).items():
+        object.__setattr__(self, "_refers", {})
+        object.__setattr__(self, "_above", (parent,) if isinstance(parent, DictConfig) else ())
+        held = content._own() if isinstance(content, DictConfig) else content or {}
+        for name, value in held.items():
             self[name] = value
 
     def __setitem__(self, name, value):
-        super().__setitem__(name, _held(value))
+        if _refers(value):
+            self._refers[name] = value
+        elif name in self._refers:
+            del self._refers[name]
+        super().__setitem__(name, _held(value, self))
+
+    def __getitem__(self, name):
+        if name in self._refers:
+            return _referred(self._refers[name], self)
+        return super().__getitem__(name)
 
     def __setattr__(self, name, value):
         self[name] = value
@@ -41,12 +61,65 @@ class DictConfig(dict):
     def __getattr__(self, name):
         return self[name]
 
+    def __iter__(self):
+        return iter(super().keys())
 
-def _plain(value):
+    def get(self, key, default_value=None):
+        if key not in self:
+            return default_value
+        return self[key]
+
+    def items(self):
+        return [(name, self[name]) for name in self]
+
+    def values(self):
+        return [self[name] for name in self]
+
+    def _own(self):
+        """What it holds, with references as they are written."""
+        found = dict(super().items())
+        found.update(self._refers)
+        return found
+
+    def _written(self):
+        """The same, in depth, as plain dicts."""
+        return {
+            name: value._written() if isinstance(value, DictConfig) else value for name, value in self._own().items()
+        }
+
+
+def _referred(text, config):
+    """The value that text in a configuration refers to."""
+    if isinstance(text, list):
+        return [_referred(each, config) for each in text]
+    if not _refers(text):
+        return _held(text, config)
+    path = text[2:-1].strip()
+    if not text.startswith("${") or not text.endswith("}") or any([sign in path for sign in "${}:[]"]):
+        return resolved(text)
+    if not path.startswith("."):
+        while config._above:
+            config = config._above[0]
+    while path.startswith(".."):
+        if not config._above:
+            return resolved(text)
+        config = config._above[0]
+        path = path[1:]
+    found = config
+    for name in path.removeprefix(".").split("."):
+        if not isinstance(found, dict) or name not in found:
+            return resolved(text)
+        found = found[name]
+    return found
+
+
+def _plain(value, resolve):
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        if isinstance(value, DictConfig) and not resolve:
+            value = value._written()
+        return {name: _plain(each, resolve) for name, each in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(each, resolve) for each in value]
     return value
 
 
@@ -77,7 +150,7 @@ class OmegaConf:
         for config in configs:
             if not isinstance(config, dict):
                 return resolved(configs)
-            made = _merged(made, config)
+            made = _merged(made, config._written() if isinstance(config, DictConfig) else config)
         return DictConfig(made)
 
     @staticmethod
@@ -85,12 +158,12 @@ class OmegaConf:
         return DictConfig({}) if args_list is None else resolved(args_list)
 
     @staticmethod
-    def to_container(cfg, **options):
-        return _plain(cfg)
+    def to_container(cfg, resolve=False, **options):
+        return _plain(cfg, resolve)
 
     @staticmethod
     def to_object(cfg):
-        return _plain(cfg)
+        return _plain(cfg, True)
 
     @staticmethod
     def to_yaml(cfg, **options):

@@ -81,7 +81,7 @@ class Parameter:
 
     def plain(self):
         """What the parameter is when the command line does not say."""
-        if self.open or not _is_plain(self.default):
+        if self.open or not (_is_plain(self.default) or isinstance(self.type, Choice)):
             return asked(self.name)
         if self.counts and self.default is None:
             return 0

@@ -1,5 +1,7 @@
 """click.types: https://click.palletsprojects.com/en/stable/parameter-types/"""
 
+from enum import Enum
+
 from _elsewhere import asked
 
 
@@ -56,11 +58,16 @@ class FloatRange(_Plain):
 
 
 class Choice(ParamType):
+    """Choice(choices): words, or members of an `Enum`, which are given by their names."""
+
     def __init__(self, choices, case_sensitive=True):
-        self.choices = choices
+        self.choices = list(choices)
 
     def convert(self, value, param, ctx):
-        return value if isinstance(value, str) and value in self.choices else asked(value)
+        for each in self.choices:
+            if value == (each.name if isinstance(each, Enum) and isinstance(value, str) else each):
+                return each
+        return asked(value)
 
 
 class Path(ParamType):
