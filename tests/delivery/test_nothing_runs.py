@@ -186,7 +186,12 @@ def test_the_traps_work(shop: Workshop, tmp_path: Path) -> None:
         "update-ref refs/heads/x HEAD",
     ):
         subprocess.run(
-            ["git", *command.split()], cwd=shop.clone, input=b"", capture_output=True, timeout=60, check=False
+            ["git", "-c", "user.name=A", "-c", "user.email=a@b.example", *command.split()],
+            cwd=shop.clone,
+            input=b"",
+            capture_output=True,
+            timeout=60,
+            check=False,
         )
     expected = {
         "core.fsmonitor",

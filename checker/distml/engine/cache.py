@@ -11,10 +11,11 @@ import os
 from typing import TYPE_CHECKING
 
 from distml.engine.config import Config
-from distml.engine.fingerprint import digest, run_fingerprint
+from distml.engine.fingerprint import run_fingerprint
 from distml.engine.records import Records, States
 from distml.engine.results import FileResult, decode, encode
 from distml.engine.store import Store
+from distml.source.hashing import content_hash
 
 if TYPE_CHECKING:
     from distml.source.file import SourceFile
@@ -60,4 +61,4 @@ class Cache:
         return self._states[os.path.realpath(os.path.join(self._working, path))]
 
     def _name(self, path: str) -> str:
-        return digest(f"{self._working}\0{path}".encode("utf-8", "surrogateescape"))
+        return content_hash(f"{self._working}\0{path}".encode("utf-8", "surrogateescape"))

@@ -6,12 +6,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from hashlib import blake2b
 from importlib.util import find_spec
 
 from distml.diagnostics.version import VERSION
 from distml.engine.config import Config
 from distml.engine.store import Store
+from distml.source.hashing import content_hash
 
 FORMAT = "2"
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -28,17 +28,17 @@ def run_fingerprint(config: Config, folder: str, known: Store) -> str:
 
     settings = (*config.src, str(config.max_file_size), folder, repr(environment(config)))
     parts = (FORMAT, VERSION, sys.version, own_content(known), *settings, str(find_spec("mypy") is not None))
-    return digest("\0".join(parts).encode("utf-8", "surrogateescape"))
+    return content_hash("\0".join(parts).encode("utf-8", "surrogateescape"))
 
 
 def own_content(known: Store) -> str:
     """A hash of the content of distml's own modules, so that working on distml never shows old results, and installing it
     anew keeps them. `known` has it by the modules' sizes and times of change: reading them takes longer than a run."""
     files = dict(own_files(HERE))
-    stamp = digest("\0".join((HERE, *map(":".join, files.items()))).encode("utf-8", "surrogateescape"))
+    stamp = content_hash("\0".join((HERE, *map(":".join, files.items()))).encode("utf-8", "surrogateescape"))
     kept = known.read(stamp) or b""
     if not _DIGEST.fullmatch(kept):
-        kept = digest(b"\0".join(_content(name) for name in files)).encode()
+        kept = content_hash(b"\0".join(_content(name) for name in files)).encode()
         known.write(stamp, kept)
     return kept.decode()
 
@@ -60,9 +60,4 @@ def own_files(here: str) -> Iterator[tuple[str, str]]:
 
 def _content(name: str) -> bytes:
     with open(os.path.join(HERE, name), "rb") as file:
-        return f"{name}\0{digest(file.read())}".encode("utf-8", "surrogateescape")
-
-
-def digest(data: bytes) -> str:
-    """A short content hash."""
-    return blake2b(data, digest_size=16).hexdigest()
+        return f"{name}\0{content_hash(file.read())}".encode("utf-8", "surrogateescape")

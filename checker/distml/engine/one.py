@@ -127,10 +127,10 @@ def _check(
         _ = source.tree  # a file that cannot be parsed is reported whether or not it holds tensors
     except UnreadableError as error:
         return FileResult((error.diagnostic,), lasting=error.diagnostic.code not in FLEETING)
-    parties = [
-        *_contained(path, lambda: _choreographies(source, project), note),
-        *_contained(path, lambda: _ranks(source, project, deadline), note),
-    ]
+    parties = []
+    if checker is None:  # another one asks something else of the file
+        parties += _contained(path, lambda: _choreographies(source, project), note)
+        parties += _contained(path, lambda: _ranks(source, project, deadline), note)
     if not reaches_tensor_library(source, project) and not any(each.span.path != source.path for each in parties):
         here = apply(source, parties)
         skipped = not here.kept and "distml.choreo" not in source.text

@@ -12,8 +12,8 @@ import os
 import stat
 from collections.abc import Iterable
 
-from distml.engine.fingerprint import digest
 from distml.engine.store import Store
+from distml.source.hashing import content_hash
 
 
 class States:
@@ -36,7 +36,7 @@ class States:
             if not stat.S_ISREG(status.st_mode) or status.st_size > self._limit:
                 return f"other:{status.st_size}:{status.st_mtime_ns}"
             with open(path, "rb") as file:
-                return digest(file.read())
+                return content_hash(file.read())
         except (OSError, ValueError):
             return "absent"
 
@@ -56,7 +56,7 @@ class Records:
         if known is None or known[0] != number:
             states = {path: self._states[path] for path in sorted({location, *probed})}
             data = json.dumps(states, separators=(",", ":")).encode()
-            known = self._written[location] = (number, digest(data))
+            known = self._written[location] = (number, content_hash(data))
             if not self._store.has(known[1]):
                 self._store.write(known[1], data)
         return known[1]
@@ -74,7 +74,7 @@ class Records:
         data = self._store.read(name)
         if data is None:
             return False
-        if digest(data) != name:
+        if content_hash(data) != name:
             self._store.drop(name)
             return False
         states: dict[str, str] = json.loads(data)

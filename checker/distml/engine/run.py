@@ -16,9 +16,11 @@ from distml.engine.selection import selector
 
 if TYPE_CHECKING:
     from distml.source.file import SourceFile
+    from distml.source.files import Files
     from distml.source.project import Project
 
 Progress = Callable[[int, int], None]
+Source = Callable[[Mapping[str, str], Config, dict[str, bytes] | None], "Project"]
 UNUSED = "SRC301"
 UNFINISHED = ("SRC1", "SRC2")  # the rules for files whose check did not come to its end
 FILES_A_WORKER = 4  # fewer are not worth another process
@@ -46,11 +48,13 @@ def run(
     overlay: dict[str, bytes] | None = None,
     progress: Progress | None = None,
     project: Project | None = None,
+    files: Source | None = None,
 ) -> Report:
     """Check the files under `paths`.
 
     `overlay` replaces contents on disk, by real path. `checker` stands in for the interpreter. `progress` is told the
-    number of files done and of all. `project` stands in for the one on disk. Raises `ConfigError` for a selection of rules
+    number of files done and of all. `project` stands in for the one on disk, `files` makes the one
+    on disk. Raises `ConfigError` for a selection of rules
     that do not exist.
     """
     started = time.monotonic()
@@ -60,10 +64,10 @@ def run(
     cached = len(results)
     missing = [path for path in found.files if path not in results]
 
-    def files() -> Project:
-        return project or _on_disk(found.shown, config, overlay)
+    def opened() -> Project:
+        return project or (files or on_disk)(found.shown, config, overlay)
 
-    with closing(_check(missing, config, checker, cache, files)) as checks:
+    with closing(_check(missing, config, checker, cache, opened)) as checks:
         for done, (path, result) in enumerate(checks, cached + 1):
             results[path] = result
             if cache is not None:
@@ -113,7 +117,12 @@ def _merged(paths: Sequence[str], results: Sequence[FileResult]) -> Iterator[Dia
                 yield finding
 
 
-def _on_disk(shown: Mapping[str, str], config: Config, overlay: dict[str, bytes] | None) -> Project:
+def on_disk(
+    shown: Mapping[str, str], config: Config, overlay: dict[str, bytes] | None, files: Files | None = None
+) -> Project:
+    """The project on disk; `shown` says how messages show files, `overlay` what replaces contents, by real path. `files`
+    stands in for both.
+    """
     from distml.engine.environment import environment
     from distml.source.project import Project
 
@@ -123,6 +132,7 @@ def _on_disk(shown: Mapping[str, str], config: Config, overlay: dict[str, bytes]
         max_file_size=config.max_file_size,
         overlay=overlay,
         shown=shown,
+        files=files,
         environment=environment(config),
     )
 

@@ -1,11 +1,12 @@
-"""Files by name in a folder of bounded size, written atomically; whatever cannot be read or written is simply not there."""
+"""Files by name in a folder of bounded size, written atomically; whatever cannot be read or written is simply not there.
+
+How files are written is imported where one is: a run that finds all results only reads.
+"""
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
-
-from distml.writing.files import replace
 
 LARGEST = 1024 * 1024
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results of distml, safe to delete.\n"
@@ -39,6 +40,8 @@ class Store:
         """Write a file; does nothing where it would be too large or the folder cannot be written."""
         if len(data) > LARGEST:
             return
+        from distml.writing.files import replace
+
         folder, last = os.path.split(self._path(name))
         with suppress(OSError):
             self._make(folder)
@@ -52,6 +55,8 @@ class Store:
 
     def _make(self, folder: str) -> None:
         if not os.path.isdir(folder):
+            from distml.writing.files import replace
+
             os.makedirs(folder, exist_ok=True)
             replace(self._folder, "CACHEDIR.TAG", _TAG)
 

@@ -25,7 +25,7 @@ from distml.source.apart import dying_with_parent
 from distml.source.memory import limits_itself
 
 Check = Callable[[str, Note], FileResult]
-_COLLECT = (
+SELDOM = (
     100_000,
     50,
     100,
@@ -226,7 +226,7 @@ def _serve(check: Check, paths: Sequence[str], config: Config, tasks: int, resul
             os._exit(70)
         limit_memory(config.memory_limit)
         gc.freeze()
-        gc.set_threshold(*_COLLECT)
+        gc.set_threshold(*SELDOM)
         while len(task := os.read(tasks, _INDEX.size)) == _INDEX.size:
             (index,) = _INDEX.unpack(task)
             _send(results, _RESULT, check(paths[index], tell))

@@ -156,8 +156,10 @@ def _elements(node: ast.expr) -> list[ast.expr]:
 
 def _subscript(node: ast.Subscript, depth: int) -> Hint:
     head = dotted(node.value)
-    if head is None:
-        return AnyHint()
+    if head is None or head in _NUMBERS | _NO_SIZES:
+        return (
+            AnyHint()
+        )  # of Python's own numbers and strings there are no kinds: `int["batch length"]` means something else
     last, parts = head.rpartition(".")[2], _elements(node.slice)
     if last in _TRANSPARENT:
         return _hint(parts[0], depth + 1) if parts else AnyHint()

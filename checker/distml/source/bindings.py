@@ -32,3 +32,8 @@ def arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
     args = function.args
     several = [each for each in (args.vararg, args.kwarg) if each]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *several]
+
+
+def last_name(node: ast.expr) -> str:
+    """The name by which an expression reaches its object: `f` of `f` and of `m.x().f`; empty for all else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

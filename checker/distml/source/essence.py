@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from distml.source.file import SourceFile, content_hash
+from distml.source.file import SourceFile
+from distml.source.hashing import content_hash
 from distml.source.imports import imports
 from distml.source.reading import UnreadableError
 from distml.source.suppressions import ignores_file, spoken_for

@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from hashlib import blake2b
 from sys import version_info
 
 from distml.diagnostics.model import Span
 from distml.source.annotations_comments import attach_comments
+from distml.source.hashing import content_hash
 from distml.source.notebook import Notebook, is_notebook
 from distml.source.parsing import NestedError, parse
 from distml.source.reading import UnreadableError, decode, split_lines, unreadable
-
-
-def content_hash(data: bytes) -> str:
-    """What identifies the content of a file in the cache."""
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 class SourceFile:

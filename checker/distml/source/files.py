@@ -41,6 +41,10 @@ class Disk:
     def __init__(self, overlay: Mapping[str, bytes]) -> None:
         self._overlay = dict(overlay)
 
+    def replace(self, path: str, data: bytes) -> None:
+        """Another content stands for a file from now on."""
+        self._overlay[path] = data
+
     def real(self, path: str) -> str:
         return os.path.realpath(path)
 

@@ -98,6 +98,15 @@ class Project:
             self._files[location] = known
         return known
 
+    def forget(self, location: str) -> bool:
+        """Let go of a file that has another content now; False where other files were resolved to it, which read the old one."""
+        if any(location in used for each, used in self._uses.items() if each != location):
+            return False
+        self._answers = {key: found for key, found in self._answers.items() if key[0] != location}
+        for known in (self._files, self._probed, self._shared, self._uses):
+            known.pop(location, None)
+        return True
+
     def shown_as(self, path: str) -> SourceFile | None:
         """The file opened or imported so far that messages show as `path`."""
         return self._files.get(self._real(path))
