@@ -141,7 +141,8 @@ def _probe(run: Run, scope: Scope, node: ast.Try | ast.TryStar, before: int) -> 
     for handler in node.handlers:
         if run.muted or not any(facts.speaks(each) for each in handler.body) or _everywhere(handler):
             continue
-        caught = [each for each in _sampled(run, scope, handler.body) if each.name not in MAKES and each.peer is None]
+        sampled = _sampled(run, scope, handler.body)
+        caught = [each for each in sampled if each.name not in MAKES and each.peer is None and each.turns is None]
         if caught:
             usual |= {event.name for event in _sampled(run, scope, node.body)}
         event = next((each for each in caught if each.name not in usual), None)

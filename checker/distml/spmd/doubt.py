@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.source.bindings import last_name
 from distml.spmd.compare import Cause, Parting, within
 from distml.spmd.trace import Event, Exit, Trace, Turn
 from distml.spmd.values import Place
@@ -61,11 +62,7 @@ def _takes_orders(loop: ast.While, name: str) -> bool:
 
 
 def _calls_of(tree: ast.AST, name: str) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == name]
-
-
-def _called(call: ast.Call) -> str:
-    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and last_name(node.func) == name]
 
 
 def _is_endless(loop: ast.While) -> bool:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from distml.source.bindings import binds
+from distml.source.bindings import binds, last_name
 from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.source.reach import communicates, imported_files
@@ -92,7 +92,7 @@ class FileFacts:
         return frozenset(
             call.args[0].id
             for call in calls
-            if _last(call.func) == "spawn" and call.args and isinstance(call.args[0], ast.Name)
+            if last_name(call.func) == "spawn" and call.args and isinstance(call.args[0], ast.Name)
         )
 
     @cached_property
@@ -212,7 +212,7 @@ class FileFacts:
         return self._named[id(node)]
 
     def _of_module(self, base: ast.expr) -> bool:
-        name = _last(base)
+        name = last_name(base)
         if not isinstance(base, ast.Name):
             return name in _OBJECTS or name in {"distributed", "comm", "optimizer", "model", "loss", "MPI"}
         return (name in self.imported and name not in _ELSEWHERE) or name in _OBJECTS
@@ -293,9 +293,5 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_exit(node: ast.AST, kinds: tuple[type[ast.AST], ...] = _FLOW) -> bool:
     if isinstance(node, ast.Call):
-        return _last(node.func) in {"exit", "_exit", "quit", "abort", "skip"}
+        return last_name(node.func) in {"exit", "_exit", "quit", "abort", "skip"}
     return isinstance(node, kinds)
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

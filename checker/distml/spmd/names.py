@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from distml.source.bindings import last_name
 from distml.source.file import SourceFile
 from distml.spmd.library import (
     ACCELERATOR,
@@ -288,8 +289,7 @@ def _foreign(run: Run, scope: Scope, decorator: ast.expr) -> bool:
 
 
 def _decorator(node: ast.expr) -> str:
-    bare = node.func if isinstance(node, ast.Call) else node
-    return bare.attr if isinstance(bare, ast.Attribute) else bare.id if isinstance(bare, ast.Name) else ""
+    return last_name(node.func if isinstance(node, ast.Call) else node)
 
 
 def ranks_of(value: Value) -> tuple[int, ...] | None:
