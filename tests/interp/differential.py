@@ -26,6 +26,11 @@ from distml.values import Value
 from interp.real import Match, match
 
 
+def _kept(value: Any) -> Any:
+    """The value as it is now; of a tensor with a history, which cannot be copied, its data."""
+    return value.detach().clone() if hasattr(value, "detach") else copy.deepcopy(value)
+
+
 class Comparison:
     """What both runs saw, by line."""
 
@@ -40,7 +45,7 @@ class Comparison:
         """Run the program itself."""
 
         def reveal_shape(value: Any) -> Any:
-            self.real[sys._getframe(1).f_lineno].append(copy.deepcopy(value))
+            self.real[sys._getframe(1).f_lineno].append(_kept(value))
             return value
 
         code = compile(program, "program.py", "exec", dont_inherit=True)
@@ -86,9 +91,13 @@ def compare_runs(program: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Run and check a program; the comparison and every problem, findings among them."""
     compared = Comparison(program)
     compared.run(program)
+    return compared, compare(compared, program, folder, monkeypatch) + compared.problems()
+
+
+def compare(compared: Comparison, program: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Check a program that was run, and note what is seen; what is found."""
     monkeypatch.setitem(special.SPECIAL, "builtins.reveal_shape", compared.note)
     (folder / "program.py").write_text(program, "utf-8")
     project = Project(str(folder))
     checked = check_file(project.open("program.py"), project, None)
-    findings = [f"line {each.span.line}: {each.code} {each.message}" for each in checked.diagnostics]
-    return compared, findings + compared.problems()
+    return [f"line {each.span.line}: {each.code} {each.message}" for each in checked.diagnostics]

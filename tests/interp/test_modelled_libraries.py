@@ -275,7 +275,7 @@ reveal_shape(OmegaConf.to_container(cfg, resolve=True)["model"]["width"])
 cfg.model.classes = 5
 reveal_shape(cfg["model"].classes)
 tied = OmegaConf.create({"width": 3, "hidden": "${width}"})
-reveal_shape(tied.hidden)  # vague
+reveal_shape(tied.hidden)
 reveal_shape(OmegaConf.merge(cfg, {"rows": 5}).rows)
 reveal_shape("rows" in cfg)
 """,

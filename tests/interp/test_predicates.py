@@ -75,6 +75,23 @@ class Made(Base):
 class Walking(type):
     def __iter__(cls): return iter(())
 class Walked(metaclass=Walking): pass
+class Word(str, enum.Enum):
+    A = "abc"
+@typing.runtime_checkable
+class Runs(typing.Protocol):
+    def run(self): ...
+class Hooked(abc.ABC):
+    @classmethod
+    def __subclasshook__(cls, other): return hasattr(other, "__len__")
+class Above(abc.ABC): pass
+class Registered(Above): pass
+Registered.register(Plain)
+class Other(metaclass=abc.ABCMeta): pass
+@Other.register
+class Kept: pass
+class Checking(type):
+    def __instancecheck__(cls, value): return True
+class Checked(metaclass=Checking): pass
 Row = collections.namedtuple("Row", "a b")
 def function(x): return x
 def generator(): yield 1
@@ -102,7 +119,7 @@ nn.Parameter(torch.zeros(2)) nn.Linear(2,3) nn.Linear(2,3).weight nn.Linear(2,3,
 nn.ModuleList([nn.ReLU()]) nn.ModuleList() nn.ModuleDict() nn.Sequential(nn.ReLU()) torch.Size([2]) torch.Size() nn.Module()
 torch.Generator() x.T t.T x.shape[0] t.numel() x.ndim t.dim() x.size x[0].shape t[0] x>0 t>0 (x>0).any() (t>0).all() x.astype
 t.view Net().layer Net().forward Plain().own nn.ReLU
-Walked Made Base Pair Net
+Walked Made Base Pair Net Word.A Kept()
 nn.Linear nn.GELU() nn.Dropout(0.5)
 nn.LayerNorm(3) nn.BatchNorm2d(3) nn.Identity() nn.Embedding(2,3) nn.Conv2d(1,2,3)
 torch.relu math.sqrt math.pi math.inf float("nan") sys.version_info os.environ os.sep sys.argv""".split()
@@ -114,6 +131,7 @@ nn.Linear nn.Sequential nn.ModuleList torch.Size torch.dtype torch.device collec
 collections.abc.Mapping collections.abc.Callable collections.abc.Sized collections.abc.Hashable collections.abc.Iterator
 collections.abc.MutableSequence collections.abc.Set collections.deque collections.OrderedDict collections.defaultdict
 typing.Sequence typing.Mapping typing.Iterable typing.Callable Plain Sized Sub Own Net Color enum.Enum Pair Point Base
+Runs Hooked Above Registered Other Kept Checked Word
 type(None) (list,tuple) (int,float) (str,bytes) (np.ndarray,torch.Tensor) (list,np.ndarray)""".split()
 
 NAMES = """\
@@ -309,7 +327,9 @@ def test_what_is_decided_is_decided_right() -> None:
 
 DECIDED = """isinstance(nn.ReLU, str);isinstance(torch.relu, str);isinstance(function, tuple);isinstance(Plain, int)
 isinstance(nn.ReLU, collections.abc.Callable);hasattr(Net(), "init_weights");hasattr(nn.Linear(2, 3), "init_weights")
-hasattr(nn.GELU(), "no_such_name");hasattr(nn.Sequential(nn.ReLU()), "init_weights")""".replace("\n", ";").split(";")
+hasattr(nn.GELU(), "no_such_name");hasattr(nn.Sequential(nn.ReLU()), "init_weights");isinstance(Word.A, Plain)
+isinstance(Color.RED, Net);isinstance(Word.A, int);isinstance(Color.RED, str)
+isinstance(Plain(), Base);isinstance(Made(), Color)""".replace("\n", ";").split(";")
 
 
 @pytest.mark.requires("torch")

@@ -14,6 +14,8 @@ from distml.ops.dialect import NUMPY, TORCH, Dialect
 from distml.ops.registry import find_attribute, find_op
 
 _REMEMBERED = "distml_asked"
+_BACKWARDS = "[::-1]"
+"""A slice that steps back, which sequences and arrays of NumPy take and tensors of PyTorch do not."""
 _ASKED = (NUMPY, TORCH)
 """Those that are used side by side, so that annotations mix them up."""
 
@@ -31,8 +33,16 @@ def is_contradicted(function: ast.AST, parameter: str, lib: str) -> bool:
 
 
 def _has(dialect: Dialect, name: str) -> bool:
+    if name == _BACKWARDS:
+        return dialect.steps_back
     full = f"{dialect.tensor}.{name}"
     return find_op(full) is not None or find_attribute(full) is not None
+
+
+def _steps_back(index: ast.expr) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    steps = [part.step for part in parts if isinstance(part, ast.Slice)]
+    return any(isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub) for step in steps)
 
 
 def asked_of(function: ast.AST, parameter: str) -> frozenset[str]:
@@ -52,6 +62,8 @@ def _asked_of(function: ast.AST, parameter: str) -> frozenset[str]:
     for node in ast.walk(function):
         if isinstance(node, ast.Attribute):
             attributes[_root(node)].add(node.attr)
+        elif isinstance(node, ast.Subscript) and _steps_back(node.slice):
+            attributes[_root(node)].add(_BACKWARDS)
         elif isinstance(node, ast.Assign):
             made[_root(node.value)].update(target.id for target in node.targets if isinstance(target, ast.Name))
     names, waiting = {parameter}, [parameter]

@@ -19,10 +19,11 @@ from distml.interp.classes import (
     is_module,
     lookup,
 )
-from distml.interp.library import library_member
+from distml.interp.library import CLASS_METHODS, library_member
 from distml.interp.open_classes import may_have_another, type_of
 from distml.interp.patches import Patches
-from distml.interp.storage import child, drop_child, held_by, replace_attributes, set_child, view_of
+from distml.interp.state import CHANGED
+from distml.interp.storage import child, held_by, replace_attributes, set_child, view_of
 from distml.interp.unsettled import forget_around
 from distml.ops import Call
 from distml.ops.dialect import dialect, library_of
@@ -168,15 +169,20 @@ def _of_opaque(vm: Machine, value: Opaque, name: str, node: ast.AST | None) -> V
 
     where = vm.node if node is None else node
     known = vm.get(("attr", value, name))
-    if known is not None:
-        result: Value = known
-        return result
+    if isinstance(known, Value):
+        return known
+    if known is CHANGED:
+        return vm.child(value, "attr", name, f"{value.name}.{name}", where)
     if name == "read" and is_open_file(vm, value):
         return Bound(Lib("_elsewhere.read"), value)
     guessed = guessed_attribute(vm, value, name)
     if guessed is not None:
         return guessed
     return vm.child(value, "attr", name, f"{value.name}.{name}", where)
+
+
+_SOME_CLASS = Lib("builtins.type.__call__()")
+"""The class of an object whose `__class__` was set to what is not known."""
 
 
 def _of_record(vm: Machine, ref: Ref, name: str, node: ast.AST | None) -> Value | None:
@@ -214,7 +220,7 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
         return vm.opaque(name)
     member, hidden = lookup(vm, cls.mro, name)
     if isinstance(member, Property):
-        return call_value(vm, member.getter, Arguments([ref]))
+        return _of_property(vm, ref, record, member, name)
     getter = None if member is None else _descriptor(vm, member, "__get__")
     found = child(vm, record, name) or record.attrs.get(name)
     if found is not None and (getter is None or _descriptor(vm, member, "__set__") is None):
@@ -239,6 +245,23 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     return None
 
 
+def _of_property(vm: Machine, ref: Ref, record: InstanceRecord, member: Property, name: str) -> Value:
+    if not member.kept:
+        return call_value(vm, member.getter, Arguments([ref]))
+    if name not in record.attrs:
+        value = call_value(vm, member.getter, Arguments([ref]))
+        _keep(vm, ref, name, value)
+        return value
+    return record.attrs[name]
+
+
+def _keep(vm: Machine, ref: Ref, name: str, value: Value) -> None:
+    """Set an attribute of an object itself."""
+    record = vm.record(ref)
+    if isinstance(record, InstanceRecord):
+        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: value}, record.exact))
+
+
 def _is_each_ones_own(vm: Machine, ref: Ref, member: Value, name: str) -> bool:
     """Whether what a class attribute gives may be each object's own: an unknown decorator may make a property of it, a
     subclass write it anew."""
@@ -261,7 +284,7 @@ def _unknown_attribute(vm: Machine, ref: Ref, record: InstanceRecord, name: str)
     if name.startswith("__") and name.endswith("__"):
         return vm.opaque(name)
     value = vm.opaque(name if not name.startswith("_") else f"self.{name}")
-    vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: value}, record.exact))
+    _keep(vm, ref, name, value)
     return value
 
 
@@ -291,11 +314,15 @@ def _of_class(vm: Machine, value: Class, name: str) -> Value | None:
     member, _ = lookup(vm, record.mro, name)
     if isinstance(member, Function) and member.kind == "class":
         return Bound(member, value)
-    if isinstance(member, Property):
-        return vm.opaque(name)
     if member is not None:
         return member
-    return vm.opaque(name)
+    if name == "register":
+        for base in record.mro:
+            if isinstance(base, Class):
+                vm.replace(Ref(base.address), replace(vm.at(base.address), registers=True))
+    given = [f"{base.name}.{name}" for base in record.mro if isinstance(base, Lib)]
+    inherited = next((full for full in given if full in CLASS_METHODS), None)
+    return vm.opaque(name) if inherited is None else LibMethod(inherited, value)
 
 
 def _of_super(vm: Machine, value: Super, name: str) -> Value | None:
@@ -425,6 +452,9 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
     if name == "__dict__":
         replace_attributes(vm, ref, item)
         return
+    if name == "__class__":
+        vm.replace(ref, replace(record, cls=item if isinstance(item, Class) and not weak else _SOME_CLASS, exact=False))
+        return
     if isinstance(record.cls, Class):
         cls: ClassRecord = vm.at(record.cls.address)
         setter, _ = (None, False) if plain else lookup(vm, cls.mro, "__setattr__")
@@ -432,7 +462,7 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
             call_value(vm, bind_method(vm, setter, ref, record.cls), Arguments([Const(name), item]), node)
             return
         member, _ = lookup(vm, cls.mro, name)
-        if isinstance(member, Property):
+        if isinstance(member, Property) and not member.kept:
             if member.setter is not None:
                 call_value(vm, member.setter, Arguments([ref, item]), node)
             return
@@ -449,18 +479,6 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
     if isinstance(record, InstanceRecord):
         set_child(vm, record, name, item)
         vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: item}, record.exact))
-
-
-def delete_attribute(vm: Machine, value: Value, name: str) -> None:
-    """`del value.name`."""
-    record = vm.record(value) if isinstance(value, Ref) else None
-    if isinstance(record, InstanceRecord) and isinstance(value, Ref):
-        drop_child(vm, record, name)
-        attrs = {key: item for key, item in record.attrs.items() if key != name}
-        vm.replace(value, InstanceRecord(record.cls, attrs, record.exact))
-    elif isinstance(value, Opaque):
-        vm.put(("attr", value, name), vm.opaque(name))
-        vm.note_child(("attr", value, name))
 
 
 def _name_layer(vm: Machine, value: Value, name: str) -> None:

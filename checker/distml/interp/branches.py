@@ -49,9 +49,11 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditio
         entry = start.fork()
         if conditions:
             entry.guard = (*start.guard, conditions[index])
+        vm.undecided += 1
         try:
             after = vm.follow(arm, entry)
         finally:
+            vm.undecided -= 1
             if doubtful:
                 vm.handlers.pop()
         attempts.append(attempt)

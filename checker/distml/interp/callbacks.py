@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from distml.interp.changes import changed_outside
 from distml.interp.machine import Handler
-from distml.interp.state import join_states
 from distml.interp.unsettled import is_placeholder, unsettle
 from distml.values import Bound, Function, InstanceRecord, Ref, Value
 
@@ -18,11 +17,12 @@ AT_LARGE = ("callbacks", 0)
 
 
 def run_later(vm: Machine, callback: Function | Bound) -> None:
-    """A function was given away: it may run at once, with anything. What fails in it proves nothing.
+    """A function was given away: it may run at once, any number of times, with anything. What fails in it proves nothing.
 
     One that changes nothing but its own variables need not be followed.
     """
     from distml.interp.calls import Arguments, call_value
+    from distml.interp.loops import any_times
 
     function = callback.function if isinstance(callback, Bound) else callback
     if not isinstance(function, Function) or vm.running_later:
@@ -35,14 +35,12 @@ def run_later(vm: Machine, callback: Function | Bound) -> None:
     free = [*spec.posonlyargs, *spec.args][1 if isinstance(callback, Bound) else 0 :]
     given = Arguments([vm.opaque(a.arg) for a in free], {a.arg: vm.opaque(a.arg) for a in spec.kwonlyargs}, True)
     vm.handlers.append(Handler(catches_shapes=True, speculative=True))
-    start = vm.state
     vm.running_later = True
     try:
-        after = vm.follow(lambda: call_value(vm, callback, given), start.fork())
+        any_times(vm, lambda: call_value(vm, callback, given))
     finally:
         vm.running_later = False
         vm.handlers.pop()
-    vm.state = start if after is None else join_states(vm, [start, after])
 
 
 def _note(vm: Machine, callback: Function | Bound, function: Function, names: frozenset[str]) -> None:

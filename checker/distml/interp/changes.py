@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.scope import MUTATORS
 from distml.interp.sites import HANDING_ON
+from distml.source.bindings import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,6 +92,7 @@ class FileChanges:
         self.methods: dict[ast.ClassDef, Changes] = {}
         self.others = Changes()
         self.makers = makers  # what gives a new object whenever it is called
+        self.made: dict[ast.FunctionDef, frozenset[str]] = {}
 
 
 def changes_at(sites: Sites) -> FileChanges:
@@ -155,7 +157,7 @@ def _names_of(node: ast.AST) -> Iterator[str]:
 
 def _note_call(node: ast.Call, place: Place, found: FileChanges) -> None:
     function = node.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    name = last_name(function)
     if name in BY_NAME:
         at = BY_NAME[name]
         unbound = isinstance(function, ast.Attribute) and len(node.args) > at + 2 - (name == "__delattr__")
@@ -233,28 +235,33 @@ def _changes_of(target: ast.expr, place: Place, found: FileChanges) -> Changes:
             return found.constructors.setdefault(place.owner, Changes())
         if root is target:
             return found.methods.setdefault(place.owner, Changes())
-    if place.owner is not None and place.method in CONSTRUCTORS and _is_made_here(root, place.node, found.makers):
+    if place.owner is not None and place.method in CONSTRUCTORS and _is_made_here(root, place.node, found):
         return found.constructors.setdefault(place.owner, Changes())
     return found.others
 
 
-def _is_made_here(node: ast.expr, constructor: ast.AST | None, makers: frozenset[str]) -> bool:
+def _is_made_here(node: ast.expr, constructor: ast.AST | None, found: FileChanges) -> bool:
     """Whether a name stands for nothing but new objects, which the function that uses it has made itself."""
     if not isinstance(node, ast.Name) or not isinstance(constructor, ast.FunctionDef):
         return False
-    made = [
-        target
-        for part in ast.walk(constructor)
-        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Call) and ast.unparse(part.value.func) in makers
-        for target in part.targets
-    ]
-    bound = [
-        part
-        for part in ast.walk(constructor)
-        if (isinstance(part, ast.Name) and part.id == node.id and not isinstance(part.ctx, ast.Load))
-        or (isinstance(part, ast.arg) and part.arg == node.id)
-    ]
-    return bool(bound) and all(part in made for part in bound)
+    if constructor not in found.made:
+        found.made[constructor] = _made_in(constructor, found.makers)
+    return node.id in found.made[constructor]
+
+
+def _made_in(constructor: ast.FunctionDef, makers: frozenset[str]) -> frozenset[str]:
+    """The names that a function binds to nothing but what `makers` give."""
+    made: set[ast.expr] = set()
+    bound: dict[str, list[ast.AST]] = {}
+    for part in ast.walk(constructor):
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Call):
+            if ast.unparse(part.value.func) in makers:
+                made.update(part.targets)
+        elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            bound.setdefault(part.id, []).append(part)
+        elif isinstance(part, ast.arg):
+            bound.setdefault(part.arg, []).append(part)
+    return frozenset(name for name, parts in bound.items() if made.issuperset(parts))
 
 
 def _is_self(node: ast.expr, receiver: str | None) -> bool:

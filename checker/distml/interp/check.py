@@ -55,7 +55,7 @@ def check_file(
     Raises `UnreadableError` when the file cannot be parsed.
     """
     tree = source.tree
-    vm, late = Machine(project, deadline, _session(project)), False
+    vm, late = Machine(project, deadline, session_of(project)), False
     try:
         with deep_recursion():
             vm = _run(vm, source, tree, _teller(vm.findings, note))
@@ -100,7 +100,7 @@ MAX_SHARED_MODULES = 200
 _SESSIONS: WeakKeyDictionary[Project, Session] = WeakKeyDictionary()
 
 
-def _session(project: Project) -> Session:
+def session_of(project: Project) -> Session:
     """What earlier checks of the project's files in this process have run already."""
     session = _SESSIONS.get(project)
     if session is not None and len(session.modules) > MAX_SHARED_MODULES:
@@ -129,7 +129,7 @@ def _run(vm: Machine, source: SourceFile, tree: ast.Module, settled: Callable[[]
         except TooDeepError as error:
             without.append(error.statement)
             _SESSIONS.pop(vm.project, None)  # what it shares with others may be half made
-            again = Machine(vm.project, vm.deadline, _session(vm.project))
+            again = Machine(vm.project, vm.deadline, session_of(vm.project))
             again.findings, again.lost, again.revealed = vm.findings, vm.lost, vm.revealed
             vm = again
             continue

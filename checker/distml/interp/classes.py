@@ -14,6 +14,8 @@ from distml.ops.registry import find_layer
 from distml.values import Class, Const, Function, Lib, Opaque, Record, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from distml.interp.machine import Machine
 
 MODULE_BASES = frozenset(
@@ -50,6 +52,7 @@ CONTAINERS: dict[str, type] = {
 }
 """Built-in classes whose objects hold items; an object of a class derived from one has them in `__items__`."""
 
+_ABSTRACT = Lib("abc.ABCMeta")
 COPY = Lib("dataclasses.replace")
 """The function that some classes have as the method `replace`."""
 
@@ -62,10 +65,15 @@ class ClassRecord(Record):
     node: ast.ClassDef
     module: str
     mro: tuple[Value | None, ...] = ()
+    bases: tuple[Value, ...] = ()
+    """What it derives from, in the order that it is written in."""
     attrs: dict[str, Value] = field(default_factory=dict)
     fields: tuple[tuple[str, Value | None], ...] | None = None
     kind: str = "class"
     members: tuple[Value, ...] = ()
+    metaclass: Value | None = None
+    registers: bool = False
+    """Whether classes that do not derive from it may count as derived: its `register` was asked for."""
 
     @property
     def open(self) -> bool:
@@ -75,10 +83,12 @@ class ClassRecord(Record):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Property(Value):
-    """A property: its getter and setter."""
+    """A property: its getter, setter and deleter. What one that is `kept` gives becomes an attribute of the object."""
 
     getter: Value
     setter: Value | None = None
+    deleter: Value | None = None
+    kept: bool = False
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -93,13 +103,16 @@ def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     """Run a class statement; the class it makes."""
     from distml.interp.expressions import evaluate
 
-    bases = [evaluate(vm, base) for base in node.bases if not isinstance(base, ast.Starred)]
-    metaclass = any(k.arg in ("metaclass", None) and not _is_abc(k.value) for k in node.keywords)
+    bases = tuple(evaluate(vm, base) for base in node.bases if not isinstance(base, ast.Starred))
+    metaclass = [evaluate(vm, k.value) for k in node.keywords if k.arg in ("metaclass", None)]
+    inherited = [vm.at(base.address).metaclass for base in bases if isinstance(base, Class)]
     module = vm.frame.module
-    record = ClassRecord(node.name, node, module.name)
+    record = ClassRecord(
+        node.name, node, module.name, bases=bases, metaclass=next(filter(None, metaclass + inherited), None)
+    )
     address = vm.allocate(record).address
     cls = Class(address, node.name)
-    record.mro = (cls, *_linearize(vm, bases), *((None,) if metaclass else ()))
+    record.mro = (cls, *_linearize(vm, bases), *((None,) if metaclass not in ([], [_ABSTRACT]) else ()))
     record.attrs = _run_body(vm, node, address)
     _special_kind(vm, node, record, cls)
     _tell(vm, node, record, cls)
@@ -108,13 +121,7 @@ def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     return decorate_class(vm, node, record, cls)
 
 
-def _is_abc(node: ast.expr) -> bool:
-    return (isinstance(node, ast.Name) and node.id == "ABCMeta") or (
-        isinstance(node, ast.Attribute) and node.attr == "ABCMeta"
-    )
-
-
-def _linearize(vm: Machine, bases: list[Value]) -> list[Value | None]:
+def _linearize(vm: Machine, bases: Sequence[Value]) -> list[Value | None]:
     """The resolution order behind the class itself (C3)."""
     orders: list[list[Value | None]] = []
     for base in bases:
@@ -205,6 +212,7 @@ def _tell(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> N
 
 _NUMBERS = frozenset({"enum.IntEnum", "enum.IntFlag", "builtins.int"})
 """Members of enumerations that derive from one of these are numbers."""
+_FLAGS = frozenset({"enum.Flag", "enum.IntFlag"})
 KINDS = {
     "enum.Enum": "enum",
     "enum.IntEnum": "enum",
@@ -237,27 +245,38 @@ def _make_members(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cla
 
     members: list[Value] = []
     number: int | None = 0
+    written: dict[Value, Value] = {}
     for name, value in record.attrs.items():
         if name.startswith("_") or isinstance(value, Function | Property):
             continue
         if not _assigned_in(node, name):
             continue
-        value = _automatic(value, number)
+        if value in written:  # a second name
+            record.attrs[name] = written[value]
+            continue
+        as_written, value = value, _automatic(record, name, value, number)
         number = value.value if isinstance(value, Const) and type(value.value) is int else None
         attrs = {"name": Const(name), "value": value, "_value_": value}
         member = vm.allocate(InstanceRecord(cls, attrs))
-        record.attrs[name] = member
+        record.attrs[name] = written[as_written] = written[value] = member
         members.append(member)
         if number is not None and not _NUMBERS.isdisjoint(base.name for base in record.mro if isinstance(base, Lib)):
             vm.numbered[member] = value
     record.members = tuple(members)
 
 
-def _automatic(value: Value, last: int | None) -> Value:
-    """The number that `auto()` stands for behind the number `last`."""
-    if isinstance(value, Opaque) and value.name in ("auto()", "enum.auto()") and last is not None:
-        return Const(last + 1)
-    return value
+def _automatic(record: ClassRecord, name: str, value: Value, last: int | None) -> Value:
+    """What `auto()` stands for behind the number `last`."""
+    if not isinstance(value, Opaque) or value.name not in ("auto()", "enum.auto()"):
+        return value
+    bases = {base.name for base in record.mro if isinstance(base, Lib)}
+    if "_generate_next_value_" in record.attrs or any(base is None for base in record.mro[:-1]):
+        return value
+    if "enum.StrEnum" in bases:
+        return Const(name.lower())
+    if last is None:
+        return value
+    return Const(1 << last.bit_length() if bases & _FLAGS else last + 1)
 
 
 def _assigned_in(node: ast.ClassDef, name: str) -> bool:

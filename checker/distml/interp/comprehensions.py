@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.branches import perhaps, sheltered
+from distml.interp.generators import Outside
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
 from distml.interp.machine import Frame
@@ -36,6 +37,9 @@ class _Collector:
 def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _Collector:
     from distml.interp.expressions import evaluate
 
+    first = evaluate(
+        vm, node.generators[0].iter
+    )  # outside, as Python does: in a class body it meets the names of the class
     frame = Frame(vm.serial(), "<comprehension>", scope_of(node), vm.frame.module, vm.frame)
     frame.receiver, frame.owner = vm.frame.receiver, vm.frame.owner
     vm.open_frame(frame)
@@ -46,7 +50,7 @@ def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _
         collector.items.append(tuple(evaluate(vm, part) for part in parts))
 
     try:
-        _generate(vm, node.generators, collector, produce, whole=True)
+        _generate(vm, node.generators, collector, produce, first)
     finally:
         vm.frame = outer
         if not frame.captured:
@@ -63,10 +67,11 @@ def _generate(
     generators: list[ast.comprehension],
     collector: _Collector,
     produce: Callable[[], None],
-    whole: bool,
+    outermost: Value | None = None,
 ) -> None:
     from distml.interp.expressions import evaluate
     from distml.interp.iteration import fresh_item
+    from distml.interp.loops import any_times
     from distml.interp.patterns import assign_target
 
     if not generators:
@@ -78,26 +83,25 @@ def _generate(
         perhaps(vm, produce)
         return
     first, rest = generators[0], generators[1:]
-    items = vm.iterate(evaluate(vm, first.iter))
+    items = vm.iterate(evaluate(vm, first.iter) if outermost is None else outermost)
     if isinstance(items, tuple):
         for item in items:
             vm.step()
             assign_target(vm, first.target, item)
-            _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce, whole=False))
+            _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce))
         return
     collector.exact = False
-    if whole and not rest and not first.ifs:
+    if outermost is not None and not rest and not first.ifs:
         collector.length = items.length
 
-    def turn() -> None:
-        assign_target(vm, first.target, fresh_item(vm, items))
-        _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce, whole=False))
+    found = len(collector.items)
 
-    vm.repeating += 1
-    try:
-        perhaps(vm, turn)
-    finally:
-        vm.repeating -= 1
+    def turn() -> None:
+        del collector.items[found:]  # a later round covers what an earlier one gave
+        assign_target(vm, first.target, fresh_item(vm, items))
+        _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce))
+
+    any_times(vm, turn)
 
 
 def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: Callable[[], None]) -> None:
@@ -162,10 +166,13 @@ def dict_comprehension(vm: Machine, node: ast.DictComp) -> Value:
     return vm.allocate(DictRecord(items, exact, join_many(vm, rest) if rest else None))
 
 
-def generator_expression(vm: Machine, node: ast.GeneratorExp) -> Value:
-    """`(x for ...)`, run at once."""
-    with sheltered(vm):  # it may be consumed later, in part or never
+def generator_expression(vm: Machine, node: ast.GeneratorExp, whole: bool = False) -> Value:
+    """`(x for ...)`, run at once. Unless it is consumed `whole` now, that may be later, in part or never."""
+    with sheltered(vm, not whole):
+        outside = None if whole else Outside(vm, vm.serial())
         found = _collect(vm, node, (node.elt,))
+        if outside is not None:
+            outside.blur(vm)
     if found.exact:
         return vm.allocate(IteratorRecord(tuple(_values(found))))
     return vm.allocate(IteratorRecord(None, join_many(vm, _values(found)) if found.items else None))

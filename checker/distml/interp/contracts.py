@@ -214,7 +214,9 @@ def _shown(vm: Machine, leaf: ast.expr) -> Leaf | None:
     value = _trial(vm, lambda: evaluate(vm, leaf))
     origins: list[Origin] = []
     text = None if value is None else _text(vm, value, origins)
-    return None if text is None else Leaf(vm.snippet(leaf), text, tuple(origins))
+    if text is None or not (origins or isinstance(leaf, ast.Call)):
+        return None  # a number that is neither written nor measured, such as how many flags are set
+    return Leaf(vm.snippet(leaf), text, tuple(origins))
 
 
 _MEASURES = frozenset(f"builtins.{name}" for name in "len int min max abs sum round tuple list".split())

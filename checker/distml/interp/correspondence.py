@@ -167,10 +167,11 @@ _NAMES: dict[type[Any], tuple[str, ...]] = {}
 
 
 def names_of(kind: type[Any]) -> tuple[str, ...]:
-    """The fields of a dataclass, less those that only remember something of the others."""
+    """The fields of a dataclass, less those that only remember something of the others; of another class none."""
     known = _NAMES.get(kind)
     if known is None:
-        known = _NAMES[kind] = tuple(field.name for field in fields(kind) if REMEMBERED not in field.metadata)
+        found = fields(kind) if is_dataclass(kind) else ()
+        known = _NAMES[kind] = tuple(field.name for field in found if REMEMBERED not in field.metadata)
     return known
 
 
@@ -199,8 +200,8 @@ def unknowns_in(value: Any) -> Iterator[Unknown]:
             if part.owner is not None:
                 yield part.owner
             waiting += (part.defaults, part.kw_defaults)
-        elif is_dataclass(part):
-            waiting += (getattr(part, name) for name in names_of(kind))
+        else:
+            waiting += [getattr(part, name) for name in names_of(kind)]
 
 
 def youngest(key: Hashable) -> int:

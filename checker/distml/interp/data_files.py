@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from distml.interp.calls import Arguments, call_op, call_value
 from distml.interp.installed import is_foreign
 from distml.ops.python.paths import ROOT, as_path, place_of, placed
+from distml.source.bindings import last_name
 from distml.source.data import NoDataError, decoded, parsed
 from distml.source.reading import UnreadableError
 from distml.values import Bound, Const, DictRecord, InstanceRecord, Lib, ListRecord, Opaque, Ref, Value
@@ -191,7 +192,7 @@ def _written_by(source: SourceFile) -> frozenset[str]:
 
 
 def _writes(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_name(call.func)
     if name != "open":
         return name in _WRITING
     modes = [*call.args[:2], *(each.value for each in call.keywords if each.arg == "mode")]

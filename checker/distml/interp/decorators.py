@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.budget import DECORATOR_STEPS, briefly, steps_of_import
@@ -44,7 +45,9 @@ def _accessor(vm: Machine, decorator: ast.expr, value: Value) -> Value:
     before = evaluate(vm, decorator.value)
     if not isinstance(before, Property):
         return vm.opaque(decorator.attr)
-    return Property(before.getter, value) if decorator.attr == "setter" else before
+    if decorator.attr == "getter":
+        return replace(before, getter=value)
+    return replace(before, setter=value) if decorator.attr == "setter" else replace(before, deleter=value)
 
 
 def _decorated(vm: Machine, target: Value, value: Value, node: ast.expr) -> Value:

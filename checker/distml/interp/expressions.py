@@ -10,25 +10,37 @@ from distml.interp.attributes import get_attribute
 from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import Arguments, call_value
 from distml.interp.data_files import joined_path
-from distml.interp.generators import hand_out
+from distml.interp.generators import Outside, hand_out
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
-from distml.interp.operators import binary, compare, subscript, unary
+from distml.interp.operators import binary, compare, unary, vm_call
 from distml.interp.refine import refine
+from distml.interp.subscripts import subscript
 from distml.interp.truth import is_bool, truth
+from distml.ops.call import FALSE
+from distml.ops.python.conversions import set_from
 from distml.ops.python.folding import MAX_BITS
+from distml.ops.python.iterating import EXHAUSTING, LAZY
 from distml.ops.python.keys import canonical, stored
+from distml.ops.registry import find_layer
 from distml.shapes import Origin
 from distml.solver.formula import negate
 from distml.source.project import is_model
 from distml.values import (
     NONE,
+    Bound,
     Const,
     DictRecord,
     Function,
+    InstanceRecord,
+    Lib,
+    LibMethod,
     ListRecord,
+    Many,
+    Opaque,
     Prim,
+    Ref,
     SetRecord,
     Slice,
     Tup,
@@ -82,30 +94,33 @@ def _attribute(vm: Machine, node: ast.Attribute) -> Value:
 
 def _call(vm: Machine, node: ast.Call) -> Value:
     callee = evaluate(vm, node.func)
-    arguments = evaluate_arguments(vm, node)
+    arguments = evaluate_arguments(vm, node, consumes(callee))
     saved, vm.node = vm.node, node
+    outside = Outside(vm, vm.serial()) if isinstance(callee, Lib) and callee.name in LAZY else None
     try:
         result = call_value(vm, callee, arguments, node)
     finally:
         vm.node = saved
+    if outside is not None:
+        outside.blur(vm)
     if vm.shape_log is not None:
         vm.shape_log.called(node, callee, result)
     return result
 
 
-def evaluate_arguments(vm: Machine, node: ast.Call) -> Arguments:
-    """The arguments of a call, starred ones spread."""
+def evaluate_arguments(vm: Machine, node: ast.Call, whole: bool = False) -> Arguments:
+    """The arguments of a call, starred ones spread; `whole` says that a generator among them is consumed at once."""
     args: list[Value] = []
     is_open, rest = False, None
     for argument in node.args:
         if isinstance(argument, ast.Starred):
-            items = vm.iterate(evaluate(vm, argument.value))
+            items = vm.iterate(_given(vm, argument.value, True))
             if isinstance(items, tuple):
                 args.extend(items)
             else:
                 is_open, rest = True, items
         elif not is_open:
-            args.append(evaluate(vm, argument))
+            args.append(_given(vm, argument, whole))
         else:
             evaluate(vm, argument)
     kwargs: dict[str, Value] = {}
@@ -116,6 +131,17 @@ def evaluate_arguments(vm: Machine, node: ast.Call) -> Arguments:
         else:
             is_open = not _spread(vm, value, kwargs) or is_open
     return Arguments(args, kwargs, is_open, rest)
+
+
+def consumes(callee: Value) -> bool:
+    """Whether a call draws all items of an iterator before it does anything else: built-in containers, layers of layers."""
+    return isinstance(callee, Lib | LibMethod) and (callee.name in EXHAUSTING or find_layer(callee.name) is not None)
+
+
+def _given(vm: Machine, node: ast.expr, whole: bool) -> Value:
+    if whole and isinstance(node, ast.GeneratorExp):
+        return comprehensions.generator_expression(vm, node, whole=True)
+    return evaluate(vm, node)
 
 
 def _spread(vm: Machine, value: Value, kwargs: dict[str, Value]) -> bool:
@@ -130,11 +156,27 @@ def _spread(vm: Machine, value: Value, kwargs: dict[str, Value]) -> bool:
 
 
 def _mapping(vm: Machine, value: Value) -> DictRecord | None:
-    """What `**value` unpacks: a dict, or what an object of a class derived from dict holds."""
+    """What `**value` unpacks: the items of a dict, or what an object gives for each of its `keys`. An object of a class derived
+    from dict is asked for them where the class has an `__iter__` of its own; without one Python takes what the dict holds.
+    """
     from distml.interp.storage import record_held_by
 
     record = record_held_by(vm, value)
+    if isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord):
+        method = vm.attribute(value, "__iter__" if isinstance(record, DictRecord) else "__getitem__")
+        if isinstance(method, Bound) and isinstance(method.function, Function):
+            return _by_keys(vm, value)
     return record if isinstance(record, DictRecord) else None
+
+
+def _by_keys(vm: Machine, value: Ref) -> DictRecord | None:
+    method = vm.attribute(value, "keys")
+    keys = vm.opaque("keys") if method is None else vm.apply(method, [])
+    found = () if isinstance(keys, Opaque) else vm.iterate(keys)
+    if not isinstance(found, tuple) or not found:
+        return None
+    items: dict[Value, Value] = {key: subscript(vm, value, key) for key in found if isinstance(key, Const)}
+    return DictRecord(items, exact=len(items) == len(found))
 
 
 def _binary(vm: Machine, node: ast.BinOp) -> Value:
@@ -158,14 +200,14 @@ def _compare(vm: Machine, node: ast.Compare) -> Value:
         for operator, comparator in zip(node.ops, node.comparators, strict=True):
             right = evaluate(vm, comparator)
             outcomes.append(compare(vm, operator, left, right, node))
+            if len(node.ops) > 1 and truth(vm, outcomes[-1]) is False:
+                return FALSE
             left = right
     finally:
         vm.node = saved
     if len(outcomes) == 1:
         return outcomes[0]
     known = [truth(vm, outcome) for outcome in outcomes]
-    if False in known:
-        return Const(False)
     if None in known:
         return Prim("bool") if vm.watcher is None else vm.watcher.joined(outcomes, conjunction=True)
     return Const(True)
@@ -258,8 +300,10 @@ def make_function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | as
     return function
 
 
-def _items(vm: Machine, elements: list[ast.expr]) -> tuple[Value, ...] | None:
-    """The items of a display; None when a starred part of unknown length is among them."""
+def _items(vm: Machine, elements: list[ast.expr]) -> tuple[Value, ...] | Many:
+    """The items of a display; `Many` when a starred part of unknown length is among them."""
+    from distml.interp.iteration import fresh_item
+
     found: list[Value] = []
     known = True
     for element in elements:
@@ -269,23 +313,25 @@ def _items(vm: Machine, elements: list[ast.expr]) -> tuple[Value, ...] | None:
                 found.extend(items)
             else:
                 known = False
+                found.append(fresh_item(vm, items))
         else:
             found.append(evaluate(vm, element))
-    return tuple(found) if known else None
+    return tuple(found) if known else Many(join_many(vm, found))
 
 
 def _tuple(vm: Machine, node: ast.Tuple) -> Value:
     items = _items(vm, node.elts)
-    return vm.opaque(vm.snippet(node)) if items is None else Tup(items)
+    return vm.opaque(vm.snippet(node)) if isinstance(items, Many) else Tup(items)
 
 
 def _list(vm: Machine, node: ast.List) -> Value:
-    return vm.allocate(ListRecord(_items(vm, node.elts)))
+    items = _items(vm, node.elts)
+    return vm.allocate(ListRecord(None, items.item) if isinstance(items, Many) else ListRecord(items))
 
 
 def _set(vm: Machine, node: ast.Set) -> Value:
     items = _items(vm, node.elts)
-    return vm.allocate(SetRecord(None if items is None else tuple(dict.fromkeys(items))))
+    return vm.allocate(SetRecord(None) if isinstance(items, Many) else set_from(vm_call(vm, "set"), items))
 
 
 def _dict(vm: Machine, node: ast.Dict) -> Value:

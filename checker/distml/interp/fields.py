@@ -65,6 +65,7 @@ class FieldDefault(Value):
     named: bool = False
     alias: str = ""
     converted: bool = False
+    compared: bool = True
 
 
 def field_default(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -84,6 +85,7 @@ def field_default(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         named=given.get("kw_only", FALSE) == TRUE,
         alias=alias.value if isinstance(alias, Const) and isinstance(alias.value, str) else "",
         converted=given.get("converter", NONE) != NONE,
+        compared=given.get("compare", given.get("eq", TRUE)) == TRUE,
     )
 
 

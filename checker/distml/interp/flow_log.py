@@ -20,6 +20,7 @@ from distml.values import (
     DictRecord,
     Expr,
     InstanceRecord,
+    IteratorRecord,
     ListRecord,
     Many,
     Opaque,
@@ -174,6 +175,15 @@ class FlowLog:
             self._note(name, receiver, node, result, marks)
         return result
 
+    def taken(self, tensor: Tensor, rows: Sequence[Value]) -> None:
+        """A tensor is iterated or unpacked: each row is taken from it as by its number."""
+        if self._quiet:
+            return
+        node = self._vm.node
+        for place, row in enumerate(rows):
+            call = self._call("Tensor.__getitem__", node, None, self._fed([("0", tensor)]))
+            self._add(call, [("", row)], (id(node), "[]", place))
+
     def unknown(self, given: Arguments, node: ast.AST, result: Value) -> None:
         """Something was called of which nothing is known."""
         if self._quiet:
@@ -208,12 +218,13 @@ class FlowLog:
         return found
 
     def same(self, value: Value, other: Value) -> None:
-        """What nothing made yet is the same object as another value."""
+        """What nothing made yet is the same object as another value; of containers, each part as that in its place."""
         state = self._vm.state
-        if self._entry(value, state) is None:
-            made = self._made(other, state)
-            if made:
-                state.set(self._key(value), made)
+        for (role, part), (place, source) in zip(self._parts(value, ""), self._parts(other, ""), strict=False):
+            if role == place and self._entry(part, state) is None:
+                made = self._made(source, state)
+                if made:
+                    state.set(self._key(part), made)
 
     def outermost(self, module: Ref) -> None:
         """The run was a call of this module, which is not drawn around everything."""
@@ -357,7 +368,7 @@ class FlowLog:
             names = value.fields or tuple(map(str, range(len(value.items))))
             return list(zip(names, value.items, strict=False))[:MAX_ITEMS]
         record = self._vm.state.get(value.address) if isinstance(value, Ref) else None
-        if isinstance(record, ListRecord):
+        if isinstance(record, ListRecord | IteratorRecord):
             if record.items is not None:
                 return [(str(place), item) for place, item in enumerate(record.items[:MAX_ITEMS])]
             return [] if record.item is None else [("", record.item)]

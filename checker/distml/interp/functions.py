@@ -104,13 +104,16 @@ def _advances(vm: Machine, value: Value, entered: Sequence[Frame]) -> bool:
     """Whether an argument that changed may get smaller from call to call until a recursion ends."""
     if isinstance(value, Union):
         return any(_advances(vm, option, entered) for option in value.options)
+    # Where a test that nothing decides says whether the recursion goes on, no number does.
+    counts = vm.undecided == entered[-1].undecided
     if isinstance(value, Const):
-        return type(value.value) is int or any(_holds(vm, each, value) for each in entered[-1].arguments.values())
+        known = entered[-1].arguments.values()
+        return (counts and type(value.value) is int) or any(_holds(vm, each, value) for each in known)
     if isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord):
         # Of the objects that were there before the recursion there are only so many; one that it makes may be any of many.
         old = value.address < entered[0].ident
         return old and not any(value in frame.arguments.values() for frame in entered)
-    return isinstance(value, Num | Tensor | Tup | Range | Ref)
+    return isinstance(value, Tup | Ref) or (counts and isinstance(value, Num | Tensor | Range))
 
 
 def _holds(vm: Machine, whole: Value, part: Value) -> bool:
@@ -205,7 +208,7 @@ def enter(vm: Machine, function: Function, node: ast.AST) -> Frame:
     parent = vm.frame_of(function.frame)
     frame = Frame(vm.serial(), function.name, scope_of(function.node), parent.module, parent)
     frame.owner = function.owner
-    frame.caller, frame.function = node, function
+    frame.caller, frame.function, frame.undecided = node, function, vm.undecided
     vm.open_frame(frame)
     return frame
 

@@ -35,30 +35,38 @@ def handed_out(vm: Machine, frame: Frame) -> tuple[Value, ...] | None:
     return tuple(join_many(vm, each) for each in zip(*paths, strict=True))
 
 
-class Entry:
-    """The state in which a generator is called. Its body runs piece by piece while it is consumed, so that what
+class Outside:
+    """The state that a generator begins in. Its body runs piece by piece while it is consumed, so that what
     it changes outside may at any later time be as before, as at its end, or anything between."""
 
-    def __init__(self, vm: Machine, frame: Frame) -> None:
-        self.frame = frame
-        vm.assign(frame.ident, _HANDED_OUT, Tup(()))
+    def __init__(self, vm: Machine, since: int) -> None:
+        self.since = since
         self.before = vm.state.fork()
         self.level = vm.state.marked()
 
-    def generator(self, vm: Machine, items: tuple[Value, ...] | None) -> Value:
-        """What the call gives: `items`, or an unknown number of all that was handed out."""
-        self._blur(vm)
-        return vm.allocate(IteratorRecord(items, None if items is not None else join_many(vm, self.frame.yields)))
-
-    def _blur(self, vm: Machine) -> None:
-        """Widen everything older than the call that its body changed."""
+    def blur(self, vm: Machine) -> None:
+        """Widen everything older that its body changed."""
         wild = Wild()
         for key in written_since(self.level, vm.state):
             address = key[0] if type(key) is tuple else key
-            if type(address) is not int or address >= self.frame.ident:
+            if type(address) is not int or address >= self.since:
                 continue
             old, new = self.before.get(key), vm.state.get(key)
             if isinstance(old, Record) and isinstance(new, Record):
                 vm.state.set(key, widen_records(vm, old, new, wild))
             elif isinstance(old, Value) and isinstance(new, Value):
                 vm.state.set(key, widen_values(vm, old, new, wild))
+
+
+class Entry:
+    """The call of a generator function."""
+
+    def __init__(self, vm: Machine, frame: Frame) -> None:
+        self.frame = frame
+        vm.assign(frame.ident, _HANDED_OUT, Tup(()))
+        self.outside = Outside(vm, frame.ident)
+
+    def generator(self, vm: Machine, items: tuple[Value, ...] | None) -> Value:
+        """What the call gives: `items`, or an unknown number of all that was handed out."""
+        self.outside.blur(vm)
+        return vm.allocate(IteratorRecord(items, None if items is not None else join_many(vm, self.frame.yields)))

@@ -165,6 +165,7 @@ def load(vm: Machine, source: SourceFile) -> ModuleInfo | None:
         return None
     info = make_module(vm, source, tree)
     vm.modules[source.location] = info
+    vm.packages.ran.add(info.name)
     _run(vm, info, tree)
     charge(vm, info)
     return info
@@ -176,6 +177,9 @@ def charge(vm: Machine, info: ModuleInfo) -> None:
         vm.frame.module.loaded.append(info)
     else:
         vm.packages.charge(info)
+        owed = vm.packages.owed(info)
+        if not info.source.installed:
+            vm.steps, vm.step_limit = vm.steps + owed, vm.step_limit + owed
 
 
 def make_module(vm: Machine, source: SourceFile, tree: ast.Module) -> ModuleInfo:
@@ -199,7 +203,8 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     limit, begun, brief = vm.step_limit, vm.steps, vm.brief
     nested, vm.packages.nested = vm.packages.nested, 0
     vm.step_limit, vm.brief = begun + _steps(info), False
-    limits, vm.limits = vm.limits, REGISTERING if info.facts.registers else vm.limits
+    limits, vm.limits = vm.limits, REGISTERING if info.facts.registers else Limits()
+    symbolic, vm.symbolic, repeating, vm.repeating = vm.symbolic, False, vm.repeating, 0  # it is nobody's in particular
     exits, vm.exits = vm.exits, 0
     try:
         vm.follow(lambda: execute_block(vm, tree.body))
@@ -222,6 +227,7 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
         info.exits, vm.exits = vm.exits, vm.exits + exits
         info.cost, vm.packages.nested = vm.steps - begun - vm.packages.nested, nested + vm.steps - begun
         vm.step_limit, vm.brief, vm.limits = limit + (vm.steps - begun), brief, limits
+        vm.symbolic, vm.repeating = symbolic, repeating
         if info.source.installed and not vm.import_depth:
             vm.step_limit = limit
             vm.steps = begun  # they are not the program's

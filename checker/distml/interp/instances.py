@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING, Any
 
 from distml.interp.calls import (
@@ -58,6 +59,8 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
         return _named_tuple(vm, cls, record, arguments, node)
     if record.kind == "typeddict":
         return call_value(vm, Lib("builtins.dict"), arguments, node)
+    if record.metaclass is not None and not _makes_plainly(vm, record.metaclass):
+        return unknown_call(vm, arguments, node)
     new, _ = lookup(vm, record.mro, "__new__")
     if isinstance(new, Function):
         return _by_own_means(vm, cls, new, arguments, node)
@@ -66,6 +69,13 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
         vm.flow.built(ref, node)
     initialize(vm, ref, record.mro, arguments, node)
     return ref
+
+
+def _makes_plainly(vm: Machine, metaclass: Value) -> bool:
+    """Whether calling a class of a metaclass makes an object and initializes it, as `type` does."""
+    if isinstance(metaclass, Class):
+        return lookup(vm, vm.at(metaclass.address).mro, "__call__") == (None, False)
+    return isinstance(metaclass, Lib) and metaclass.name.partition(".")[0] in sys.stdlib_module_names
 
 
 def bare(vm: Machine, cls: Class, node: ast.AST) -> Ref:

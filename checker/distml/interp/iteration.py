@@ -9,7 +9,7 @@ from distml.ops import Call
 from distml.ops.python.iterating import iterate as built_in
 from distml.ops.python.likeness import fresh
 from distml.shapes import Dim
-from distml.values import Class, Const, Expr, InstanceRecord, Many, Num, Opaque, Ref, Union, Value
+from distml.values import Class, Const, Expr, InstanceRecord, Many, Num, Opaque, Ref, Tensor, Union, Value
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -29,7 +29,12 @@ def iterate(vm: Machine, value: Value) -> tuple[Value, ...] | Many:
         record = vm.record(value)
         if isinstance(record, InstanceRecord):
             return _instance(vm, value, record)
-    return _limited(vm, built_in(Call(vm, "iter", "builtins"), value))
+    items = _limited(vm, built_in(Call(vm, "iter", "builtins"), value))
+    if vm.flow is not None and isinstance(value, Tensor):
+        if not isinstance(items, Many):  # each row is a tensor of its own
+            items = tuple(item.copied() if isinstance(item, Tensor) else item for item in items)
+        vm.flow.taken(value, (items.item,) if isinstance(items, Many) else items)
+    return items
 
 
 def _limited(vm: Machine, items: tuple[Value, ...] | Many) -> tuple[Value, ...] | Many:
@@ -41,7 +46,12 @@ def _limited(vm: Machine, items: tuple[Value, ...] | Many) -> tuple[Value, ...] 
 
 def fresh_item(vm: Machine, many: Many) -> Value:
     """One item of an iterable of unknown length; two draws are two values."""
-    return many.item if many.same else fresh(Call(vm, "next", "builtins"), many.item)
+    if many.same:
+        return many.item
+    item = fresh(Call(vm, "next", "builtins"), many.item)
+    if vm.flow is not None:
+        vm.flow.same(item, many.item)
+    return item
 
 
 def _instance(vm: Machine, ref: Ref, record: InstanceRecord) -> tuple[Value, ...] | Many:

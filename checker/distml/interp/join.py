@@ -52,10 +52,7 @@ def join_values(vm: Machine, left: Value, right: Value, depth: int = 0) -> Value
     """One value that covers both."""
     if left == right:
         return blended(left, right)
-    merged = union((*alternatives(left), *alternatives(right)))
-    if not isinstance(merged, Union):
-        return merged
-    return limit(vm, merged.options, depth)
+    return limit(vm, union((left, right)), depth)
 
 
 def join_many(vm: Machine, values: Sequence[Value]) -> Value:
@@ -68,14 +65,16 @@ def join_many(vm: Machine, values: Sequence[Value]) -> Value:
     return result
 
 
-def limit(vm: Machine, options: tuple[Value, ...], depth: int = 0) -> Value:
-    """A union of the options, or fewer values that cover them."""
-    booleans = [o for o in options if isinstance(o, Const) and isinstance(o.value, bool)]
+def limit(vm: Machine, merged: Value, depth: int = 0) -> Value:
+    """A union, or fewer values that cover its options."""
+    if not isinstance(merged, Union):
+        return merged
+    options = merged.options
+    booleans = [o for o in options if type(o) is Const and type(o.value) is bool]
     if len(booleans) == 2:
         options = (*(o for o in options if o not in booleans), Prim("bool"))
-    if len(options) <= MAX_ALTERNATIVES:
-        return union(options)
-    return generalize(vm, options, depth)
+        merged = union(options)
+    return merged if len(options) <= MAX_ALTERNATIVES else generalize(vm, options, depth)
 
 
 def generalize(vm: Machine, options: Sequence[Value], depth: int = 0) -> Value:
@@ -91,6 +90,8 @@ def generalize(vm: Machine, options: Sequence[Value], depth: int = 0) -> Value:
 
 def _group(value: Value) -> object:
     """Values of one group can be merged; None: nothing covers it but the unknown."""
+    if type(value) is Opaque:
+        return None  # the most frequent one
     if isinstance(value, Const):
         return _CONST_GROUPS.get(type(value.value))
     if isinstance(value, Num):

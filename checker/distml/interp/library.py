@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from distml.ops.registry import find_attribute, find_layer, find_op
 
+_NAMES = 1 << 14
+"""Names whose rules are remembered: those of a library are all there once one of them was looked for."""
 
+CLASS_METHODS = frozenset({"torch.autograd.Function.apply", "torch.autograd.function.Function.apply"})
+"""What classes of the program inherit from a library and are called themselves for."""
+
+
+@lru_cache(_NAMES)
 def library_bases(name: str) -> tuple[str, ...]:
     """A library class and its bases as far as there are rules, in resolution order."""
     rules = find_layer(name)
@@ -25,6 +34,7 @@ def entry_of(name: str) -> str | None:
     return next((entry for entry in found if entry is not None), None)
 
 
+@lru_cache(_NAMES)
 def library_member(cls: str, name: str) -> str | None:
     """The qualified name of the op or attribute a library class has under `name`."""
     for base in library_bases(cls):

@@ -13,18 +13,19 @@ import ast
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from distml.interp.branches import decided, unsure
+from distml.interp.branches import decided, sheltered, unsure
 from distml.interp.iteration import fresh_item
-from distml.interp.join import Wild, repeated, widen_records, widen_values
+from distml.interp.join import Wild, join_many, repeated, widen_records, widen_values
 from distml.interp.likeness import is_steady
 from distml.interp.machine import PathEnd
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
 from distml.interp.scope import assigned_names
 from distml.interp.state import State, join_entry, join_states, written_apart
+from distml.interp.storage import make_several
 from distml.interp.truth import truth
 from distml.shapes import Middle, Symbol
-from distml.values import Last, Many, Record, Value
+from distml.values import Last, ListRecord, Many, Record, Ref, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -89,28 +90,53 @@ def execute_for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
 def _for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
     from distml.interp.expressions import evaluate
 
-    items = vm.iterate(evaluate(vm, node.iter))
+    source = _Source(vm, evaluate(vm, node.iter))
     loop = Loop()
     vm.loops.append(loop)
     try:
-        after = _for_known(vm, node, loop, items) if isinstance(items, tuple) else None
-        if not isinstance(items, tuple):
-            after = _for_unknown(vm, node, loop, items)
+        items = source.items()
+        run = _for_known if isinstance(items, tuple) else _for_unknown
+        after = run(vm, node, loop, source)
     finally:
         vm.loops.pop()
     _leave(vm, node, loop, after)
 
 
-def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: tuple[Value, ...]) -> State | None:
-    from distml.interp.join import join_many
+class _Source:
+    """What a `for` goes through. A list is read anew in each turn, so that what the body adds is met too."""
+
+    def __init__(self, vm: Machine, value: Value) -> None:
+        self.vm = vm
+        self.value = value
+        self._items = vm.iterate(value)
+        self._record = self._list()
+
+    def _list(self) -> Record | None:
+        record = self.vm.record(self.value) if isinstance(self.value, Ref) else None
+        return record if isinstance(record, ListRecord) else None
+
+    def items(self) -> tuple[Value, ...] | Many:
+        """The items, or one for all, as they are now."""
+        return self._items if self._list() is self._record else self.vm.iterate(self.value)
+
+    def any(self, start: int = 0) -> Many:
+        """One for all items from a place on."""
+        items = self.items()
+        return items if isinstance(items, Many) else Many(join_many(self.vm, list(dict.fromkeys(items[start:]))))
+
+
+def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, source: _Source) -> State | None:
     from distml.interp.statements import execute_block
 
-    begun, steady = vm.steps, False
+    begun, steady, index = vm.steps, False, 0
     targets: set[Hashable] = {(vm.frame.ident, name) for name in assigned_names([node.target])}
-    for index, item in enumerate(items):
+    items = source.items()
+    while isinstance(items, tuple):
+        if index >= len(items):
+            return vm.state
         if index > 1 and (steady or vm.steps - begun > vm.limits.loop_steps):
-            rest = list(dict.fromkeys(items[index:]))
-            return _for_unknown(vm, node, loop, Many(join_many(vm, rest)))
+            break
+        item = items[index]
 
         def run(item: Value = item) -> None:
             assign_target(vm, node.target, item)
@@ -123,21 +149,27 @@ def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: tup
         heavy = len(items) > FEW_TURNS and vm.steps - turn_begun > HEAVY_TURN
         steady = heavy and is_steady(before, after, targets)
         vm.state = after
-    return vm.state
+        index += 1
+        items = source.items()
+    return _for_unknown(vm, node, loop, source, index)
 
 
-def _for_unknown(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, items: Many) -> State | None:
+def _for_unknown(
+    vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, source: _Source, start: int = 0
+) -> State | None:
     from distml.interp.statements import execute_block
 
+    items = source.any(start)
+
     def run() -> None:
-        assign_target(vm, node.target, fresh_item(vm, items))
+        assign_target(vm, node.target, fresh_item(vm, source.any(start)))
         execute_block(vm, node.body)
 
     returned = len(vm.frame.returns)
     after = _fixpoint(vm, loop, run, lambda: True)
     if not (loop.goes_on or loop.breaks):
-        # What follows is reached where there are no items, and nobody says that this may be.
-        vm.frame.doubtful = True
+        # What follows, here and in the callers, is reached where there are no items, and nobody says that this may be.
+        vm.exits += 1
     left_early = vm.frame.scope.is_generator or loop.breaks or len(vm.frame.returns) > returned
     if items.last is None or after is None or left_early:
         return after
@@ -189,10 +221,14 @@ def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
             break
         if always and turn > 2 and (vm.frame.scope.is_generator or not loop.breaks):
             break
+        left = len(loop.breaks)
         after = _turn(vm, loop, lambda: execute_block(vm, node.body))
         if after is None:
             return None
         vm.state = after
+        if len(loop.breaks) > left:
+            # Whether this iteration is the last is as open as for a test in the head that is not decided.
+            break
 
     def run() -> None:
         if truth(vm, evaluate(vm, node.test)) is False:
@@ -243,6 +279,26 @@ def _rounds(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callable[
             del loop.breaks[first:breaks]
         head = widened
     return head if may_end() else None
+
+
+def any_times(vm: Machine, run: Callable[[], object]) -> None:
+    """Run what is run an unknown number of times, or never: for the items of a comprehension, the calls of a callback."""
+    head, wild, mark = vm.state, Wild(), vm.serial()
+    after: State | None = None
+    vm.repeating += 1
+    try:
+        for attempt in range(MAX_ROUNDS):
+            wild.mark = vm.serial()
+            with sheltered(vm):
+                after = vm.follow(run, unsure(vm, head.fork(), "it is run"))
+            widened = None if after is None else _widen(vm, head, after, wild, last=attempt == MAX_ROUNDS - 1)
+            if widened is None:
+                break
+            head = widened
+    finally:
+        vm.repeating -= 1
+    vm.state = head if after is None else join_states(vm, [head, after])
+    make_several(vm, mark)
 
 
 def _widen(vm: Machine, head: State, after: State, wild: Wild, last: bool) -> State | None:

@@ -12,7 +12,7 @@ from distml.interp.package_work import PackageWork
 from distml.interp.patches import Patches
 from distml.interp.recording import note_failed, note_raised
 from distml.interp.state import UNDEFINED, Global, State
-from distml.interp.storage import write_through
+from distml.interp.storage import as_kept
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
 from distml.source.project import is_model
 from distml.values import Class, Const, Function, Num, Opaque, Record, Ref, Tensor, Value
@@ -118,6 +118,7 @@ class Frame:
         self.yields: list[Value] = []
         self.doubtful = self.left_open = False
         self.arguments: dict[str, Value] = {}
+        self.undecided = 0
         self.owner: int | None = None
         self.receiver: Value | None = None
         self.captured = False
@@ -165,7 +166,7 @@ class Machine:
         self.limits = Limits()
         self.brief = self.running_later = False
         self.exhausted = list[Frame]()
-        self.exits = self.repeating = self.sheltered = self.reshapes = self.steps = 0
+        self.exits = self.repeating = self.sheltered = self.reshapes = self.steps = self.undecided = 0
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state
@@ -268,9 +269,7 @@ class Machine:
         """Change a heap record."""
         if self.recording is not None and ref.address <= self.recording.mark:
             self.at(ref.address)
-        if ref.address in self.views:
-            write_through(self, ref, record)
-        self.state.set(ref.address, record)
+        self.state.set(ref.address, as_kept(self, ref, record))
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
         """Change a tensor object in place: everything that holds it sees the new shape."""
@@ -379,9 +378,9 @@ class Machine:
         if not 0 < first <= len(lines):
             return type(node).__name__.lower()
         start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
-        raw = lines[first - 1].encode("utf-8", "surrogatepass")
-        piece = raw[start:end] if first == last else raw[start:]
-        text = " ".join(piece.decode("utf-8", "replace").split())
+        text, part = lines[first - 1], slice(start, end if first == last else None)  # in bytes of UTF-8
+        text = text[part] if text.isascii() else text.encode("utf-8", "surrogatepass")[part].decode("utf-8", "replace")
+        text = " ".join(text.split())
         return text if first == last and len(text) <= limit else text[: limit - 3] + "..."
 
     def span(self, node: ast.AST, frame: Frame | None = None) -> Span:
@@ -465,12 +464,12 @@ class Machine:
             return call_value(self, function, Arguments(list(args), dict(kwargs or {})))
 
     def apply_perhaps(self, function: Value, args: Sequence[Value]) -> Value:
-        """Call a value that may as well not be called."""
-        from distml.interp.branches import perhaps
+        """Call a value any number of times."""
+        from distml.interp.loops import any_times
 
-        found: list[Value] = []
-        perhaps(self, lambda: found.append(self.apply(function, args)))
-        return found[0] if found else self.opaque("result")
+        found = list[Value]()
+        any_times(self, lambda: found.append(self.apply(function, args)))
+        return found[-1] if found else self.opaque("result")
 
     def iterate(self, value: Value) -> tuple[Value, ...] | Many:
         """What iterating over a value gives."""

@@ -1,20 +1,22 @@
-"""Operators: arithmetic, comparison, subscripts, on every kind of value."""
+"""Operators: arithmetic and comparison, on every kind of value."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_op, call_value, each_alternative, hypothetical
+from distml.interp.calls import Arguments, call_op, call_value, each_alternative
+from distml.interp.storage import are_several
 from distml.interp.truth import truth
+from distml.interp.typetests import container_of, real_class
 from distml.interp.unsettled import unsettle
 from distml.ops import Call
 from distml.ops.arraylike import may_redefine
 from distml.ops.dialect import dialect, library_of
 from distml.ops.python.conditions import condition
+from distml.ops.python.joined import as_times, is_sequence
 from distml.ops.python.keys import underlying
 from distml.ops.registry import find_op
-from distml.shapes import Shape
 from distml.solver.formula import negate
 from distml.values import (
     NONE,
@@ -22,11 +24,9 @@ from distml.values import (
     Class,
     Condition,
     Const,
-    Expr,
     Function,
     InstanceRecord,
     Lib,
-    ListRecord,
     Module,
     Num,
     Opaque,
@@ -102,13 +102,16 @@ def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node
     overloaded = _overloaded(vm, name, left, right, in_place)
     if overloaded is not None:
         return overloaded
-    # A list takes the rows of an array too: its own `+=` is asked first.
-    if in_place and isinstance(left, Ref) and isinstance(vm.record(left), ListRecord) and name == "add":
-        call_op(vm, "builtins.list.extend", Arguments([left, right]), node, "builtins")
-        return left
     array = _array_of(left, right)
     if array is not None and (may_redefine(vm, left) or may_redefine(vm, right)):
         return vm.opaque(vm.snippet(node), vm.origin(node))
+    repeated = _repeated(vm, left, right, node, in_place) if name == "mul" and array is not None else None
+    if repeated is not None:
+        return repeated
+    if in_place and isinstance(left, Ref) and not (array is not None and dialect(array.lib).takes_lists):
+        changed = _changed_container(vm, name, left, right, node)
+        if changed is not None:
+            return changed
     if array is not None:
         dunder = f"__i{name}__" if in_place and left is array else f"__{name}__"
         return call_op(vm, f"{tensor_prefix(array)}.{dunder}", Arguments([left, right]), node, array.lib)
@@ -124,6 +127,33 @@ def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node
     if isinstance(result, Const) and type(result.value) is int and result.origin is None:
         return Const(result.value, vm.origin(node))
     return result
+
+
+def _repeated(vm: Machine, left: Value, right: Value, node: ast.AST, in_place: bool) -> Value | None:
+    """A sequence times an array that is a number; None where the array takes the sequence for one."""
+    sequence, times = (left, right) if isinstance(right, Tensor) else (right, left)
+    call = vm_call(vm, "*")
+    number = as_times(call, times) if isinstance(times, Tensor) and is_sequence(call, sequence) else None
+    if number is None:
+        return None
+    if not isinstance(number, Opaque):
+        return _binary(vm, "*", "mul", sequence, number, node, in_place and sequence is left)
+    if in_place:
+        unsettle(vm, left)
+    return vm.opaque(vm.snippet(node), vm.origin(node))
+
+
+def _changed_container(vm: Machine, name: str, container: Ref, other: Value, node: ast.AST) -> Value | None:
+    """A list, set or dict that an augmented assignment changes; None where that makes a new value."""
+    made_by = container_of(vm, container)
+    kind = real_class(made_by) if made_by else None
+    if kind is None or not hasattr(kind, f"__i{name}__"):
+        return None
+    full = f"{made_by}.__i{name}__"
+    if find_op(full) is None:
+        unsettle(vm, container)
+        return container
+    return call_op(vm, full, Arguments([container, other]), node, "builtins")
 
 
 def _array_of(left: Value, right: Value) -> Tensor | None:
@@ -310,7 +340,9 @@ def _fields_equal(vm: Machine, left: Value, right: Value) -> bool | None:
     if record is None or not record.fields or "eq=False" in ast.unparse(record.node).partition("class ")[0]:
         return None
     answers = []
-    for field, _ in record.fields:
+    for field, default in record.fields:
+        if not getattr(default, "compared", True):
+            continue
         a, b = one.attrs.get(field), other.attrs.get(field)
         known = None if a is None or b is None else truth(vm, compare(vm, ast.Eq(), a, b, record.node))
         answers.append(known)
@@ -330,6 +362,8 @@ def _by_identity(vm: Machine, left: Value, right: Value) -> bool:
 
 
 def _identical(vm: Machine, left: Value, right: Value) -> bool | None:
+    if left == right and are_several(vm, left):
+        return None
     if NONE in (left, right) and vm.get(("notnone", left if right == NONE else right)):
         return False
     from distml.ops.python.comparing import compare as decide
@@ -341,117 +375,9 @@ def _contains(vm: Machine, container: Value, item: Value) -> bool | None:
     if isinstance(container, Ref) and isinstance(vm.record(container), InstanceRecord):
         method = vm.attribute(container, "__contains__")
         if method is None or isinstance(method, Opaque):
+            vm.iterate(container)  # it is gone through until the item comes
             return None
         return truth(vm, call_value(vm, method, Arguments([item])))
     from distml.ops.python.comparing import contains
 
     return contains(vm_call(vm, "in"), container, item)
-
-
-_MODULES = Lib("sys.modules")
-
-
-def subscript(vm: Machine, value: Value, index: Value, node: ast.AST | None = None) -> Value:
-    """`value[index]`."""
-    where = vm.node if node is None else node
-    return each_alternative(vm, (value, index), lambda v, i: _subscript(vm, v, i, where))
-
-
-def _subscript(vm: Machine, value: Value, index: Value, node: ast.AST) -> Value:
-    if isinstance(value, Tensor):
-        name = f"{tensor_prefix(value)}.__getitem__"
-        return call_op(vm, name, Arguments([value, index]), node, value.lib)
-    if isinstance(value, ShapeSeq):
-        return _shape_item(vm, value, index)
-    if isinstance(value, Opaque | Expr):
-        return _opaque_item(vm, value, index, node)
-    if value == _MODULES and isinstance(index, Const):
-        from distml.interp.imports import loaded_module
-
-        return loaded_module(vm, index.value) or vm.opaque("module")
-    if isinstance(value, Lib | Class):
-        return _of_class(vm, value, index, node)
-    method = vm.attribute(value, "__getitem__")
-    if method is not None and not isinstance(method, Opaque):
-        return call_value(vm, method, Arguments([index]), node)
-    return vm.opaque(vm.snippet(node))
-
-
-def _shape_item(vm: Machine, value: ShapeSeq, index: Value) -> Value:
-    shape = vm.facts.shape(value.shape)
-    if isinstance(index, Const) and isinstance(index.value, int):
-        dim = vm.facts.axis(shape, index.value)
-        if dim is not None:
-            return vm.number(dim)
-    if isinstance(index, Slice) and index.step == NONE:
-        return _shape_slice(vm, value, shape, index)
-    return vm.opaque("shape item")
-
-
-def _shape_slice(vm: Machine, value: ShapeSeq, shape: Shape, index: Slice) -> Value:
-    start, stop = (b.value if isinstance(b, Const) else False for b in (index.start, index.stop))
-    if shape.dims is not None and start is not False and stop is not False:
-        return Tup(tuple(vm.number(d) for d in shape.dims[start:stop]), value.kind)
-    if stop is None and isinstance(start, int) and start < 0:
-        tail = vm.facts.tail(shape, -start)
-        if tail is not None:
-            return Tup(tuple(vm.number(d) for d in tail), value.kind)
-    if start in (None, 0) and isinstance(stop, int) and stop > 0 and shape.least >= stop:
-        dims = [vm.facts.axis(shape, axis) for axis in range(stop)]
-        return Tup(tuple(vm.number(d) for d in dims if d is not None), value.kind)
-    if start is None and isinstance(stop, int) and stop < 0:
-        return _all_but_last(vm, value, shape, -stop)
-    return ShapeSeq(vm.facts.unknown_shape(), value.lib)
-
-
-def _all_but_last(vm: Machine, value: ShapeSeq, shape: Shape, count: int) -> ShapeSeq:
-    """`x.shape[:-1]`: what is known from the front is kept as far as it must remain."""
-    unknown = vm.facts.unknown_shape("batch")
-    keep = max(0, min(len(shape.head), shape.least - count))
-    tail = shape.tail[: len(shape.tail) - count] if len(shape.tail) > count else ()
-    return ShapeSeq(Shape(shape.head[:keep], unknown.middle, tail), value.lib)
-
-
-def _opaque_item(vm: Machine, value: Opaque | Expr, index: Value, node: ast.AST) -> Value:
-    kind = vm.get(("kind", value))
-    if kind is not None:
-        return hypothetical(vm, f"{dialect(kind).tensor}.__getitem__", Arguments([value, index]), node, kind)
-    if isinstance(value, Opaque) and isinstance(index, Const):
-        return vm.child(value, "item", index, f"{value.name}[{index!r}]", node)
-    return vm.opaque(vm.snippet(node), vm.origin(node))
-
-
-def _of_class(vm: Machine, value: Lib | Class, index: Value, node: ast.AST) -> Value:
-    """`list[int]`, `Enum["NAME"]`, `np.r_[...]`, `Generic[T]`."""
-    if isinstance(value, Lib):
-        name = f"{value.name}.__getitem__"
-        if find_op(name) is not None:
-            return call_op(vm, name, Arguments([index]), node, library_of(name))
-        return value
-    record = vm.at(value.address)
-    if isinstance(index, Const) and index.value in record.attrs:
-        found: Value = record.attrs[index.value]
-        return found
-    return value
-
-
-def store_subscript(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) -> None:
-    """`value[index] = item`."""
-    each_alternative(vm, (value,), lambda option: _store(vm, option, index, item, node))
-
-
-def _store(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) -> Value:
-    if isinstance(value, Tensor) and not dialect(value.lib).immutable:
-        name = f"{tensor_prefix(value)}.__setitem__"
-        return each_alternative(
-            vm, (index, item), lambda i, v: call_op(vm, name, Arguments([value, i, v]), node, value.lib)
-        )
-    if isinstance(value, Ref):
-        method = vm.attribute(value, "__setitem__")
-        if method is not None and not isinstance(method, Opaque):
-            call_value(vm, method, Arguments([index, item]), node)
-    elif isinstance(value, Opaque):
-        unsettle(vm, value)
-    elif isinstance(value, Tensor) or (isinstance(value, Tup) and value.kind == "tuple"):
-        raise vm.raised()  # a TypeError; what a program does behind it, it does with another value
-    return NONE

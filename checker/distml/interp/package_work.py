@@ -23,6 +23,8 @@ class PackageWork:
         begun = time.process_time()
         self._deadline = None if deadline is None else begun + (deadline - begun) * SHARE
         self._charged: set[str] = set()
+        self._counted: set[str] = set()
+        self.ran: set[str] = set()
         self._modules = 0
         self.calls = 0
         self.nested = 0
@@ -47,3 +49,14 @@ class PackageWork:
                 self._charged.add(each.name)
                 self._modules += each.cost // (REGISTERING if each.facts.registers else 1)
                 waiting += each.loaded
+
+    def owed(self, info: ModuleInfo) -> int:
+        """The steps of a module, with those that it loaded, that an earlier check took and not this one (`ran`)."""
+        waiting, steps = [info], 0
+        while waiting:
+            each = waiting.pop()
+            if each.name not in self._counted:
+                self._counted.add(each.name)
+                steps += 0 if each.name in self.ran else each.cost
+                waiting += each.loaded
+        return steps

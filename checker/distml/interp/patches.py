@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.ops.registry import LIBRARIES
+from distml.source.bindings import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ def patches_at(sites: Sites, dispatching: bool) -> Patches:
     for node, place in sites.of(ast.Attribute, ast.Subscript, ast.Call):
         for owner, name in _replaced(node):
             path = owner if isinstance(owner, str) else _dotted(owner, names)
-            last = owner.rpartition(".")[2] if isinstance(owner, str) else _last(owner)
+            last = owner.rpartition(".")[2] if isinstance(owner, str) else last_name(owner)
             if path is not None and path.partition(".")[0] in LIBRARIES:
                 library.add(f"{path}.{name}")
             elif last in classes or last in names:
@@ -108,19 +109,15 @@ def _replaced(node: ast.AST) -> Iterator[tuple[ast.expr | str, str]]:
     elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
         if isinstance(node.value, ast.Attribute) and node.value.attr == "__dict__":
             yield node.value.value, _text(node.slice)
-    elif isinstance(node, ast.Call) and _last(node.func) in _PATCHERS and node.args:
+    elif isinstance(node, ast.Call) and last_name(node.func) in _PATCHERS and node.args:
         first = node.args[0]
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
             owner, _, name = first.value.rpartition(".")
             yield owner, name
         elif len(node.args) > 1:
             yield first, _text(node.args[1])
-        yield from ((first, k.arg) for k in node.keywords if k.arg and _last(node.func) == "multiple")
+        yield from ((first, k.arg) for k in node.keywords if k.arg and last_name(node.func) == "multiple")
 
 
 def _text(node: ast.expr) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else _EVERYTHING
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -31,7 +31,7 @@ def assign_target(vm: Machine, target: ast.expr, value: Value) -> None:
     """Bind the target of an assignment, a loop or a `with`."""
     from distml.interp.attributes import set_attribute
     from distml.interp.expressions import evaluate
-    from distml.interp.operators import store_subscript
+    from distml.interp.subscripts import store_subscript
 
     if vm.shape_log is not None and isinstance(target, ast.Name | ast.Attribute):
         vm.shape_log.note("assignment", target, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from operator import is_not
 from typing import TYPE_CHECKING, Any
 
@@ -146,15 +146,13 @@ class Renaming:
         rule = _RULES.get(kind)
         if rule is not None:
             return rule(self, entry)
-        if not is_dataclass(entry) or kind is type:
-            return entry
         changes = {}
         for name in names_of(kind):
             before = getattr(entry, name)
             after = self._field(name, before)
             if after is not before:
                 changes[name] = after
-        return replace(entry, **changes) if changes else entry  # type: ignore[type-var]
+        return replace(entry, **changes) if changes else entry
 
     def _tuple(self, entry: tuple[Any, ...]) -> tuple[Any, ...]:
         items = tuple([self.entry(each) for each in entry])

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.solver.formula import symbols
+from distml.source.bindings import last_name
 from distml.values import Condition, Num, ShapeSeq, Tensor
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _is_measure(value: ast.expr) -> bool:
     """An expression that can only be made of sizes: no call that could make a tensor of them."""
     for part in ast.walk(value):
         if isinstance(part, ast.Call):
-            name = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", None)
+            name = last_name(part.func)
             if name not in READS and name not in ("len", "int", "max", "min", "abs", "tuple", "list", "prod"):
                 return False
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from distml.interp import signatures
@@ -181,7 +181,7 @@ def _set_plainly(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _delattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    from distml.interp.attributes import delete_attribute
+    from distml.interp.deleting import delete_attribute
 
     args = arguments.args
     if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
@@ -224,10 +224,14 @@ def _type(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _property(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    args = arguments.args
-    if not args:
-        return vm.opaque("property")
-    return Property(args[0], args[1] if len(args) > 1 else None)
+    given = dict(zip(("fget", "fset", "fdel"), arguments.args, strict=False)) | arguments.kwargs
+    getter, setter, deleter = (None if given.get(n) == NONE else given.get(n) for n in ("fget", "fset", "fdel"))
+    return vm.opaque("property") if getter is None else Property(getter, setter, deleter)
+
+
+def _kept_property(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    made = _property(vm, arguments, node)
+    return replace(made, kept=True) if isinstance(made, Property) else made
 
 
 def _of_kind(kind: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
@@ -388,7 +392,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.globals": _executed,
     "builtins.locals": _namespace,
     "builtins.property": _property,
-    "functools.cached_property": _property,
+    "functools.cached_property": _kept_property,
     "abc.abstractproperty": _property,
     **dict.fromkeys((f"inspect.{name}" for name in _LOOKING), _looks),
     "torch.jit.unused": _identity,

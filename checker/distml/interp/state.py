@@ -29,6 +29,13 @@ class Undefined:
 UNDEFINED = Undefined()
 
 
+class Changed:
+    """What an unknown value has that it had before something unknown may have changed it: made anew when it is asked for."""
+
+
+CHANGED = Changed()
+
+
 class Global:
     """A module variable whose value, once functions run, is not the one the module left."""
 
@@ -196,6 +203,8 @@ def join_entry(vm: Machine, key: Hashable, a: Any, b: Any) -> Any:
     """
     if isinstance(key, Symbol | Middle):
         return a if a is not None and a == b else None
+    if a is CHANGED or b is CHANGED:
+        return CHANGED
     if a is None or b is None:
         present = b if a is None else a
         if type(key) is tuple and (key[0] in _PATH_FACTS or _was_set(key, present)):

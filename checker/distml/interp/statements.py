@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp import loops, trying
 from distml.interp.assertions import execute_assert
-from distml.interp.attributes import delete_attribute
 from distml.interp.branches import by_data, decided, either
 from distml.interp.classes import define_class
 from distml.interp.contracts import check_raises
 from distml.interp.decorators import decorate_function
+from distml.interp.deleting import delete_attribute
 from distml.interp.exits import ends_well
 from distml.interp.expressions import evaluate, make_function
 from distml.interp.giving_up import give_up, too_deep
@@ -20,9 +20,10 @@ from distml.interp.imports import execute_import, execute_import_from
 from distml.interp.machine import PathEnd, ProcessEnd
 from distml.interp.matching import execute_match
 from distml.interp.names import assign_name
-from distml.interp.operators import binary, store_subscript, subscript
+from distml.interp.operators import binary
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
+from distml.interp.subscripts import store_subscript, subscript
 from distml.values import NONE, Class, Opaque, Value
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.changes import STORAGE
+from distml.interp.join import join_records
 from distml.ops.call import FALSE, TRUE
 from distml.values import (
     Class,
@@ -65,9 +66,37 @@ def _by_name(vm: Machine, record: InstanceRecord) -> list[tuple[str, Value]]:
     return list(found.items())
 
 
+_SEVERAL = "*several"
+"""Under this name the store says of a record's address that the record stands for more than one object."""
+
+
+def make_several(vm: Machine, mark: int) -> None:
+    """What was made since `mark` is made any number of times: each record stands for all the objects that are made so.
+
+    Not what modules made that were imported meanwhile.
+    """
+    for address in range(mark + 1, vm.serial()):
+        if address not in vm.base and isinstance(vm.state.get(address), Record):
+            vm.assign(address, _SEVERAL, TRUE)
+
+
+def are_several(vm: Machine, value: Value) -> bool:
+    """Whether a value may be any of several objects."""
+    return isinstance(value, Ref) and vm.variable(value.address, _SEVERAL) is not None
+
+
+def as_kept(vm: Machine, ref: Ref, record: Record) -> Record:
+    """What the store keeps of an object that is changed. Of several objects one is changed, so that each may be as before."""
+    if ref.address in vm.views:
+        write_through(vm, ref, record)
+    before = vm.record(ref) if are_several(vm, ref) else None
+    return record if before is None else join_records(vm, before, record)
+
+
 def write_through(vm: Machine, view: Ref, new: Record) -> None:
     """A dict of attributes is changed: so is its object."""
-    from distml.interp.attributes import delete_attribute, set_attribute
+    from distml.interp.attributes import set_attribute
+    from distml.interp.deleting import delete_attribute
 
     owner, old = vm.views[view.address], vm.record(view)
     if not isinstance(old, DictRecord) or not isinstance(new, DictRecord):

@@ -42,6 +42,9 @@ def is_bool(value: Value) -> bool:
 
 def truth(vm: Machine, value: Value) -> bool | None:
     """Whether a value counts as true; None when unknown."""
+    if isinstance(value, Opaque):
+        known: bool | None = vm.get(("truth", value))
+        return known
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, Claimed):
@@ -58,9 +61,6 @@ def truth(vm: Machine, value: Value) -> bool | None:
         return True if dim.is_nonzero else None
     if isinstance(value, Condition):
         return {TRUE: True, FALSE: False}.get(value.formula)
-    if isinstance(value, Opaque):
-        known: bool | None = vm.get(("truth", value))
-        return known
     if isinstance(value, Union):
         answers = {truth(vm, option) for option in value.options}
         return answers.pop() if len(answers) == 1 else None

@@ -13,7 +13,7 @@ from distml.interp.names import assign_name
 from distml.interp.patterns import assign_target
 from distml.interp.state import State, join_states
 from distml.interp.truth import truth
-from distml.values import Const, InstanceRecord, IteratorRecord, Lib, LibMethod, Opaque, Ref, Value
+from distml.values import Bound, Const, Function, InstanceRecord, IteratorRecord, Lib, LibMethod, Opaque, Ref, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +63,8 @@ def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
         state = vm.follow(lambda c=clause: _handle(vm, c, certain), entered)  # type: ignore[misc]
         if state is not None:
             ends.append(state)
+            if isinstance(node, ast.TryStar):  # the next clause takes what is left of the group
+                arrival = join_states(vm, [arrival, state])
     if len(vm.stack) > 1 and len(vm.frame.returns) > returned:
         vm.frame.doubtful = True
     if handler.errors and not ends and not _recovers(node):
@@ -212,33 +214,45 @@ def execute_with(vm: Machine, node: ast.With | ast.AsyncWith) -> None:
         with sheltered(vm, not through):
             _with_body(vm, node, managers)
         return
+    leaving, exits = Leaving(vm), _exits(vm, managers)
     handler = Handler(catches_shapes=True)
-    entry = vm.state.fork()
-    passed: list[State] = []
+    passed = [vm.state.fork()]
     after = _body(vm, node.body, handler, passed)
-    ends = [entry, *handler.states]
-    vm.state = join_states(vm, ends if after is None else [*ends, after])
+    leaving.run(vm, lambda: _leave(vm, exits))
+    normal = None if after is None else vm.follow(lambda: _leave(vm, exits), after)
+    raised = vm.follow(lambda: _leave(vm, exits, "exception"), join_states(vm, [*passed, *handler.states]))
+    if raised is not None and vm.handlers:
+        vm.handlers[-1].states.append(raised.fork())
+    ends = [state for state in (normal, raised) if state is not None]
+    if not ends:
+        raise PathEnd
+    vm.state = join_states(vm, ends)
 
 
 def _with_body(vm: Machine, node: ast.With | ast.AsyncWith, managers: list[Value]) -> None:
     from distml.interp.statements import execute_block
 
-    exits = [leave for manager in reversed(managers) if (leave := _exit_of(vm, manager)) is not None]
+    exits = _exits(vm, managers)
     if not exits:
         execute_block(vm, node.body)
         return
-
-    def last() -> None:
-        for leave in exits:
-            vm.apply(leave, [Const(None)] * 3)
-
     leaving = Leaving(vm)
     after = vm.follow(lambda: execute_block(vm, node.body))
-    leaving.run(vm, last)
+    leaving.run(vm, lambda: _leave(vm, exits))
     if after is None:
         raise PathEnd
     vm.state = after
-    last()
+    _leave(vm, exits)
+
+
+def _exits(vm: Machine, managers: list[Value]) -> list[Value]:
+    return [leave for manager in reversed(managers) if (leave := _exit_of(vm, manager)) is not None]
+
+
+def _leave(vm: Machine, exits: list[Value], exception: str | None = None) -> None:
+    """Leave the block, with an exception or without one."""
+    for leave in exits:
+        vm.apply(leave, [Const(None) if exception is None else vm.opaque(exception) for _ in range(3)])
 
 
 def _exit_of(vm: Machine, manager: Value) -> Value | None:
@@ -298,12 +312,30 @@ def _lets_through(vm: Machine, item: ast.withitem, manager: Value) -> bool:
     return root in _PASSING and "test" not in rest and rest.rpartition(".")[2] not in _CATCHING
 
 
+def _catches_at_yield(vm: Machine, node: ast.expr) -> bool:
+    """Whether a manager is made by a generator in sight that may catch what is raised where it yields."""
+    from distml.interp.expressions import evaluate
+
+    function = evaluate(vm, node.func) if isinstance(node, ast.Call) else None
+    function = function.function if isinstance(function, Bound) else function
+    tries = ast.walk(function.node) if isinstance(function, Function) else ()
+    return any(
+        isinstance(part, ast.Yield | ast.YieldFrom)
+        for each in tries
+        if isinstance(each, ast.Try) and each.handlers
+        for statement in each.body
+        for part in ast.walk(statement)
+    )
+
+
 def _may_swallow(vm: Machine, manager: Value, node: ast.expr) -> bool:
     text = ast.dump(node).lower()
     if "raises" in text or "suppress" in text or "expect" in text or "assertwarns" in text:
         return True
     if not isinstance(manager, Ref):
         return False
+    if isinstance(vm.record(manager), IteratorRecord):
+        return _catches_at_yield(vm, node)
     leave = vm.attribute(manager, "__exit__")
     if leave is None or isinstance(leave, Opaque):
         return False

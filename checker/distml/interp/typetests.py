@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+import enum
 import functools
 import numbers
+import sys
 import types
 import typing
 from typing import TYPE_CHECKING, Any
@@ -59,12 +61,13 @@ _BUILT_IN: dict[str, type] = {
     for kind in (int, bool, float, complex, str, bytes, type(None), type(...), tuple, list, dict, slice, set, frozenset)
 }
 _MODULES = {"builtins": None, "collections": collections, "collections.abc": collections.abc, "numbers": numbers}
-_MODULES |= {"functools": functools, "types": types}
+_MODULES |= {"enum": enum, "functools": functools, "types": types}
 _CODE = (type, types.FunctionType, functools.partial)
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _RECORDS: dict[type, str] = {ListRecord: "builtins.list", DictRecord: "builtins.dict", SetRecord: "builtins.set"}
 _BARE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 """Bases from which a class has nothing."""
+_PROTOCOLS = (Lib("typing.Protocol"), Lib("typing_extensions.Protocol"))
 
 
 def is_instance(vm: Machine, value: Value, classes: Value) -> bool | None:
@@ -203,12 +206,26 @@ def real_class(name: str) -> type | None:
 
 
 def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
-    if cls == Lib("builtins.object"):
-        return True
+    if not isinstance(cls, Class):
+        return True if cls == Lib("builtins.object") else _is_of_kind(vm, value, cls)
+    found = _is_of_kind(vm, value, cls)
+    return None if found is False and (not _is_nominal(vm, cls) or may_be_derived(vm, value)) else found
+
+
+def _is_nominal(vm: Machine, cls: Class) -> bool:
+    """Whether only objects of a class, and of classes derived from it, are its instances: it does not check for itself, as a
+    protocol or by a metaclass or `__subclasshook__`, and no other class was registered with it.
+    """
+    mro = vm.at(cls.address).mro
+    own = [vm.at(base.address) for base in mro if isinstance(base, Class)]
+    checks = any(base is None or base in _PROTOCOLS for base in mro) or any("__subclasshook__" in o.attrs for o in own)
+    return not checks and not own[0].registers
+
+
+def _is_of_kind(vm: Machine, value: Value, cls: Value) -> bool | None:
     record = vm.record(value) if isinstance(value, Ref) else None
     if isinstance(record, InstanceRecord):
-        found = _object(vm, record, cls)
-        return None if found is False and isinstance(cls, Class) and may_be_derived(vm, value) else found
+        return _object(vm, record, cls)
     if isinstance(value, Tensor):
         return _array(vm, value, cls)
     if isinstance(cls, Lib) and (code := _code(value)) is not None:
@@ -216,7 +233,7 @@ def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
             code, cls.name, exact=not isinstance(value, Class) or not _has_foreign(vm.at(value.address).mro)
         )
     if isinstance(cls, Class) and _is_written_as_code(value):
-        return False if _asks_nothing(vm, cls) else None
+        return False
     kind = _kind(vm, value)
     if isinstance(value, Tup) and value.cls is not None and cls == value.cls:
         return True
@@ -245,11 +262,6 @@ def _code(value: Value) -> type | None:
 def _is_written_as_code(value: Value) -> bool:
     """Whether a value is certainly a function or one of Python's own types."""
     return isinstance(value, Function | Bound) or (isinstance(value, Lib) and real_class(value.name) is not None)
-
-
-def _asks_nothing(vm: Machine, cls: Class) -> bool:
-    """Whether only objects made of a class, and of classes derived from it, are its instances."""
-    return all(isinstance(base, Class) or base == Lib("builtins.object") for base in vm.at(cls.address).mro)
 
 
 def _is_code(code: type, name: str, exact: bool) -> bool | None:
@@ -299,15 +311,29 @@ def _object(vm: Machine, record: InstanceRecord, cls: Value) -> bool | None:
     names = [base.name for base in bases if isinstance(base, Lib)]
     if isinstance(cls, Lib) and any(cls.name in library_bases(name) for name in names):
         return True
-    if has_foreign_base(vm, record):
-        return None
     if isinstance(cls, Class):
-        return False
+        return False if _is_apart(vm, record.cls) else None
     if not isinstance(cls, Lib):
         return None
     wanted = real_class(cls.name)
+    if has_foreign_base(vm, record):
+        return False if wanted in _BUILT_IN.values() and _is_apart(vm, record.cls, wanted) else None
     concrete = wanted in _BUILT_IN.values() or cls.name in TENSOR_CLASSES
     return False if concrete or cls.name.startswith("torch.nn.") else None
+
+
+def _is_apart(vm: Machine, base: Value, wanted: type | None = None) -> bool:
+    """Whether what a class derives from is in sight, or of a library that derives nothing from the program's classes; and, of a
+    type of Python's, whether the class certainly does not derive from it.
+    """
+    if isinstance(base, Class):
+        return all(_is_apart(vm, each, wanted) for each in vm.at(base.address).bases)
+    if not isinstance(base, Lib):
+        return False
+    if wanted is not None:
+        own = real_class(base.name)
+        return own is not None and not issubclass(own, wanted)
+    return base.name.partition(".")[0] in sys.stdlib_module_names or not _has_foreign([base])
 
 
 def has_foreign_base(vm: Machine, record: object) -> bool:
@@ -323,6 +349,11 @@ def _has_foreign(bases: Sequence[Value | None]) -> bool:
     )
 
 
+def container_of(vm: Machine, value: Ref) -> str:
+    """The full name of the built-in class of a list, dict or set; "" of other objects."""
+    return str(vm.get(("class", value)) or _RECORDS.get(type(vm.record(value)), ""))
+
+
 def _kind(vm: Machine, value: Value) -> type | None:
     """The built-in type of a value, None when it has none or it is open."""
     if isinstance(value, Const):
@@ -334,8 +365,7 @@ def _kind(vm: Machine, value: Value) -> type | None:
     if isinstance(value, Tup | ShapeSeq):
         return None if isinstance(value, Tup) and value.kind in NO_TUPLES else tuple
     if isinstance(value, Ref):
-        made_by = vm.get(("class", value)) or _RECORDS.get(type(vm.record(value)), "")
-        return real_class(made_by)
+        return real_class(container_of(vm, value))
     if is_place(vm, value):
         return str
     return slice if isinstance(value, Slice) else None

@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.changes import ANY, ANY_ITEM, ANY_MODULE, ANY_TENSOR, Changes
+from distml.interp.state import CHANGED
 from distml.interp.storage import APART, ITEMS, MODE, holds_module
 from distml.values import (
     NONE,
@@ -82,13 +83,10 @@ def forget_fields(vm: Machine, ref: Ref) -> None:
     such a base sets them.
     """
     record = vm.record(ref)
-    if (
-        not isinstance(record, InstanceRecord)
-        or not isinstance(record.cls, Class)
-        or not vm.at(record.cls.address).open
-    ):
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
         return
-    bases = [vm.at(base.address) for base in vm.at(record.cls.address).mro if isinstance(base, Class)]
+    own = vm.at(record.cls.address)
+    bases = [vm.at(base.address) for base in own.mro if isinstance(base, Class)] if own.open else []
     named = [each.target for base in bases for each in base.node.body if isinstance(each, ast.AnnAssign) and each.value]
     fields = {each.id: vm.opaque(f"self.{each.id}") for each in named if isinstance(each, ast.Name)}
     if fields:
@@ -99,12 +97,10 @@ def forget_children(vm: Machine, parent: Opaque, but: Opaque | None = None) -> N
     """An unknown value may have been changed: its attributes and items are unknown anew, `but` one of them."""
     if vm.recording is not None:
         vm.recording.forget(parent)
-    for key in tuple(vm.attributed.get(parent, ())):
+    for key in vm.attributed.get(parent, ()):
         known = vm.state.get(key)
-        if known is not None and (but is None or known is not but):
-            anew = vm.opaque(f"{parent.name}.{key[2]}"[:60])  # type: ignore[index]
-            vm.holders[anew] = parent
-            vm.put(key, anew)
+        if known is not None and known is not CHANGED and (but is None or known is not but):
+            vm.put(key, CHANGED)
 
 
 def unsettle_object(vm: Machine, ref: Ref) -> None:
@@ -157,6 +153,8 @@ def unsettle_module(vm: Machine) -> None:
 
 def is_placeholder(vm: Machine, value: Value) -> bool:
     """Whether a value is there to be replaced or filled."""
+    if isinstance(value, Opaque):
+        return False
     if isinstance(value, Ref):
         record = vm.record(value)
         if isinstance(record, DictRecord):

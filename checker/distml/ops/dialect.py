@@ -35,6 +35,7 @@ class Dialect:
         bounds_checked: An index that is too large is an error; else the last element stands for it.
         immutable: `x[i] = value` is a TypeError.
         takes_objects_apart: `array + object` applies the operator of the object to each element.
+        takes_lists: Its operators take a list for an array: `[1, 2] + x`.
         shape_is_tuple: `x.shape` is compared as a tuple is: never equal to a number or a list.
         out_resizes: `out=` may change the shape of what is given there.
         one_class: Each of its tensors is an object of that class; a variable of TensorFlow is not.
@@ -61,6 +62,7 @@ class Dialect:
     bounds_checked: bool = True
     immutable: bool = False
     takes_objects_apart: bool = False
+    takes_lists: bool = False
     shape_is_tuple: bool = False
     out_resizes: bool = False
     one_class: bool = True
@@ -78,6 +80,7 @@ NUMPY = Dialect(
     scalars_are_numbers=True,
     answers_numpy=False,
     takes_objects_apart=True,
+    takes_lists=True,
     shape_is_tuple=True,
     others=("numpy.typing.NDArray",),
 )
@@ -108,6 +111,7 @@ TENSORFLOW = Dialect(
     precedence=1,
     text_is_element=True,
     only_minus_one=True,
+    takes_lists=True,
     one_class=False,
     others=("tensorflow.Variable", "keras.KerasTensor"),
 )

@@ -157,7 +157,8 @@ class Dim:
         return self._hash
 
     def __repr__(self) -> str:
-        return _render(self.terms)
+        value = self.constant
+        return _render(self.terms) if value is None else str(value)
 
     def __add__(self, other: int | Dim) -> Dim:
         other = Dim.of(other)
@@ -165,6 +166,9 @@ class Dim:
             return self
         if not self.terms:
             return other
+        left, right = self.constant, other.constant
+        if left is not None and right is not None:
+            return Dim.of(left + right)
         return Dim(_combine([*self.terms, *other.terms]))
 
     __radd__ = __add__
@@ -173,6 +177,9 @@ class Dim:
         return Dim(tuple((m, -c) for m, c in self.terms))
 
     def __sub__(self, other: int | Dim) -> Dim:
+        left, right = self.constant, other if type(other) is int else Dim.of(other).constant
+        if left is not None and right is not None and right:
+            return Dim.of(left - right)
         return self + (-Dim.of(other))
 
     def __rsub__(self, other: int | Dim) -> Dim:
@@ -277,7 +284,8 @@ class Dim:
 
     def differs(self, other: int | Dim) -> bool:
         """Whether the two can never be equal."""
-        return (self - other).is_nonzero
+        left, right = self.constant, Dim.of(other).constant
+        return left != right if left is not None and right is not None else (self - other).is_nonzero
 
     def solve(self) -> tuple[Symbol, Dim] | None:
         """For `self == 0`: a symbol and what it must be, if one can be singled out.

@@ -41,7 +41,8 @@ class Const(Value):
         return bool(self.value == other.value) or (self.value != self.value and other.value != other.value)
 
     def __hash__(self) -> int:
-        return hash((type(self.value), self.value))
+        # 1, True and 1.0 are seldom keys of one dict; a tuple for each would cost more than they do.
+        return hash(self.value)
 
     def __repr__(self) -> str:
         return repr(self.value)
@@ -407,6 +408,8 @@ def union(values: list[Value] | tuple[Value, ...]) -> Value:
     flat: dict[Value, Value] = {}
     for value in values:
         for option in alternatives(value):
-            flat[option] = blended(flat[option], option) if option in flat else option
+            known = flat.setdefault(option, option)
+            if known is not option:
+                flat[option] = blended(known, option)
     options = tuple(flat.values())
     return options[0] if len(options) == 1 else Union(options)

@@ -10,6 +10,7 @@ from distml.ops.registry import op
 from distml.values import (
     Bound,
     DictRecord,
+    Function,
     InstanceRecord,
     IteratorRecord,
     LibMethod,
@@ -40,7 +41,8 @@ def copy(call: Call, x: Value) -> Value:
     if record is None or isinstance(record, IteratorRecord):
         return x
     if isinstance(record, InstanceRecord):
-        return call.world.allocate(InstanceRecord(record.cls, dict(record.attrs), record.exact))
+        own = _own_copy(call, x, "__copy__")
+        return call.world.allocate(InstanceRecord(record.cls, dict(record.attrs), record.exact)) if own is None else own
     return call.world.allocate(_with(record, {}))
 
 
@@ -50,9 +52,28 @@ def deepcopy(call: Call, x: Value, memo: Value = NONE) -> Value:
     return deep_copies(call, (x,))[0]
 
 
+_OWN_WAYS = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs_ex__", "__getnewargs__")
+
+
+def _own_copy(call: Call, value: Value, name: str, *args: Value) -> Value | None:
+    """What a class of the program makes as a copy of its object; None where it leaves that to Python."""
+    if not isinstance(value, Ref) or not isinstance(call.world.record(value), InstanceRecord):
+        return None
+    method = call.world.attribute(value, name)
+    if isinstance(method, Bound) and isinstance(method.function, Function):
+        return call.world.apply(method, list(args))
+    if any(_is_own(call.world.attribute(value, each)) for each in _OWN_WAYS):
+        return call.unknown("copy")
+    return None
+
+
+def _is_own(method: Value | None) -> bool:
+    return isinstance(method, Bound) and isinstance(method.function, Function)
+
+
 def deep_copies(call: Call, values: tuple[Value, ...]) -> tuple[Value, ...]:
     """Copies that share among themselves what the originals share."""
-    copies: dict[Ref, Ref] = {}
+    copies: dict[Ref, Value] = {}
     waiting = [ref for value in values for ref in _references(value)]
     found: list[tuple[Ref, Record]] = []
     while waiting:
@@ -62,11 +83,17 @@ def deep_copies(call: Call, values: tuple[Value, ...]) -> tuple[Value, ...]:
             continue
         if len(copies) >= MAX_RECORDS:
             return tuple(call.unknown("copy") for _ in values)
+        own = _own_copy(call, ref, "__deepcopy__", call.world.allocate(DictRecord({}, exact=False)))
+        if own is not None:
+            copies[ref] = own
+            continue
         copies[ref] = call.world.allocate(record)
         found.append((ref, record))
         waiting.extend(inner for part in _parts(record) for inner in _references(part))
     for ref, record in found:
-        call.world.replace(copies[ref], _with(record, copies))
+        copy_ = copies[ref]
+        if isinstance(copy_, Ref):
+            call.world.replace(copy_, _with(record, copies))
     return tuple(_copied(value, copies) for value in values)
 
 
@@ -101,7 +128,7 @@ def _references(value: Value) -> Iterator[Ref]:
             yield from _references(argument)
 
 
-def _copied(value: Value, copies: dict[Ref, Ref]) -> Value:
+def _copied(value: Value, copies: dict[Ref, Value]) -> Value:
     """The value with every reference replaced by its copy."""
     if isinstance(value, Ref):
         return copies.get(value, value)
@@ -123,7 +150,7 @@ def _copied(value: Value, copies: dict[Ref, Ref]) -> Value:
     return value
 
 
-def _with(record: Record, copies: dict[Ref, Ref]) -> Record:
+def _with(record: Record, copies: dict[Ref, Value]) -> Record:
     """A new record like `record`, its references replaced."""
     if isinstance(record, ListRecord | SetRecord | IteratorRecord):
         items = None if record.items is None else tuple(_copied(item, copies) for item in record.items)

@@ -67,7 +67,7 @@ def reduce(call: Call, function: Value, iterable: Value, initial: Value | None =
     """functools.reduce(function, iterable): https://docs.python.org/3/library/functools.html#functools.reduce"""
     values = few(call, drawn(call, iterable))
     if isinstance(values, Many):
-        # One round, for what it may find wrong; the result of many is not known.
+        # For what it changes and what may be wrong; the result of many is not known.
         call.world.apply_perhaps(function, (values.item if initial is None else initial, values.item))
         return call.unknown()
     left = list(values) if initial is None else [initial, *values]

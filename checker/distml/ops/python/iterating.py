@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.call import UNKNOWN
+from distml.ops.call import NONE, UNKNOWN
 from distml.ops.python.dicts import keys_of
 from distml.ops.python.folding import MAX_ITEMS
 from distml.ops.python.likeness import either, fresh, low_of, remembered
@@ -35,8 +35,17 @@ if TYPE_CHECKING:
 ENDLESS = "endless"
 """The kind of a `Many` that has no end."""
 
-EXHAUSTING = frozenset(f"builtins.{name}" for name in "dict frozenset list max min set sorted sum tuple".split())
+EXHAUSTING = frozenset(
+    f"builtins.{name}"
+    for name in "dict frozenset list max min set sorted sum tuple str.join list.extend set.update dict.update".split()
+)
 """What draws all there is. Others may stop before the end (`any`, `zip`, a loop with `break`), or not begin yet (`map`)."""
+
+LAZY = frozenset(
+    {"builtins.map", "builtins.filter"}
+    | {f"itertools.{name}" for name in "accumulate dropwhile filterfalse groupby starmap takewhile".split()}
+)
+"""What calls a function each time that an item is drawn."""
 
 MAX_CALLS = 256
 """A function is called for each item of a sequence of at most this many."""
@@ -77,6 +86,16 @@ def few(call: Call, values: tuple[Value, ...] | Many) -> tuple[Value, ...] | Man
     if isinstance(values, Many) or len(values) <= MAX_CALLS:
         return values
     return Many(either(call, values), "iterable", Dim.of(len(values)), len(set(values)) == 1)
+
+
+def sort_keys(call: Call, key: Value, values: tuple[Value, ...] | Many) -> tuple[Value, ...] | None:
+    """What the function `key` gives for each value; None where that is not known one by one."""
+    values = values if key == NONE else few(call, values)
+    if isinstance(values, tuple):
+        return values if key == NONE else tuple(call.apply(key, value) for value in values)
+    if key != NONE:
+        call.world.apply_perhaps(key, (item_of(call, values) or values.item,))
+    return None
 
 
 def iterate(call: Call, value: Value) -> tuple[Value, ...] | Many:

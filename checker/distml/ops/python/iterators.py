@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 from distml.ops.call import FALSE, NONE, ONE, UNKNOWN, ZERO, Call
 from distml.ops.python.arithmetic import operate
 from distml.ops.python.folding import MAX_ITEMS
-from distml.ops.python.iterating import ENDLESS, drawn, few, item_of, iterate, iterator, next_of, side_by_side
+from distml.ops.python.iterating import (
+    ENDLESS,
+    drawn,
+    few,
+    item_of,
+    iterate,
+    iterator,
+    next_of,
+    side_by_side,
+    sort_keys,
+)
 from distml.ops.python.likeness import either, low_of
 from distml.ops.python.sequences import filtered, mapped, zipped
 from distml.ops.registry import op
@@ -303,7 +313,9 @@ def tee(call: Call, iterable: Value, n: Value = Const(2), /) -> Value:
 @op("itertools.groupby")
 def groupby(call: Call, iterable: Value, key: Value = NONE) -> Value:
     """itertools.groupby(iterable, key): https://docs.python.org/3/library/itertools.html#itertools.groupby"""
-    item = item_of(call, drawn(call, iterable))
+    values = drawn(call, iterable)
+    sort_keys(call, key, values)
+    item = item_of(call, values)
     if item is None:
         return iterator(call, ())
     return iterator(call, Many(Tup((call.unknown("key"), Many(item)))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distml.ops.dialect import dialect
 from distml.ops.python.folding import MAX_ITEMS
 from distml.ops.python.likeness import either, kind_of
 from distml.shapes import Dim, Middle, Shape
@@ -17,6 +18,7 @@ from distml.values import (
     Ref,
     SetRecord,
     ShapeSeq,
+    Tensor,
     Tup,
     Value,
 )
@@ -112,22 +114,55 @@ def _repeat(call: Call, value: Value, times: Value) -> Value | None:
     count = call.dim(times)
     if isinstance(value, Tup):
         known = None if count is None else count.constant
-        if known is None or max(known, 0) * len(value.items) > MAX_ITEMS:
+        whole = _whole(value.items, known)
+        if whole is None:
             length = _product(call, len(value.items), count)
             return Many(either(call, value.items), "tuple", length, len(set(value.items)) == 1)
-        return Tup(value.items * known, value.kind)
+        return Tup(whole, value.kind)
     if isinstance(value, ShapeSeq | Many):
         return Many(value.item if isinstance(value, Many) else call.number(call.symbol("size")), "tuple")
     record = call.world.record(value) if isinstance(value, Ref) else None
     return call.world.allocate(repeated(call, record, count)) if isinstance(record, ListRecord) else None
 
 
+def is_sequence(call: Call, value: Value) -> bool:
+    """Whether `value * n` repeats it."""
+    if isinstance(value, Tup):
+        return value.kind in ("tuple", *SHAPE_KINDS)
+    record = call.world.record(value) if isinstance(value, Ref) else None
+    tuples = isinstance(value, ShapeSeq) or (isinstance(value, Many) and value.kind == "tuple")
+    return tuples or isinstance(record, ListRecord) or kind_of(value) in ("str", "bytes")
+
+
+def as_times(call: Call, array: Tensor) -> Value | None:
+    """How often a sequence is repeated that is multiplied by an array; None where the array takes the sequence for one.
+
+    What NumPy gives without axes is a scalar mostly, and with one an integer repeats; an array without axes does not.
+    PyTorch and JAX take no lists: what has one element is asked for its `__index__`.
+    """
+    shape = call.facts.shape(array.shape)
+    own = dialect(array.lib)
+    if own.scalars_are_numbers:
+        return None if shape.least else call.unknown()
+    if own.takes_lists or (shape.size is not None and shape.size.constant not in (1, None)):
+        return None
+    count = call.dim(array)
+    return call.unknown() if count is None else call.number(count)
+
+
+def _whole(items: tuple[Value, ...] | None, count: int | None) -> tuple[Value, ...] | None:
+    """The items that many times; None where their number is not known or too large."""
+    if items is None or count is None or max(count, 0) * len(items) > MAX_ITEMS:
+        return None
+    return items * count if items and count > 0 else ()
+
+
 def repeated(call: Call, record: ListRecord, count: Dim | None) -> ListRecord:
     """The list `record * count`."""
-    known = None if count is None else count.constant
-    if known is not None and record.items is not None and max(known, 0) * len(record.items) <= MAX_ITEMS:
-        return ListRecord(record.items * known)
     items = record.items
+    whole = _whole(items, None if count is None else count.constant)
+    if whole is not None:
+        return ListRecord(whole)
     same = record.same if items is None else len(set(items)) == 1
     length = length_of(record)
     if length is not None:

@@ -8,12 +8,12 @@ from distml.ops.call import MINUS_ONE, NONE, UNKNOWN, Call
 from distml.ops.python.comparing import compare
 from distml.ops.python.folding import MAX_ITEMS, MISSING, python
 from distml.ops.python.indexing import list_without
-from distml.ops.python.iterating import MAX_CALLS, as_list, drawn
+from distml.ops.python.iterating import as_list, drawn, sort_keys
 from distml.ops.python.joined import chained, length_of, pattern, repeated
 from distml.ops.python.likeness import either, fresh
 from distml.ops.registry import op
 from distml.shapes import Dim
-from distml.values import Const, ListRecord, Num, Ref, Tup, Value
+from distml.values import Const, ListRecord, Many, Num, Ref, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +113,7 @@ def insert(call: Call, self: Value, index: Value, object: Value, /) -> Value:
         _replace(call, self, ListRecord(None, pattern(call, mixed), length_of(mixed)))
         return NONE
     changed = list(record.items)
-    changed.insert(position, object)
+    changed.insert(max(-len(changed), min(position, len(changed))), object)
     _replace(call, self, ListRecord(tuple(changed)))
     return NONE
 
@@ -199,14 +199,12 @@ def sort(call: Call, self: Value, *, key: Value = NONE, reverse: Value = Const(F
 
 def in_order(call: Call, record: ListRecord, key: Value = NONE, reverse: Value = Const(False)) -> ListRecord:
     """The list sorted: exactly for constants, else with each element anywhere."""
+    keys = sort_keys(call, key, Many(record.item or call.unknown("item")) if record.items is None else record.items)
     if record.items is None or len(record.items) < 2:
         return record
     flag = call.flag(reverse)
-    if key != NONE and len(record.items) > MAX_CALLS:
-        return shuffled(call, record)
-    keys = record.items if key == NONE else tuple(call.apply(key, item) for item in record.items)
-    plain = [python(item) for item in keys]
-    if flag is not None and not any(item is MISSING for item in plain):
+    plain = [python(item) for item in keys or ()]
+    if flag is not None and keys is not None and not any(item is MISSING for item in plain):
         try:
             order = sorted(range(len(plain)), key=plain.__getitem__, reverse=flag)
         except TypeError:

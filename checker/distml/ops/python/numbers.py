@@ -9,7 +9,7 @@ from distml.ops.dialect import dialect
 from distml.ops.python.arithmetic import binary, operate
 from distml.ops.python.comparing import compare
 from distml.ops.python.folding import MAX_BITS, compute
-from distml.ops.python.iterating import drawn, item_of
+from distml.ops.python.iterating import drawn, item_of, sort_keys
 from distml.ops.python.likeness import either, is_number, kind_of, low_of, remembered, shaped_like
 from distml.ops.python.ratios import quotient_of
 from distml.ops.registry import find_op, op
@@ -65,6 +65,7 @@ def min_(call: Call, *args: Value, key: Value = NONE, default: Value | None = No
 
 def _extreme(call: Call, args: Sequence[Value], key: Value, default: Value | None, *, largest: bool) -> Value:
     values: tuple[Value, ...] | Many = drawn(call, args[0]) if len(args) == 1 else tuple(args)
+    keys = sort_keys(call, key, values)
     if isinstance(values, Many):
         if kind_of(values.item) in ("int", "bool") and default is None:
             return Num(call.symbol("max" if largest else "min", low_of(call, values.item)))
@@ -72,7 +73,9 @@ def _extreme(call: Call, args: Sequence[Value], key: Value, default: Value | Non
     if not values:
         return call.unknown() if default is None else default
     if key != NONE:
-        return either(call, values)
+        best = None if keys is None else extreme(call, keys, largest=largest)
+        first = [value for value, found in zip(values, keys or (), strict=False) if found == best]
+        return first[0] if first and isinstance(best, Const) else either(call, values)
     return extreme(call, values, largest=largest)
 
 

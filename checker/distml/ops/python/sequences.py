@@ -30,6 +30,7 @@ from distml.shapes import Dim
 from distml.solver.formula import both
 from distml.solver.formula import either as one_of
 from distml.values import (
+    Bound,
     ClaimedTup,
     Condition,
     Const,
@@ -235,6 +236,9 @@ def filtered(call: Call, function: Value, values: tuple[Value, ...] | Many, *, w
 @op("builtins.reversed", *methods("__reversed__", "list", "dict", "range"))
 def reversed_(call: Call, sequence: Value, /) -> Value:
     """reversed(sequence): https://docs.python.org/3/library/functions.html#reversed"""
+    if isinstance(sequence, Ref) and isinstance(call.world.record(sequence), InstanceRecord):
+        method = call.world.attribute(sequence, "__reversed__")
+        return call.unknown() if not isinstance(method, Bound) else call.world.apply(method, [])
     values = drawn(call, sequence)
     return iterator(call, values[::-1] if isinstance(values, tuple) else values)
 

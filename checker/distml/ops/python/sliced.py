@@ -21,7 +21,7 @@ def slice_of(call: Call, self: Value, index: Slice) -> Value:
     if isinstance(self, Const | Prim):
         found = compute(call, lambda text, place: text[place], self, index)
         return found or (Prim(str(kind_of(self))) if kind_of(self) in ("str", "bytes") else call.unknown())
-    place = python(index)
+    place = _place(index)
     if isinstance(self, Tup | Range):
         items = call.items(self)
         if items is None:
@@ -35,6 +35,13 @@ def slice_of(call: Call, self: Value, index: Slice) -> Value:
     if isinstance(record, ListRecord):
         return call.world.allocate(_list_slice(call, record, place))
     return call.unknown()
+
+
+def _place(index: Slice) -> object:
+    """The bounds, where they are known and of the kind that a sequence takes."""
+    place = python(index)
+    bounds = (place.start, place.stop, place.step) if isinstance(place, slice) else ()
+    return place if all(each is None or isinstance(each, int) for each in bounds) else None
 
 
 def _list_slice(call: Call, record: ListRecord, place: object) -> ListRecord:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from distml.ops.call import NONE, Call
 from distml.ops.registry import attribute, op
-from distml.values import Const, Lib, Prim, Value
+from distml.values import Const, Function, Lib, Prim, Tup, Value
 
 _MANAGERS = (
     *("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast"),
@@ -109,6 +109,20 @@ def unknown(call: Call, *args: Value, **options: Value) -> Value:
 def nothing(call: Call, *args: Value, **options: Value) -> Value:
     """torch.save(obj, file) and what else gives nothing back"""
     return NONE
+
+
+@op("torch.autograd.Function.apply", "torch.autograd.function.Function.apply")
+def function_apply(call: Call, self: Value, *args: Value) -> Value:
+    """Function.apply(*args): https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use"""
+    forward, setup = (call.world.attribute(self, name) for name in ("forward", "setup_context"))
+    context = call.unknown("ctx")
+    if forward is None:
+        return call.unknown()
+    if not isinstance(setup, Function):
+        return call.apply(forward, context, *args)
+    output = call.apply(forward, *args)
+    call.apply(setup, context, Tup(args), output)
+    return output
 
 
 @op("torch.utils.checkpoint.checkpoint")
