@@ -18,7 +18,7 @@ SOURCES := $(wildcard checker transforms tests benchmarks)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types floors unit docs site cases format clean
+.PHONY: help demo test lint types floors quick unit docs site cases format clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 10
@@ -66,6 +66,9 @@ types: ## Strict types, with mypy
 floors: ## Imports between the rooms, with import-linter
 	$(BIN)/lint-imports --no-cache
 
+quick: ## Tests of the checker in less than a minute: cases, solver, files, reports, the house
+	$(BIN)/python -m pytest -n $(JOBS) -q tests/cases tests/solver tests/source tests/report tests/test_house.py
+
 unit: ## The tests alone
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
@@ -76,7 +79,11 @@ $(VENV)/.site: .ci/requirements/site.txt $(BIN)/python
 	$(PIP) install --require-hashes --requirement $<
 	@touch $@
 
-site: $(VENV)/.site ## Build the documentation site in build/site; broken links are errors
+.ci/site/node_modules/.package-lock.json: .ci/site/package-lock.json
+	npm ci --silent --prefix .ci/site
+	@touch $@
+
+site: $(VENV)/.site .ci/site/node_modules/.package-lock.json ## Build the documentation site in build/site; broken links are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
 
 cases: ## Write the expectations of tests/cases anew
