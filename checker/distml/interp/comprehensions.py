@@ -37,9 +37,8 @@ class _Collector:
 def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _Collector:
     from distml.interp.expressions import evaluate
 
-    first = evaluate(
-        vm, node.generators[0].iter
-    )  # outside, as Python does: in a class body it meets the names of the class
+    # Outside, as Python does: in a class body it meets the names of the class.
+    first = evaluate(vm, node.generators[0].iter)
     frame = Frame(vm.serial(), "<comprehension>", scope_of(node), vm.frame.module, vm.frame)
     frame.receiver, frame.owner = vm.frame.receiver, vm.frame.owner
     vm.open_frame(frame)
@@ -101,7 +100,8 @@ def _generate(
         assign_target(vm, first.target, fresh_item(vm, items))
         _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce))
 
-    any_times(vm, turn)
+    if not any_times(vm, turn):
+        collector.items[found:] = [tuple(vm.opaque("item") for _ in item) for item in collector.items[found:]]
 
 
 def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: Callable[[], None]) -> None:

@@ -37,6 +37,8 @@ FEW_TURNS = 16
 HEAVY_TURN = 60
 """Of more than a few turns, one of more statements is not repeated when it left everything as it was."""
 MAX_ROUNDS = 6
+MAX_REPEATING = 2
+"""Repetitions around another that still runs until nothing changes any more."""
 
 
 class Loop:
@@ -281,24 +283,32 @@ def _rounds(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callable[
     return head if may_end() else None
 
 
-def any_times(vm: Machine, run: Callable[[], object]) -> None:
-    """Run what is run an unknown number of times, or never: for the items of a comprehension, the calls of a callback."""
+def any_times(vm: Machine, run: Callable[[], object]) -> bool:
+    """Run what is run an unknown number of times, or never: for the items of a comprehension, the calls of a callback.
+
+    Whether what the last run gave stands for every run. Rounds inside of rounds multiply, so those inside of a few
+    others run once.
+    """
     head, wild, mark = vm.state, Wild(), vm.serial()
     after: State | None = None
+    rounds = MAX_ROUNDS if vm.repeating < MAX_REPEATING else 1
+    settled = False
     vm.repeating += 1
     try:
-        for attempt in range(MAX_ROUNDS):
+        for attempt in range(rounds):
             wild.mark = vm.serial()
             with sheltered(vm):
                 after = vm.follow(run, unsure(vm, head.fork(), "it is run"))
-            widened = None if after is None else _widen(vm, head, after, wild, last=attempt == MAX_ROUNDS - 1)
+            widened = None if after is None else _widen(vm, head, after, wild, last=attempt == rounds - 1)
             if widened is None:
+                settled = True
                 break
             head = widened
     finally:
         vm.repeating -= 1
     vm.state = head if after is None else join_states(vm, [head, after])
     make_several(vm, mark)
+    return settled
 
 
 def _widen(vm: Machine, head: State, after: State, wild: Wild, last: bool) -> State | None:

@@ -468,8 +468,8 @@ class Machine:
         from distml.interp.loops import any_times
 
         found = list[Value]()
-        any_times(self, lambda: found.append(self.apply(function, args)))
-        return found[-1] if found else self.opaque("result")
+        settled = any_times(self, lambda: found.append(self.apply(function, args)))
+        return found[-1] if found and settled else self.opaque("result")
 
     def iterate(self, value: Value) -> tuple[Value, ...] | Many:
         """What iterating over a value gives."""

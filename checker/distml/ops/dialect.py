@@ -25,6 +25,7 @@ class Dialect:
         only_minus_one: -1 alone, no other negative number, asks `reshape` to compute a size.
         minus_one_keeps: -1 as a size of `expand` keeps the old one.
         one_contracts: `tensordot` broadcasts an axis of size 1.
+        any_label: Any character may name an axis in an einsum; else letters only.
         dots_in_result: What `...` stands for in an einsum must be in its result.
         integers_first: Integers in an index are taken away before the place of index arrays is decided.
         steps_back: A slice may have a negative step.
@@ -52,6 +53,7 @@ class Dialect:
     only_minus_one: bool = False
     minus_one_keeps: bool = False
     one_contracts: bool = False
+    any_label: bool = False
     dots_in_result: bool = False
     integers_first: bool = False
     steps_back: bool = True
@@ -120,6 +122,7 @@ JAX = Dialect(
     "jax.Array",
     "Array",
     precedence=1,
+    any_label=True,
     dots_in_result=True,
     scalar_has_axes=False,
     answers_numpy=False,

@@ -41,7 +41,7 @@ def einsum(call: Call, equation: str, shapes: Sequence[Shape]) -> Shape:
 def _labels(call: Call, text: str, equation: str) -> Labels:
     before, dots, after = text.partition("...")
     names = tuple(before + after)
-    wrong = next((c for c in names if not (c.isascii() and c.isalpha())), None)
+    wrong = next((c for c in names if not (call.dialect.any_label or (c.isascii() and c.isalpha()))), None)
     if wrong is not None:
         call.fail("SHP103", f"{call.text}: {wrong!r} is no label in '{equation}'")
     return Labels(names, len(before) if dots else None)

@@ -131,7 +131,7 @@ def common_size(call: Call, pairs: list[tuple[Value, Value]]) -> Dim | None:
     first: tuple[Dim, Shape] | None = None
     for leaf, axis in pairs:
         number, shape = call.const(axis, int), call.shape(leaf)
-        if not isinstance(number, int) or shape.dims is None or call.axis(axis, shape.rank) is None:
+        if not isinstance(number, int) or not shape.dims or call.axis(axis, shape.rank) is None:
             continue
         size = shape.dims[number]
         if first is None:

@@ -48,7 +48,7 @@ later("fun argnums=0 has_aux=False -holomorphic=False", "jax.hessian")
 _MAPPED = "fun in_axes=0 out_axes=0"
 later(f"{_MAPPED} -axis_name=None -axis_size=None -spmd_axis_name=None -sum_match=False", "jax.vmap")
 later(
-    "fun -axis_name=None * in_axes=0 out_axes=0 -static_broadcasted_argnums=() -devices=None -backend=None"
+    "fun -axis_name=None * in_axes=0 out_axes=0 static_broadcasted_argnums=() -devices=None -backend=None"
     " -axis_size=None -donate_argnums=() -global_arg_shapes=None",
     "jax.pmap",
 )
@@ -69,10 +69,24 @@ def jacobian_of(call: Call, fun: Value, argnums: Value, has_aux: Value, *args: V
     return jacobian(call, fun, argnums, has_aux, args, kwargs, 2 if "hessian" in call.name else 1)
 
 
-@op("jax.vmap.__call__", "jax.pmap.__call__")
+@op("jax.vmap.__call__")
 def mapped_over(call: Call, fun: Value, in_axes: Value, out_axes: Value, *args: Value, **kwargs: Value) -> Value:
     """jax.vmap(fun)(*args): named arguments are mapped over their first axis."""
     return map_over(call, fun, Axes(in_axes, out_axes, ZERO), args, kwargs)
+
+
+@op("jax.pmap.__call__")
+def over_devices(
+    call: Call, fun: Value, in_axes: Value, out_axes: Value, static: Value, *args: Value, **kwargs: Value
+) -> Value:
+    """jax.pmap(fun, static_broadcasted_argnums=...)(*args): what is static goes to every device as it is."""
+    listed = call.items(static)
+    numbers = [call.const(number, int) for number in ((static,) if listed is None else listed)]
+    axes = per_argument(call, in_axes, len(args))
+    if axes is None or not all(isinstance(number, int) for number in numbers):
+        return call.unknown()
+    taken = Tup(tuple(NONE if at in numbers else axis for at, axis in enumerate(axes.items)))
+    return map_over(call, fun, Axes(taken, out_axes, ZERO), args, kwargs)
 
 
 later("pyfunc * -excluded=() signature=None", "jax.numpy.vectorize")
