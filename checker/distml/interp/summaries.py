@@ -50,7 +50,8 @@ class Summary(NamedTuple):
 
 
 def _key(vm: Machine, function: Function, bound: dict[str, Value]) -> Hashable:
-    kinds = tuple([_kind(value) for value in bound.values()])
+    # By name: what was given stands before what is left to defaults.
+    kinds = tuple([(name, _kind(value)) for name, value in bound.items()])
     # A function that is analyzed for itself decides other conditions by data than one that is called.
     alone = vm.symbolic and len(vm.stack) == 1
     repeating = vm.repeating > 0
