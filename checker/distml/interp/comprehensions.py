@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.branches import perhaps, sheltered
-from distml.interp.generators import Outside
+from distml.interp.generators import made_later
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
 from distml.interp.machine import Frame
@@ -168,11 +168,15 @@ def dict_comprehension(vm: Machine, node: ast.DictComp) -> Value:
 
 def generator_expression(vm: Machine, node: ast.GeneratorExp, whole: bool = False) -> Value:
     """`(x for ...)`, run at once. Unless it is consumed `whole` now, that may be later, in part or never."""
-    with sheltered(vm, not whole):
-        outside = None if whole else Outside(vm, vm.serial())
-        found = _collect(vm, node, (node.elt,))
-        if outside is not None:
-            outside.blur(vm)
+    if whole:
+        return _generator(vm, node)
+    with sheltered(vm), made_later(vm) as made:
+        made.append(_generator(vm, node))
+    return made[0]
+
+
+def _generator(vm: Machine, node: ast.GeneratorExp) -> Value:
+    found = _collect(vm, node, (node.elt,))
     if found.exact:
         return vm.allocate(IteratorRecord(tuple(_values(found))))
     return vm.allocate(IteratorRecord(None, join_many(vm, _values(found)) if found.items else None))

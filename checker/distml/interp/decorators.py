@@ -98,8 +98,6 @@ TRANSPARENT = frozenset(
         "torch.compiler.disable",
         "torch.cuda.amp.autocast",
         "torch.amp.autocast",
-        "functools.lru_cache",
-        "functools.cache",
         "functools.wraps",
         "functools.identity",
         "functools.total_ordering",

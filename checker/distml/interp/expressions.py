@@ -10,7 +10,7 @@ from distml.interp.attributes import get_attribute
 from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import Arguments, call_value
 from distml.interp.data_files import joined_path
-from distml.interp.generators import Outside, hand_out
+from distml.interp.generators import hand_out, made_later
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
@@ -96,13 +96,15 @@ def _call(vm: Machine, node: ast.Call) -> Value:
     callee = evaluate(vm, node.func)
     arguments = evaluate_arguments(vm, node, consumes(callee))
     saved, vm.node = vm.node, node
-    outside = Outside(vm, vm.serial()) if isinstance(callee, Lib) and callee.name in LAZY else None
     try:
-        result = call_value(vm, callee, arguments, node)
+        if isinstance(callee, Lib) and callee.name in LAZY:
+            with made_later(vm) as made:
+                made.append(call_value(vm, callee, arguments, node))
+            result = made[0]
+        else:
+            result = call_value(vm, callee, arguments, node)
     finally:
         vm.node = saved
-    if outside is not None:
-        outside.blur(vm)
     if vm.shape_log is not None:
         vm.shape_log.called(node, callee, result)
     return result

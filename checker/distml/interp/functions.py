@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, steps_of_import, too_heavy
+from distml.interp.cached import call_kept
 from distml.interp.calls import Arguments, unknown_call
 from distml.interp.exits import never_returns
 from distml.interp.generators import Entry, handed_out
@@ -47,6 +48,12 @@ MAX_BLIND_RECURSION = 3
 
 def call_function(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
     """Call a function of the project."""
+    if function.kept is not None:
+        return call_kept(vm, Ref(function.kept), arguments, lambda: _call(vm, function, arguments, node))
+    return _call(vm, function, arguments, node)
+
+
+def _call(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) -> Value:
     bound = bind(vm, function, arguments)
     if bound is None or (function.owner is not None and may_be_another(vm, function, bound)):
         return unknown_call(vm, arguments, node)

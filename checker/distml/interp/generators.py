@@ -1,14 +1,21 @@
-"""Generators: what a call of one hands out, and what its body, which runs piece by piece, does to everything else."""
+"""Generators: what a call of one hands out, and what its body, which runs piece by piece, does to everything else.
+
+A body is followed when the generator is made. What it hands out then holds for as long as what it read is as it was.
+"""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from distml.interp.join import Wild, join_many, widen_records, widen_values
+from distml.interp.recording import start_recording, stop_recording
 from distml.interp.state import written_since
-from distml.values import IteratorRecord, Record, Tup, Value, alternatives
+from distml.values import IteratorRecord, Record, Ref, Tup, Value, alternatives
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+
     from distml.interp.machine import Frame, Machine
 
 _HANDED_OUT = "values handed out"
@@ -58,6 +65,33 @@ class Outside:
                 vm.state.set(key, widen_values(vm, old, new, wild))
 
 
+def made_of(vm: Machine, made: Value, keys: Iterable[Hashable]) -> Value:
+    """The generator `made`, whose body has read these entries."""
+    if isinstance(made, Ref):
+        own = [key for key in keys if _assigned(key) and key != made.address]
+        vm.generated[made.address] = tuple((key, vm.state.get(key)) for key in own)
+    return made
+
+
+def _assigned(key: Hashable) -> bool:
+    """Whether an entry is a variable, an object or a part of one: the others are learned, and stay so."""
+    return type(key) is int or (type(key) is tuple and (type(key[0]) is int or key[0] in ("attr", "item")))
+
+
+@contextmanager
+def made_later(vm: Machine) -> Iterator[list[Value]]:
+    """Follow what runs piece by piece later; the iterator that comes of it is put into the list."""
+    found: list[Value] = []
+    recording, outside = start_recording(vm), Outside(vm, vm.serial())
+    try:
+        yield found
+    finally:
+        stop_recording(vm, recording)
+    outside.blur(vm)
+    for each in found:
+        made_of(vm, each, recording.reads)
+
+
 class Entry:
     """The call of a generator function."""
 
@@ -69,4 +103,5 @@ class Entry:
     def generator(self, vm: Machine, items: tuple[Value, ...] | None) -> Value:
         """What the call gives: `items`, or an unknown number of all that was handed out."""
         self.outside.blur(vm)
-        return vm.allocate(IteratorRecord(items, None if items is not None else join_many(vm, self.frame.yields)))
+        made = vm.allocate(IteratorRecord(items, None if items is not None else join_many(vm, self.frame.yields)))
+        return made_of(vm, made, () if vm.recording is None else vm.recording.reads)

@@ -10,7 +10,7 @@ from distml.interp.lessons import settled
 from distml.interp.module_facts import facts_of
 from distml.interp.package_work import PackageWork
 from distml.interp.patches import Patches
-from distml.interp.recording import note_failed, note_raised
+from distml.interp.recording import note_failed, note_raised, still
 from distml.interp.state import UNDEFINED, Global, State
 from distml.interp.storage import as_kept
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
@@ -203,6 +203,7 @@ class Machine:
         self.entries: dict[Value, Value] = {}
         self.classes: list[Class] = []
         self.views: dict[int, Ref] = {}
+        self.generated: dict[int, tuple[tuple[Hashable, Any], ...]] = {}
         self.changing: dict[tuple[Value, int], Changes] = {}
         self.watcher: Watcher | None = None
         self.shape_log: ShapeLog | None = None
@@ -250,7 +251,7 @@ class Machine:
     def record(self, ref: Ref) -> Record | None:
         """The heap record of a reference."""
         found: Record | None = self.at(ref.address)
-        return found
+        return found if ref.address not in self.generated else still(self, ref.address, found)
 
     def at(self, address: int) -> Any:
         """The heap record at an address."""

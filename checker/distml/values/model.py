@@ -324,7 +324,7 @@ class Function(Value):
 
     `frame` is the frame it was defined in (its enclosing scope). `defaults` and
     `kw_defaults` were evaluated at the definition. `owner` is the class whose
-    body defines it (for zero-argument `super`).
+    body defines it (for zero-argument `super`). `kept` is the address of the dict of results that a cache keeps.
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -335,6 +335,7 @@ class Function(Value):
     kw_defaults: tuple[Value | None, ...] = ()
     owner: int | None = None
     kind: str = "function"
+    kept: int | None = None
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -343,6 +344,7 @@ class Function(Value):
             and self.frame == other.frame
             and self.kind == other.kind
             and self.owner == other.owner
+            and self.kept == other.kept
             and self.defaults == other.defaults
             and self.kw_defaults == other.kw_defaults
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from distml.ops.call import FALSE, Call
 from distml.ops.python.iterating import drawn, few
 from distml.ops.registry import op
-from distml.values import Const, Function, Lib, Many, Num, Partial, Value
+from distml.values import Const, DictRecord, Function, Lib, Many, Num, Partial, Value
 
 IDENTITY = Lib("functools.identity")
 """A callable that gives back its argument: what a decorator that changes nothing is."""
@@ -15,7 +15,7 @@ NOTES = "notes"
 """Names the fact that holds what libraries keep with a function."""
 
 
-@op("functools.identity", "functools.total_ordering", "functools.cache")
+@op("functools.identity", "functools.total_ordering")
 @op("typing.final", "typing.overload", "typing.override", "typing.no_type_check", "typing.runtime_checkable")
 @op("typing_extensions.final", "typing_extensions.override", "typing_extensions.runtime_checkable")
 def identity(call: Call, func: Value, /) -> Value:
@@ -38,8 +38,18 @@ def marked(call: Call, *args: Value, **options: Value) -> Value:
 @op("functools.lru_cache")
 def lru_cache(call: Call, maxsize: Value = Const(128), typed: Value = FALSE) -> Value:
     """functools.lru_cache(maxsize): https://docs.python.org/3/library/functools.html#functools.lru_cache"""
-    bare = not isinstance(maxsize, Const | Num)
-    return maxsize if bare else IDENTITY
+    if not isinstance(maxsize, Const | Num):
+        return cache(call, maxsize)
+    size = call.const(maxsize)
+    # Of a small cache it is not followed what is thrown out, of a typed one how it tells 1 from 1.0.
+    all_kept = size is None or (isinstance(size, int) and size >= 128)
+    return Lib("functools.cache") if all_kept and call.const(typed) is False else IDENTITY
+
+
+@op("functools.cache")
+def cache(call: Call, func: Value, /) -> Value:
+    """functools.cache(func): https://docs.python.org/3/library/functools.html#functools.cache"""
+    return replace(func, kept=call.world.allocate(DictRecord({})).address) if isinstance(func, Function) else func
 
 
 @op("functools.update_wrapper")
