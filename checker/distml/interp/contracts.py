@@ -28,6 +28,7 @@ from distml.values import (
     Lib,
     ListRecord,
     Num,
+    Prim,
     Ref,
     ShapeSeq,
     Tensor,
@@ -214,9 +215,41 @@ def _shown(vm: Machine, leaf: ast.expr) -> Leaf | None:
     value = _trial(vm, lambda: evaluate(vm, leaf))
     origins: list[Origin] = []
     text = None if value is None else _text(vm, value, origins)
-    if text is None or not (origins or isinstance(leaf, ast.Call)):
-        return None  # a number that is neither written nor measured, such as how many flags are set
+    if text is None or (not origins and _counts_truths(vm, leaf)):
+        return None
     return Leaf(vm.snippet(leaf), text, tuple(origins))
+
+
+def _counts_truths(vm: Machine, leaf: ast.expr) -> bool:
+    """Whether a number says how many conditions hold: a sum of truth values, written here or kept in a variable."""
+    if isinstance(leaf, ast.Name):
+        frame = vm.frame
+        body = frame.module.source.tree if frame.function is None else frame.function.node
+        kept = [each for each in ast.walk(body) if isinstance(each, ast.Assign) and _is_target(each, leaf.id)]
+        return any(_counts_truths(vm, each.value) for each in kept if not isinstance(each.value, ast.Name))
+    if isinstance(leaf, ast.Call) and leaf.args:
+        made = _peek(vm, leaf.func)
+        return isinstance(made, Lib) and made.name == "builtins.sum" and _holds_truths(vm, leaf.args[0])
+    return isinstance(leaf, ast.BinOp) and any(_is_truth(_peek(vm, part)) for part in _split(leaf))
+
+
+def _is_target(node: ast.Assign, name: str) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+
+
+def _holds_truths(vm: Machine, node: ast.expr) -> bool:
+    def first() -> Value:
+        items = vm.iterate(evaluate(vm, node))
+        given = items if isinstance(items, tuple) else (items.item,)
+        return next((item for item in given if _is_truth(item)), NONE)
+
+    from distml.interp.expressions import evaluate
+
+    return _is_truth(_trial(vm, first) or NONE)
+
+
+def _is_truth(value: Value) -> bool:
+    return (isinstance(value, Const) and type(value.value) is bool) or (isinstance(value, Prim) and value.kind == "bool")
 
 
 _MEASURES = frozenset(f"builtins.{name}" for name in "len int min max abs sum round tuple list".split())
