@@ -70,8 +70,15 @@ def test_torch_behind_an_annotation_of_numpy(name: str) -> None:
 
 @pytest.mark.parametrize("asked", ["b", "b.shape", "a.sum(1)", "a.cpu().numpy().astype(int)", "x.nowhere", "len(b)"])
 def test_without_evidence_the_annotation_is_believed(asked: str) -> None:
-    program = PROGRAM.replace("CLAIMED", "Tensor").replace("DONE", BACKWARDS).replace("ASKED", asked)
-    assert [finding.code for finding in errors_of(program)] == ["SHP302"]
+    program = PROGRAM.replace("CLAIMED", "Tensor").replace("DONE", "a.repeat(2)").replace("ASKED", asked)
+    assert len(errors_of(program)) == 1
+
+
+@pytest.mark.parametrize("asked", ["b", "b.shape", "a.sum(1)", "len(b)"])
+def test_a_step_back_speaks_against_a_tensor(asked: str) -> None:
+    program = PROGRAM.replace("CLAIMED", "Tensor").replace("DONE", BACKWARDS)
+    assert errors_of(program.replace("ASKED", asked)) == []
+    assert [finding.code for finding in errors_of(program.replace("ASKED", "a.cpu()"))] == ["SHP302"]
 
 
 def test_without_evidence_an_annotation_of_numpy_is_believed() -> None:
