@@ -249,7 +249,9 @@ def _holds_truths(vm: Machine, node: ast.expr) -> bool:
 
 
 def _is_truth(value: Value) -> bool:
-    return (isinstance(value, Const) and type(value.value) is bool) or (isinstance(value, Prim) and value.kind == "bool")
+    return (isinstance(value, Const) and type(value.value) is bool) or (
+        isinstance(value, Prim) and value.kind == "bool"
+    )
 
 
 _MEASURES = frozenset(f"builtins.{name}" for name in "len int min max abs sum round tuple list".split())
