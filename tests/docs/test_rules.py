@@ -40,6 +40,7 @@ def test_codes_and_names_are_unique() -> None:
 def test_rules_are_found_by_code_and_by_name() -> None:
     assert rule("SHP101").name == "matmul-mismatch"
     assert find("shp101") is find("matmul-mismatch") is rule("SHP101")
+    assert [rule(each.code) for each in RULES] == list(RULES)
 
 
 @pytest.mark.parametrize("unknown", ["SHP199", "XYZ101", "shp101", "SHP1010", ""])

@@ -1,7 +1,8 @@
 """Rules by code and by name.
 
-A family and a hundred are one module of `distml.diagnostics.rules` (`SHP101` lives in `rules/shp100.py`), so that looking
-up one code imports one module. Codes are never used again for something else, also not after a rule is gone.
+A family and a hundred are one module of `distml.diagnostics.rules` (`SHP101` lives in `rules/shp100.py`), and where that
+grows too long, further tens are one of their own (`HVD312` in `rules/hvd310.py`), so that looking up one code imports one
+module, or two. Codes are never used again for something else, also not after a rule is gone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from importlib import import_module
 from distml.diagnostics import rules
 from distml.diagnostics.rule import Rule
 
-_CODE = re.compile(r"([A-Z]{3})(\d)\d\d")
+_CODE = re.compile(r"([A-Z]{3})(\d)(\d)\d")
 
 
 class UnknownRuleError(LookupError):
@@ -23,10 +24,11 @@ class UnknownRuleError(LookupError):
 def rule(code: str) -> Rule:
     """The rule with this code, such as `SHP101`. Raises `UnknownRuleError`."""
     parts = _CODE.fullmatch(code)
-    found = _hundred(f"{parts[1].lower()}{parts[2]}00").get(code) if parts else None
-    if found is None:
-        raise UnknownRuleError(code)
-    return found
+    places = (f"{parts[1]}{parts[2]}00", f"{parts[1]}{parts[2]}{parts[3]}0") if parts else ()
+    for module in places:
+        if (found := _rules(module.lower()).get(code)) is not None:
+            return found
+    raise UnknownRuleError(code)
 
 
 def all_rules() -> tuple[Rule, ...]:
@@ -34,7 +36,7 @@ def all_rules() -> tuple[Rule, ...]:
     from pkgutil import iter_modules
 
     modules = sorted(module.name for module in iter_modules(rules.__path__))
-    return tuple(found for module in modules for _, found in sorted(_hundred(module).items()))
+    return tuple(found for module in modules for _, found in sorted(_rules(module).items()))
 
 
 def find(code_or_name: str) -> Rule:
@@ -46,7 +48,7 @@ def find(code_or_name: str) -> Rule:
 
 
 @cache
-def _hundred(module: str) -> dict[str, Rule]:
+def _rules(module: str) -> dict[str, Rule]:
     path = f"{rules.__name__}.{module}"
     try:
         loaded = import_module(path)

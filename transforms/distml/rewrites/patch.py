@@ -101,16 +101,14 @@ class Patch:
         self.requests.dropped[call].add(name)
         self._note(call, note)
 
-    def before(self, statement: ast.stmt, code: str, note: Note) -> None:
+    def before(self, statement: ast.stmt, code: str, note: Note, *, first: bool = False) -> None:
         """Put statements in front of one; line breaks at the end of `code` are blank lines between them."""
-        if code not in self.requests.statements[statement].before:
-            self.requests.statements[statement].before.append(code)
+        self._put(self.requests.statements[statement].before, code, first)
         self._note(statement, note)
 
-    def after(self, statement: ast.stmt, code: str, note: Note) -> None:
-        """Put statements behind one."""
-        if code not in self.requests.statements[statement].after:
-            self.requests.statements[statement].after.append(code)
+    def after(self, statement: ast.stmt, code: str, note: Note, *, first: bool = False) -> None:
+        """Put statements behind one: behind those asked for so far, or as the `first` of them."""
+        self._put(self.requests.statements[statement].after, code, first)
         self._note(statement, note)
 
     def guard(self, statement: ast.stmt, condition: str, note: Note) -> None:
@@ -164,6 +162,11 @@ class Patch:
         if not blanks.strip("\n"):
             body, blanks = before, ""  # LibCST keeps line ends, but not all blanks between them
         return Rewritten(before, apply(body, self.source, self.requests) + blanks, self.edits)
+
+    def _put(self, codes: list[str], code: str, first: bool) -> None:
+        """Ask for statements once, behind those that were asked for before or in front of them."""
+        if code not in codes:
+            codes.insert(0 if first else len(codes), code)
 
     def _note(self, node: ast.expr | ast.stmt, note: Note) -> None:
         span = self.source.span(node)

@@ -145,7 +145,7 @@ def _import_before(statement: ast.stmt, name: str, plan: Plan) -> None:
     imports = [each for each in unit.tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
     made = [each for each in imports if any((a.asname or a.name.partition(".")[0]) == name for a in each.names)]
     if made and plan.program.function(statement) is None and made[0].lineno > statement.lineno:
-        behind_start(plan, unit, ast.unparse(made[0]), _NOTE)
+        behind_start(plan, unit, ast.unparse(made[0]), _NOTE, imports=True)
 
 
 def _prepares(call: ast.Call, plan: Plan) -> bool:

@@ -49,13 +49,8 @@ def apart(plan: Plan) -> None:
         for call in (each for each in ast.walk(unit.tree) if isinstance(each, ast.Call)):
             found = opened(call, plan.program) or logged(call, plan.program) or recorded(call, plan.program)
             if found is not None and found.to_write and started(plan, call) and runs(call, plan.program):
-                if not _under_rank_zero(plan.program.statement(call), plan):
+                if not guarded(plan.program.statement(call), plan):
                     _open(plan, call, found)
-
-
-def _under_rank_zero(statement: ast.stmt, plan: Plan) -> bool:
-    asked = plan.patch(statement).requests.statements
-    return guarded(statement, plan) or (statement in asked and asked[statement].guard is not None)
 
 
 def _open(plan: Plan, call: ast.Call, found: Opened) -> None:

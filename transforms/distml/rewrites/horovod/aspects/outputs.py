@@ -206,9 +206,9 @@ def _free_to_move(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
 
 
 def guarded(node: ast.stmt, plan: Plan) -> bool:
-    """Whether a statement around it is put under rank 0 already."""
+    """Whether a statement, or one around it, is put under rank 0 already."""
     guards = plan.patch(node).requests.statements
-    around = (each for each in plan.program.ancestors(node) if isinstance(each, ast.stmt))
+    around = (each for each in (node, *plan.program.ancestors(node)) if isinstance(each, ast.stmt))
     return any(each in guards and guards[each].guard is not None for each in around)
 
 

@@ -48,15 +48,15 @@ def set_up(plan: Plan, unit: Unit) -> World:
     return world
 
 
-def behind_start(plan: Plan, unit: Unit, code: str, note: Note) -> None:
-    """Put statements behind the imports of a file, and behind the start-up if that was asked for before."""
+def behind_start(plan: Plan, unit: Unit, code: str, note: Note, *, imports: bool = False) -> None:
+    """Put statements behind the imports of a file: one more of the `imports`, or what runs behind the start-up."""
     patch = plan.patch(unit.tree)
     torch = any(loop.start == "torch" for loop in plan.loops)
     anchor = anchor_of(unit, "torch" if torch else "tensorflow")
     if anchor is None:
-        patch.before(unit.tree.body[0], code, note)
+        patch.before(unit.tree.body[0], code, note, first=imports)
     else:
-        patch.after(anchor, code, note)
+        patch.after(anchor, code, note, first=imports)
 
 
 def helper(plan: Plan, node: ast.AST, name: str, code: str, **words: str) -> str:

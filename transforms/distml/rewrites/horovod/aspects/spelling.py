@@ -31,8 +31,8 @@ _FIRST = re.compile(
 def spell(plan: Plan, node: ast.AST, path: str, at_start: bool = False) -> str:
     """The expression by which the file of `node` reaches `path`, such as `keras.callbacks.Callback` or `numpy.random`.
 
-    An import is added behind the start-up where the file has none that leads there: to `node`, or to what stands behind
-    the start-up itself.
+    An import is added to those of the start-up where the file has none that leads there: to `node`, or to what stands
+    behind the start-up itself.
     """
     unit = plan.program.unit(node)
     line = unit.tree.body[-1].lineno if plan.program.function(node) else plan.program.statement(node).lineno
@@ -87,7 +87,8 @@ def _added(plan: Plan, node: ast.AST, unit: Unit, path: str) -> str:
         name = plan.spelled[key] = usual if meant == {(module, None)} else patch.free(usual)
         alias = f"{module} as {name}" if name != module else module
         code = f"from tensorflow import {alias}" if module == "keras" else f"import {alias}"
-        behind_start(plan, unit, code, Note(f"import of {module}", "what is added here needs it", "start-up"))
+        note = Note(f"import of {module}", "what is added here needs it", "start-up")
+        behind_start(plan, unit, code, note, imports=True)
     return f"{name}.{rest}"
 
 

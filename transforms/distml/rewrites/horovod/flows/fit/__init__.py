@@ -101,7 +101,7 @@ def _module(plan: Plan, node: ast.AST) -> str:
     key = (unit.source.location, "horovod.tensorflow.keras")
     if key not in plan.spelled:
         plan.spelled[key] = plan.patch(node).free("hvd_keras")
-        behind_start(plan, unit, f"import horovod.tensorflow.keras as {plan.spelled[key]}", _MODULE)
+        behind_start(plan, unit, f"import horovod.tensorflow.keras as {plan.spelled[key]}", _MODULE, imports=True)
     return plan.spelled[key]
 
 
