@@ -39,12 +39,13 @@ class Lexical:
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
                 waiting.append((child, inner if inner is not node or _inside(node, child) else scope))
+        for within, declared in self._declared.items():  # one that is only read may come from `from ... import *`
+            own = {name for name, kind in declared.items() if kind is ast.Global}
+            self._bound[self.tree] |= own & self._bound.get(within, set())
 
     def _note(self, node: ast.AST, scope: ast.AST) -> None:
         if isinstance(node, ast.Global | ast.Nonlocal):
             self._declared.setdefault(scope, {}).update(dict.fromkeys(node.names, type(node)))
-            if isinstance(node, ast.Global):
-                self._bound[self.tree].update(node.names)
         elif not isinstance(node, ast.arg):
             self._bound.setdefault(scope, set()).update(binds(node))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -83,7 +84,7 @@ class Lexical:
         while current is not None:
             declared = self._declared.get(current, {}).get(name)
             if declared is ast.Global:
-                return self.tree
+                return self.tree if writing or name in self._bound[self.tree] else None
             if declared is None and name in self._bound[current]:
                 if first or not isinstance(current, ast.ClassDef):
                     return current

@@ -87,10 +87,12 @@ class StepsNotEqualized(Rule):
 
     ## What it finds
     Data whose length is not known in advance and cannot be divided evenly (a filter that draws at random, an input
-    pipeline in a session's graph), or a loop with its own exit condition.
+    pipeline in a session's graph), or a loop with its own exit condition. Also a number of steps that was left as it was,
+    because more depends on it than the length of the loop.
 
     ## Why it matters
-    Every step is a collective. A rank with one batch more than the others blocks indefinitely.
+    Every step is a collective. A rank with one batch more than the others blocks indefinitely. Where the number of steps
+    stays, all ranks together take that many times as many batches.
 
     ## Example
     ```py

@@ -13,6 +13,7 @@ from distml.rewrites.horovod.aspects import (
     devices,
     downloads,
     hdf5,
+    helpers,
     opened,
     orders,
     outputs,
@@ -80,6 +81,7 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
             downloads.once(plan)
             outputs.on_rank_zero(plan)
             pictures.by_rank_zero(plan)
+            helpers.by_rank_zero(plan)
             opened.apart(plan)
             hdf5.first_only(plan)
             written.wait(plan)

@@ -19,7 +19,6 @@ DRAWS = re.compile(
 )
 _GENERATORS = {"sklearn": "numpy", "pandas": "numpy", "torchtext": "random", "torch_geometric": "torch"}
 """From which generator a library draws."""
-"""From which generator a library draws."""
 _PLAIN = frozenset({"generator", "random_state"})
 """Keywords by which a call is told what to draw from."""
 _FOLDS = re.compile(r"sklearn\.model_selection\.(\w+\.)*(?!\w*Shuffle)\w*KFold")

@@ -56,6 +56,7 @@ _SAVED = re.compile(
     r"(keras\.(Model|Sequential)|tensorflow\.train\.(Checkpoint|CheckpointManager|Saver)|PIL\.Image\.(open|fromarray)"
     r"|matplotlib\.animation\.\w+)\(\)(\.\w+\(\))*\.(save|write|export_meta_graph)"
     r"|tensorflow\.data\.Dataset(\.\w+)?\(\)(\.\w+\(\))*\.save|tensorflow\.data\.experimental\.save"
+    r"|(?!\?|builtins)\w[\w.]*\(\)\.save(_model|_vocabulary|_to_file|_to_disk)?"
 )
 _CHECKPOINTS = re.compile(
     r"torch\.save|pickle\.dump|keras\.models\.save_model|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*"
@@ -107,10 +108,10 @@ def _elsewhere(plan: Plan) -> None:
                 _shared_folder(node, plan)
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(call, ast.Call) and plan.program.function(call) and runs(call, plan.program):
-                checkpoint = _checkpoint(call, plan.program)
-                if location in plan.editable and (checkpoint or kind_of(call, plan.program) in ("log", "output")):
+                weights = checkpoint(call, plan.program)
+                if location in plan.editable and (weights or kind_of(call, plan.program) in ("log", "output")):
                     _statement(node, call, plan)  # type: ignore[arg-type]
-                elif location not in plan.editable and checkpoint:
+                elif location not in plan.editable and weights:
                     plan.warn(
                         "HVD306",
                         call,
@@ -119,7 +120,7 @@ def _elsewhere(plan: Plan) -> None:
                     )
 
 
-def _checkpoint(call: ast.Call, program: Program) -> bool:
+def checkpoint(call: ast.Call, program: Program) -> bool:
     """Whether a call writes weights or the like, and not a picture."""
     weights = isinstance(call.func, ast.Attribute) and call.func.attr == "save_weights"
     known = any(_CHECKPOINTS.fullmatch(name) for name in program.names(call.func))
@@ -134,6 +135,11 @@ def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
         return
     if kind == "file" and on_each_machine(node, plan):
         return
+    by_first(node, call, kind, plan)
+
+
+def by_first(node: ast.Expr, call: ast.Call, kind: str, plan: Plan) -> None:
+    """Leave what a statement puts out to rank 0, and what it computes for that to all where it must be."""
     if _free_to_move(node, call, plan):
         guard(plan, node, kind)
     elif started(plan, node) and not (kind == "file" and _opens_itself(call, plan.program)):

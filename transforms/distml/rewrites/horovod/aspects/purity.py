@@ -84,11 +84,11 @@ def _function(value: Callable, program: Program, depth: int) -> bool:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if not all(isinstance(each, ast.Name | ast.Tuple) for each in targets):
                 return False
-    filling = _filling(value.node)
-    return all(reads_only(statement, program, depth, filling) for statement in value.node.body)
+    filled = filling(value.node)
+    return all(reads_only(statement, program, depth, filled) for statement in value.node.body)
 
 
-def _filling(function: ast.AST) -> frozenset[ast.AST]:
+def filling(function: ast.AST) -> frozenset[ast.AST]:
     """The calls that put something into lists, dictionaries and sets which a function makes itself."""
     made: dict[str, list[bool]] = {}
     for node in ast.walk(function):

@@ -12,7 +12,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.drawing import draws as draws_from
+from distml.rewrites.horovod.aspects.setup import behind_start
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows import session_pipelines as pipelines
+from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, is_seeded
 from distml.rewrites.horovod.flows.session_draws import Draw, draws
 from distml.rewrites.horovod.flows.session_feeds import (
     Feed,
@@ -30,8 +34,13 @@ from distml.rewrites.horovod.flows.session_turns import refuse_one, take_turns, 
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import Looping, loops_around
 from distml.training.program import Program
+from distml.training.remembered import remembered
 
 _SEED = re.compile(r"(numpy\.)?random\.(seed|RandomState|Random|default_rng)")
+_ARRANGES = re.compile(
+    r"(numpy\.)?random\.(shuffle|permutation|sample)|sklearn\.utils\.(\w+\.)?shuffle|pandas\..*\.sample"
+    r"|sklearn\.(model_selection|cross_validation)\.(\w+\.)*train_test_split"
+)
 _DRAW = Note(
     "draw one batch per rank and keep this rank's",
     "ranks that draw the same batches compute one gradient many times",
@@ -53,7 +62,10 @@ def distribute(plan: Plan, graph: Graph, runs: list[Run]) -> bool:
     if plan.options.shard == "none":
         return True
     dealt = [run for run in runs if _deal(plan, graph, run, runs)]
-    return any([bool(dealt), *[_draw(plan, graph, run) for run in runs if run not in dealt]])
+    divided = any([bool(dealt), *[_draw(plan, graph, run) for run in runs if run not in dealt]])
+    if divided and plan.options.shard == "auto":
+        plan.once(_one_order)
+    return divided
 
 
 def _scopes(graph: Graph, run: Run) -> Iterator[tuple[Looping | ast.FunctionDef, Reach, list[Looping]]]:
@@ -165,13 +177,33 @@ def _while_it_lasts(plan: Plan, call: ast.Call, loop: ast.While) -> bool:
 
 
 def seeded(program: Program) -> bool:
-    """Whether the program fixes the random numbers of Python or NumPy."""
-    return any(_SEED.fullmatch(name) for call in program.calls if call.args for name in program.names(call.func))
+    """Whether the random numbers of Python or NumPy are fixed, by the program or because it arranges its data by them."""
+    fixed = any(_SEED.fullmatch(name) for call in program.calls if call.args for name in program.names(call.func))
+    return fixed or bool(_arranges(program))
+
+
+@remembered
+def _arranges(program: Program) -> frozenset[str]:
+    """The generators, seeded by nobody, by which the program arranges its data anew."""
+    calls = (call for call in program.calls if any(map(_ARRANGES.fullmatch, program.names(call.func))))
+    return frozenset(kind for call in calls for kind in draws_from(call, program) if not is_seeded(program, kind))
+
+
+def _one_order(plan: Plan) -> None:
+    """Have all ranks arrange the data alike: they take turns in it."""
+    unit = plan.program.roots[0]
+    for kind in sorted(_arranges(plan.program) & SEED.keys()):
+        seed = spell(plan, unit.tree.body[-1], SEED[kind], at_start=True)
+        behind_start(plan, unit, f"{seed}(0)", ALIKE)
 
 
 def _moves(loop: Looping) -> set[str]:
-    """The variables that a loop counts up."""
-    return {name for n in inside(loop) if isinstance(n, ast.AugAssign) for name in targets(n.target)}
+    """The variables that a loop counts up: each turn begins with what the one before has left in them."""
+    found = {name: n.lineno for n in inside(loop) if isinstance(n, ast.AugAssign) for name in targets(n.target)}
+    for each in loop.body:
+        for target in each.targets if isinstance(each, ast.Assign) else ():
+            found = {name: line for name, line in found.items() if name not in targets(target) or line < each.lineno}
+    return set(found)
 
 
 def _counted(plan: Plan, around: list[Looping], run: Run, known: bool = False) -> None:

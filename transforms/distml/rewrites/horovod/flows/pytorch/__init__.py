@@ -83,6 +83,8 @@ def _plan(study: Study, plan: Plan) -> None:
                 "cannot identify the data of this loop: every rank processes all of it, and the learning rate was not scaled",
                 "shard the data, and multiply the learning rate by the number of ranks",
             )
+    if shard == "auto" and not study.environment:
+        _divide_turns(study, loops, tensors, loaders, [step for step in study.steps if step.makers & makers], sharded)
     optimizers.scale(frozenset(makers))
     optimizers.resume()
     if shard != "none":
@@ -112,6 +114,16 @@ def _plan(study: Study, plan: Plan) -> None:
     means.average(passes)
     Decisions(study, plan, spelling).agree()
     Devices(study, plan).own()
+
+
+def _divide_turns(
+    study: Study, loops: Loops, tensors: Tensors, loaders: Loaders, steps: list[Step], sharded: set[ast.AST]
+) -> None:
+    """Ask for fewer turns of the loops that take one of the steps in each turn, of batches drawn in it."""
+    draws = [use.drawn for use in loops.training if use.drawn in sharded and isinstance(use.drawn, ast.Call)]
+    around = {loop for each in draws for loop in _loops_around(study, each, 4)}
+    turns = {way[0] for step in steps for way in _ways(study, step.call, 4) if way}
+    loaders.counts.endless({each for each in turns if each in around or tensors.picks(each)}, loaders.sampled)
 
 
 def _left(study: Study, step: Step) -> bool:

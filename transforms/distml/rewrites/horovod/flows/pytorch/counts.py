@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.outputs import kind_of
+from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
@@ -56,17 +58,88 @@ class Counts:
                         whole = "({})" if isinstance(bound, ast.BinOp | ast.IfExp | ast.BoolOp) else "{}"
                         self.plan.patch(bound).wrap(bound, f"{whole} // {self.plan.world(bound).size}", _LIMIT)
 
+    def endless(self, loops: set[ast.AST], sampled: set[ast.Call]) -> None:
+        """Ask for the turns of loops that take a step in each, of batches that are drawn for as long as they are asked for."""
+        inner = {each for each in loops if any(above in loops for above in self.program.ancestors(each))}
+        for loop in sorted((each for each in loops - inner if isinstance(each, LOOPS)), key=lambda each: each.lineno):
+            for bound in self._bounds(loop):
+                if bound in self._asked or self.counts_own(bound, sampled):
+                    continue
+                self._asked.add(bound)
+                size = self.plan.world(bound).size
+                if not self._only_counts(bound, loop):
+                    what = (
+                        f"this loop keeps its `{ast.unparse(bound)}` turns: more depends on them than how long it takes"
+                    )
+                    self.plan.warn(
+                        "HVD303", loop, what, f"divide the number of turns, and what depends on it, by {size}"
+                    )
+                    continue
+                self.study.shortened.add(loop)
+                self.plan.patch(bound).wrap(bound, quotient(bound, size), _LIMIT)
+                self._last(loop, bound)
+
+    def _only_counts(self, bound: ast.expr, loop: Looping) -> bool:
+        """Whether a number says nothing but how many turns a loop takes, and their numbers nothing but when and where."""
+        ends = self._ends(loop, bound)
+        numbers = (
+            {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+            if isinstance(loop, ast.For)
+            else ()
+        )
+        for each in ast.walk(loop):
+            if isinstance(each, ast.Name) and each.id in numbers and isinstance(each.ctx, ast.Load):
+                test = next((above for above in self.program.ancestors(each) if isinstance(above, ast.Compare)), None)
+                if not self._now_and_then(each) and not any(end in ends for end in ast.walk(test or each)):
+                    return False
+        text = ast.unparse(bound)
+        for each in ast.walk(self.program.unit(bound).tree) if not isinstance(bound, ast.Constant) else ():
+            if isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Load) and each is not bound:
+                if ast.unparse(each) == text and not self._told(each) and each not in ends:
+                    return False
+        return isinstance(bound, ast.Constant | ast.Name | ast.Attribute)
+
+    def _now_and_then(self, number: ast.Name) -> bool:
+        """Whether the number of a turn says when something is done (`i % 10 == 0`, `i > 0`) or names what is told or kept."""
+        parent = self.program.parent(number)
+        if isinstance(parent, ast.Compare) and len(parent.comparators) == 1:
+            other = parent.comparators[0]
+            return isinstance(other, ast.Constant) and other.value in (0, 1)
+        around = (parent, *self.program.ancestors(parent)) if parent is not None else ()
+        return self._told(number) or any(
+            isinstance(each, ast.JoinedStr)
+            or (isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod))
+            or (isinstance(each, ast.Call) and called(each, self.program) in ("str", "format"))
+            for each in around
+        )
+
+    def _told(self, node: ast.expr) -> bool:
+        """Whether something is only printed or shown, or given to a schedule, which is shortened by itself."""
+        calls = (each for each in self.program.ancestors(node) if isinstance(each, ast.Call))
+        return any(
+            kind_of(each, self.program) is not None
+            or called(each, self.program) in ("tqdm", "trange")
+            or any(name.startswith("torch.optim.lr_scheduler.") for name in self.program.names(each.func))
+            for each in calls
+        )
+
     def _own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:
         """Whether a limit is computed from the batches of a rank, or from its samples, as it is made to be elsewhere."""
         held = (each.value for each in ast.walk(bound) if isinstance(each, ast.Attribute) and each.attr == "dataset")
         return self.counts_own(bound, sampled) or any(self.loops.makers(each) & sampled for each in held)
 
     def _last(self, loop: Looping, bound: ast.expr) -> None:
-        """The turn that is known as the last by its number: `if i + 1 == turns:`."""
-        for node in ast.walk(loop) if isinstance(loop, ast.For) else ():
-            right = node.comparators[0] if isinstance(node, ast.Compare) and len(node.ops) == 1 else None
-            if right is not None and ast.unparse(right) == ast.unparse(bound) and not isinstance(right, ast.Constant):
-                self.plan.patch(right).wrap(right, f"{{}} // {self.plan.world(right).size}", _TURNS)
+        """The turn that is known as the last by its number."""
+        for each in self._ends(loop, bound):
+            whole = "({} // {})" if isinstance(self.program.parent(each), ast.BinOp) else "{} // {}"
+            self.plan.patch(each).wrap(each, whole.format("{}", self.plan.world(each).size), _TURNS)
+
+    def _ends(self, loop: Looping, bound: ast.expr) -> list[ast.expr]:
+        """Where a turn is told to be the last, or so far from it: `if i + 1 == turns:`, `if i == turns - 1:`."""
+        tests = (each for each in ast.walk(loop) if isinstance(each, ast.Compare)) if isinstance(loop, ast.For) else ()
+        right = (each for test in tests if len(test.ops) == 1 for each in ast.walk(test.comparators[0]))
+        found = (each for each in right if isinstance(each, ast.expr) and not isinstance(each, ast.Constant))
+        return [each for each in found if ast.unparse(each) == ast.unparse(bound)]
 
     def _loop(self, use: Use) -> Looping | None:
         """The loop behind the only statement that makes the iterator, in the same block."""

@@ -25,6 +25,7 @@ _DEALT = Note(
 )
 _PICKS = re.compile(
     r"(torch|numpy\.random(\.\w+\(\))?|random)\.(randint|randperm|choice|choices|sample|permutation|shuffle|integers|randrange)"
+    r"|tensorflow\.[\w.]+\.read_data_sets\(\)\.\w+\.next_batch"
 )
 _DATASET = re.compile(
     r"torch\.utils\.data\.(dataset\.)?((Dataset|Subset|TensorDataset|ConcatDataset)\(\)|random_split\(\)\[\])"
@@ -46,21 +47,21 @@ class Tensors:
     def shard(self, loop: ast.AST) -> bool:
         """Ask for the sharding of what a loop slices; False where it slices nothing that can be divided."""
         if self.study.environment:
-            return self._picks(loop)
+            return self.picks(loop)
         sized = self._sized(loop) if isinstance(loop, ast.For) else self._counted_to(loop)
         if not sized or not isinstance(loop, ast.For | ast.While):
-            return self._deal(loop) or self._picks(loop)
+            return self._deal(loop) or self.picks(loop)
         wanted: dict[str, tuple[ast.stmt, str, int]] = {}
         for tensor, dimension in [*sized, *self._sliced(loop, sized)]:
             found = self._defined(tensor)
             if found is None:
-                return self._deal(loop) or self._picks(loop)
+                return self._deal(loop) or self.picks(loop)
             statement, name = found
             if any(_DATASET.fullmatch(each) for each in self.program.names(tensor)):
                 self._chosen.add((statement, name))
             wanted[f"{id(statement)} {name}"] = (statement, name, dimension)
         if any(self._measured_before(tensor, [each for each, _, _ in wanted.values()]) for tensor, _ in sized):
-            return self._deal(loop) or self._picks(loop)
+            return self._deal(loop) or self.picks(loop)
         for statement, name, dimension in self._together(list(wanted.values())):
             self._part(statement, name, dimension)
         self.study.shortened.add(loop)
@@ -250,7 +251,7 @@ class Tensors:
 
     # Random rows
 
-    def _picks(self, loop: ast.AST) -> bool:
+    def picks(self, loop: ast.AST) -> bool:
         """Whether each turn of a loop draws its samples at random."""
         return bool(drawn(self.study, loop, _PICKS, 3, own=True))
 

@@ -1,0 +1,148 @@
+"""Functions of files that must not change: calls of those that only print, draw and write are left to rank 0.
+
+Where a file is among the paths, its own statements are put under rank 0. Where it is not, what calls it is all that can
+change; what no such call covers is said, once for each file.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+
+from distml.rewrites.horovod.aspects import outputs
+from distml.rewrites.horovod.aspects.destinations import opens_to_write, recorded
+from distml.rewrites.horovod.aspects.downloads import during_training
+from distml.rewrites.horovod.aspects.idle import runs
+from distml.rewrites.horovod.aspects.purity import filling, reads_only
+from distml.rewrites.horovod.plan import Plan
+from distml.training.around import owner_of
+from distml.training.program import Program
+from distml.training.remembered import remembered
+from distml.training.values import Callable
+
+_DRAWS = re.compile(r"(matplotlib|seaborn|mpl_toolkits|PIL)\.[\w.()\[\]]+|scipy\.misc\.\w+")
+"""What draws in the memory of its process: nothing outside of what is drawn depends on it."""
+_DEEPEST = 3
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def by_rank_zero(plan: Plan) -> None:
+    """Put the calls under rank 0, and warn of the files that go on to print or write on every rank."""
+    for location in list(plan.worlds):
+        for node in ast.walk(plan.program.units[location].tree):
+            call = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(node, ast.Expr) and isinstance(call, ast.Call) and not outputs.guarded(node, plan):
+                kind = _kind_of(call, plan) if runs(node, plan.program) else None
+                if kind is not None:
+                    outputs.by_first(node, call, kind, plan)
+    _warn(plan)
+
+
+def _kind_of(call: ast.Call, plan: Plan) -> str | None:
+    """What sort of output a call of such a function makes; None where it may do something else, or is none of them.
+
+    Files that are written before the training begins are left: they may be data, which all ranks go on to read.
+    """
+    program = plan.program
+    functions = [value.node for value in program.of(call.func) if isinstance(value, Callable)]
+    if not functions or any(program.unit(each).source.location in plan.editable for each in functions):
+        return None
+    made = [_made_by(each, program, _DEEPEST) for each in functions]
+    kinds = {kind for each in made for kind in each or ()}
+    if not all(made) or ("file" in kinds and not during_training(call, plan)):
+        return None
+    return next(kind for kind in ("file", "log", "output", "summary") if kind in kinds)
+
+
+def _warn(plan: Plan) -> None:
+    """Name the files beside the script that print or write on every rank, because they must not change."""
+    program = plan.program
+    folders = {os.path.join(os.path.dirname(unit.source.location), "") for unit in program.roots}
+    for location, unit in program.units.items():
+        if location in plan.editable or not any(location.startswith(each) for each in folders):
+            continue
+        calls = (each for each in ast.walk(unit.tree) if isinstance(each, ast.Call) and runs(each, program))
+        left = next((each for each in calls if _puts_out(each, program) and not _covered(each, plan)), None)
+        if left is not None and not any(plan.program.unit(each.node) is unit for each in plan.warnings):
+            what = "this file is not among the paths: every rank prints or writes here"
+            plan.warn("HVD306", left, what, f"give {unit.source.path} as well")
+
+
+def _puts_out(call: ast.Call, program: Program) -> bool:
+    events = recorded(call, program)
+    private = outputs.private(call, program)
+    return (outputs.kind_of(call, program) is not None and not private) or (events is not None and events.to_write)
+
+
+def _covered(call: ast.Call, plan: Plan, depth: int = _DEEPEST) -> bool:
+    """Whether a call only runs under rank 0, in all that leads to the function around it."""
+    function = plan.program.function(call)
+    if function is None or not depth:
+        return False
+    calls = [each for each in plan.program.calling(function) if runs(each, plan.program)]
+    return all(_first_only(each, plan) or _covered(each, plan, depth - 1) for each in calls)
+
+
+def _first_only(call: ast.Call, plan: Plan) -> bool:
+    program = plan.program
+    if program.unit(call).source.location not in plan.editable:
+        return False
+    return outputs.guarded(program.statement(call), plan) or call.func in plan.patch(call).requests.expressions
+
+
+@remembered
+def _made_by(function: _Function, program: Program, depth: int) -> frozenset[str] | None:
+    """The sorts of output that a function makes; None where it may do something that other ranks rely on."""
+    own = [each for statement in _body(function) for each in ast.walk(statement)]
+    changed = (each for each in own if isinstance(each, ast.Name | ast.Attribute | ast.Subscript))
+    if any(isinstance(each, ast.Nonlocal | ast.Delete | ast.Yield | ast.YieldFrom) for each in own):
+        return None
+    if not all(_kept(each, function, program) for each in changed if isinstance(each.ctx, ast.Store)):
+        return None
+    kinds: set[str] = set()
+    harmless: set[ast.AST] = {*filling(function)}
+    for call in (each for each in own if isinstance(each, ast.Call)):
+        inner = _inner(call, program, depth)
+        if outputs.checkpoint(call, program):
+            return None
+        if inner is not None or opens_to_write(call, program) or any(map(_DRAWS.fullmatch, program.names(call.func))):
+            harmless.add(call)
+            kinds |= inner or set()
+    return frozenset(kinds) if all(reads_only(each, program, depth, harmless) for each in _body(function)) else None
+
+
+def _inner(call: ast.Call, program: Program, depth: int) -> frozenset[str] | None:
+    """The sorts of output that a call inside such a function makes."""
+    known = outputs.kind_of(call, program)
+    if known is not None:
+        return frozenset({known})
+    called = [value.node for value in program.of(call.func) if isinstance(value, Callable)]
+    made = [_made_by(each, program, depth - 1) for each in called] if depth else []
+    return frozenset(kind for each in made for kind in each or ()) if made and None not in made else None
+
+
+def _body(function: _Function) -> list[ast.AST]:
+    return [function.body] if isinstance(function, ast.Lambda) else [*function.body]
+
+
+def _kept(target: ast.Name | ast.Attribute | ast.Subscript, function: _Function, program: Program) -> bool:
+    """Whether what is stored stays in a function: its variables, what it has made, a global that nothing else reads."""
+    if isinstance(target, ast.Attribute):
+        return False
+    base = target if isinstance(target, ast.Name) else target.value
+    if not isinstance(base, ast.Name):
+        return False
+    uses = [each for each in ast.walk(program.unit(function).tree) if isinstance(each, ast.Name) and each.id == base.id]
+    shared = any(isinstance(each, ast.Global) and base.id in each.names for each in ast.walk(function))
+    if shared:
+        here = (function, program.unit(function).tree)
+        return all(isinstance(each.ctx, ast.Store) or owner_of(each, program) in here for each in uses)
+    if isinstance(target, ast.Name):
+        return True
+    given = [each.value for each in ast.walk(function) if isinstance(each, ast.Assign) and _sets(each, base.id)]
+    return bool(given) and all(isinstance(each, ast.Call | ast.BinOp | ast.List | ast.Dict) for each in given)
+
+
+def _sets(statement: ast.Assign, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in statement.targets)
