@@ -48,34 +48,89 @@ writer = SummaryWriter()
 
 """
 PUT_OUT = {
-    "prints": ("def told(*what):\n    print(*what)\n", "helpers.told(loss.item())"),
-    "under its own name": ("def told(*what):\n    print(*what)\n", "told(loss.item())"),
+    "prints": (
+        """\
+def told(*what):
+    print(*what)
+""",
+        "helpers.told(loss.item())",
+    ),
+    "under its own name": (
+        """\
+def told(*what):
+    print(*what)
+""",
+        "told(loss.item())",
+    ),
     "a bar": (
-        "def bar(i, n):\n    global last\n    parts = []\n    for k in range(i):\n        sys.stdout.write('=')\n"
-        "        parts.append('x')\n    step, last = i - last, i\n    sys.stdout.write(''.join(parts))\n    sys.stdout.flush()\n",
+        """\
+def bar(i, n):
+    global last
+    parts = []
+    for k in range(i):
+        sys.stdout.write('=')
+        parts.append('x')
+    step, last = i - last, i
+    sys.stdout.write(''.join(parts))
+    sys.stdout.flush()
+""",
         "helpers.bar(1, 2)",
     ),
     "a picture": (
-        "def merge(images):\n    whole = np.zeros((2, 2))\n    for i, image in enumerate(images):\n        whole[i] = image\n"
-        "    return whole\n\n\ndef picture(path, images):\n    imsave(path, merge(images))\n",
+        """\
+def merge(images):
+    whole = np.zeros((2, 2))
+    for i, image in enumerate(images):
+        whole[i] = image
+    return whole
+
+
+def picture(path, images):
+    imsave(path, merge(images))
+""",
         "helpers.picture('a.png', x)",
     ),
     "a plot": (
-        "def plot(values, path):\n    figure = plt.figure()\n    axes = figure.add_subplot(111)\n    axes.plot(values)\n"
-        "    plt.savefig(path)\n    plt.close(figure)\n",
+        """\
+def plot(values, path):
+    figure = plt.figure()
+    axes = figure.add_subplot(111)
+    axes.plot(values)
+    plt.savefig(path)
+    plt.close(figure)
+""",
         "helpers.plot([loss.item()], 'a.png')",
     ),
     "a line in a file": (
-        "def line(path, text):\n    with open(path, 'a') as file:\n        file.write(text + '\\n')\n",
+        """\
+def line(path, text):
+    with open(path, 'a') as file:
+        file.write(text + '\\n')
+""",
         "helpers.line('log.txt', str(loss.item()))",
     ),
     "a method": (
-        "class Log:\n    def __init__(self, path):\n        self.path = path\n\n    def put(self, text):\n"
-        "        print(self.path, text)\n\n\nlog = Log('a')\n",
+        """\
+class Log:
+    def __init__(self, path):
+        self.path = path
+
+    def put(self, text):
+        print(self.path, text)
+
+
+log = Log('a')
+""",
         "helpers.log.put(loss.item())",
     ),
-    "a writer": ("", "writer.add_scalar('loss', loss.item(), 1)"),
-    "a writer by its module": ("", "helpers.writer.add_scalar('loss', loss.item(), 1)"),
+    "a writer": (
+        "",
+        "writer.add_scalar('loss', loss.item(), 1)",
+    ),
+    "a writer by its module": (
+        "",
+        "helpers.writer.add_scalar('loss', loss.item(), 1)",
+    ),
 }
 RELIED_ON = {
     "a collective": "def told(x):\n    torch.distributed.barrier()\n    print(x)\n",
