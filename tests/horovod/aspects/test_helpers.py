@@ -138,6 +138,12 @@ RELIED_ON = {
     "a count that others read": "def told(x):\n    global seen\n    seen += 1\n    print(x)\n\n\ndef count():\n    return seen\n",
     "a list of the caller": "def told(x):\n    x[0] = 1\n    print(x)\n",
     "an attribute": "def told(x):\n    x.shown = True\n    print(x)\n",
+    "a file that is opened where an object is made": """\
+class told:
+    def __init__(self, x):
+        self.file = open('a.txt', 'w')
+        self.file.write('begun')
+""",
     "random numbers": "def told(x):\n    print(np.random.rand())\n",
     "weights, which are read again": "def told(x):\n    torch.save(x, 'a.pt')\n",
     "what nobody knows": "import other\n\n\ndef told(x):\n    print(other.find(x))\n",

@@ -117,7 +117,8 @@ class Plan:
         location = unit.source.location
         if location not in self.editable:
             place = node if isinstance(node, ast.expr | ast.stmt) else unit.tree.body[0]
-            what = f"`{ast.unparse(node).splitlines()[0][:60]}`" if place is node else "the start of the file"
+            line = ast.unparse(self.program.statement(place)).splitlines()[0]
+            what = f"`{line if len(line) <= 60 else line[:57] + '...'}`" if place is node else "the start of the file"
             raise Refuse(
                 "HVD207",
                 place,

@@ -81,7 +81,7 @@ def _covered(call: ast.Call, plan: Plan, depth: int = _DEEPEST) -> bool:
     if function is None or not depth:
         return False
     calls = [each for each in plan.program.calling(function) if runs(each, plan.program)]
-    return all(_first_only(each, plan) or _covered(each, plan, depth - 1) for each in calls)
+    return bool(calls) and all(_first_only(each, plan) or _covered(each, plan, depth - 1) for each in calls)
 
 
 def _first_only(call: ast.Call, plan: Plan) -> bool:

@@ -78,6 +78,7 @@ def {name}(function):
     """What only rank 0 does; all ranks compute what it is given."""
     return function if {first} else lambda *values, **named: None
 '''
+_THERE = frozenset({"OSError", "FileExistsError", "Exception"})
 _FOLDER = Note("made once", "the rank that comes second would find the folder there", "folder-race")
 _COLLECTIVE = re.compile(r"allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
 
@@ -100,24 +101,16 @@ def on_rank_zero(plan: Plan) -> None:
 
 def _elsewhere(plan: Plan) -> None:
     """What functions of modules in which nothing else changes print, log and save, and the folders that they make."""
-    for location, unit in plan.program.units.items():
-        if location in plan.worlds or unit in plan.program.roots:
+    for unit in plan.units():
+        if unit.source.location in plan.worlds or unit in plan.program.roots:
             continue
         for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Call) and location in plan.editable and runs(node, plan.program):
+            if isinstance(node, ast.Call) and runs(node, plan.program):
                 _shared_folder(node, plan)
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(call, ast.Call) and plan.program.function(call) and runs(call, plan.program):
-                weights = checkpoint(call, plan.program)
-                if location in plan.editable and (weights or kind_of(call, plan.program) in ("log", "output")):
+                if checkpoint(call, plan.program) or kind_of(call, plan.program) in ("log", "output"):
                     _statement(node, call, plan)  # type: ignore[arg-type]
-                elif location not in plan.editable and weights:
-                    plan.warn(
-                        "HVD306",
-                        call,
-                        "every rank writes this file, and may read what another rank has half written",
-                        f"give {unit.source.path} as well",
-                    )
 
 
 def checkpoint(call: ast.Call, program: Program) -> bool:
@@ -326,6 +319,8 @@ def _made_quiet(call: ast.Call, plan: Plan) -> None:
 
 def _shared_folder(call: ast.Call, plan: Plan) -> None:
     """A folder that all ranks make may be there already."""
+    if any(_passes_over(each, call) for each in plan.program.ancestors(call)):
+        return
     names = plan.program.names(call.func)
     if names & {"os.makedirs", "os.mkdir"} and len(call.args) == 1 and not call.keywords:
         if "os.mkdir" in names and isinstance(call.func, ast.Attribute):
@@ -336,3 +331,11 @@ def _shared_folder(call: ast.Call, plan: Plan) -> None:
     elif isinstance(call.func, ast.Attribute) and call.func.attr == "mkdir" and not call.args:
         if not {keyword.arg for keyword in call.keywords} & {"exist_ok", None}:
             plan.patch(call).keyword(call, "exist_ok", "True", _FOLDER)
+
+
+def _passes_over(node: ast.AST, call: ast.Call) -> bool:
+    """Whether a statement goes on where a folder that a call makes is there already."""
+    if not isinstance(node, ast.Try) or not any(call in ast.walk(each) for each in node.body):
+        return False
+    caught = [each for each in node.handlers if each.type is None or ast.unparse(each.type).strip("()") in _THERE]
+    return any(all(isinstance(each, ast.Pass | ast.Continue) for each in handler.body) for handler in caught)

@@ -19,9 +19,11 @@ from distml.training.values import Class
 _KINDS = (
     (
         re.compile(
-            r"torch\.save|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*\.(save|save_weights)"
+            r"torch\.(jit\.)?save|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*\.(save|save_weights)"
         ),
-        re.compile(r"torch\.load|tensorflow\.train\.latest_checkpoint|keras\.models\.load_model|.*\(\)\.load_weights"),
+        re.compile(
+            r"torch\.(jit\.)?load|tensorflow\.train\.latest_checkpoint|keras\.models\.load_model|.*\(\)\.load_weights"
+        ),
     ),
     (
         re.compile(

@@ -97,7 +97,7 @@ def _is_initializer(node: ast.AST, graph: Graph) -> bool:
 def _of_metrics(call: ast.Call, program: Program) -> bool:
     """Whether an initializer is that of the running sums of metrics, which begin anew with each evaluation."""
     names = {name for each in call.args for part in program.sources(each) for name in program.names(part)}
-    return any(name.rpartition(".")[2] in _LOCAL for name in names)
+    return any(name.removesuffix("()").rpartition(".")[2] in _LOCAL for name in names)
 
 
 def _outermost(frame: Frame, starts: list[ast.Call], program: Program) -> ast.stmt:

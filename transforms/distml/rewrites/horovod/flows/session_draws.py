@@ -10,7 +10,7 @@ from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached,
 from distml.rewrites.horovod.flows.session_graph import Graph
 from distml.training.callsites import argument, called
 from distml.training.program import Program
-from distml.training.values import Callable, Foreign, Instance
+from distml.training.values import BoxMethod, Callable, Foreign, Instance
 
 RANDOM = re.compile(
     r"(numpy\.)?random\.(\w+|RandomState\(\)\.\w+|Random\(\)\.\w+|default_rng\(\)\.\w+)|sklearn\.utils\.shuffle"
@@ -21,6 +21,7 @@ _LEARNS = re.compile(r"tensorflow\.(Variable|get_variable|layers\.|nn\.|contrib\
 """What makes weights: with them it is a model that gives a batch, and not the data."""
 
 _TAKES = re.compile(r"get_next|dequeue\w*|(shuffle_)?batch(_join)?")
+_NEXT = frozenset({"next", "__next__"})
 _DEEPEST = 3
 
 
@@ -101,7 +102,7 @@ def draw_of(call: ast.Call, program: Program) -> Draw | None:
     names = program.names(call.func)
     if any(RANDOM.fullmatch(name) for name in names):
         return Draw(call, False)
-    if "builtins.next" in names:
+    if "builtins.next" in names or any(isinstance(v, BoxMethod) and v.name in _NEXT for v in program.of(call.func)):
         return Draw(call, True)
     own = [value for value in program.of(call.func) if isinstance(value, Callable)]
     if own:

@@ -20,6 +20,12 @@ _PRODUCERS = re.compile(
 )
 _READS = re.compile(r"Reader|read|queue|Queue|py_func|get_next|[Dd]ataset|parse|decode|batch|input|data|load")
 
+_DRAWS = re.compile(
+    r"tensorflow\.(random\.\w+|random_\w+|truncated_normal|multinomial|(contrib\.)?distributions\..*\.sample)"
+)
+_VARIABLES = re.compile(r"tensorflow\.(Variable|get_variable)")
+
+_OWN = Note("random numbers of its own for each rank", "with one seed all ranks draw the same noise", "seed-by-rank")
 _FILES = Note(
     "an order of its own for each rank",
     "ranks that read the same examples in the same order compute one gradient many times",
@@ -43,6 +49,9 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
             found |= _shuffled(plan, call)
             queued = True
     if not found and not queued and not any(_READS.search(called(call, program)) for call in sources):
+        if _noise(sources, program):
+            _apart(plan)
+            return True
         raise Refuse(
             "HVD213",
             run.call,
@@ -57,6 +66,22 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
             "read each rank's part only, for instance with `dataset.shard`",
         )
     return found
+
+
+def _noise(sources: list[ast.Call], program: Program) -> bool:
+    """Whether a step draws what it computes with in the graph, as that of a generator does: not only its first weights."""
+    drawn = {each for each in sources if any(map(_DRAWS.fullmatch, program.names(each.func)))}
+    made = [each for each in sources if any(map(_VARIABLES.fullmatch, program.names(each.func)))]
+    given = (part for each in made for part in (*each.args, *(keyword.value for keyword in each.keywords)))
+    return bool(drawn - {source for part in given for source in program.sources(part)})
+
+
+def _apart(plan: Plan) -> None:
+    """Give each rank a seed of its own, where the program gives one to the graph."""
+    for call in plan.program.calls_of("tensorflow.set_random_seed", "tensorflow.random.set_random_seed"):
+        seed = argument(call, 0, "seed")
+        if seed is not None:
+            plan.patch(seed).wrap(seed, f"{{}} + {plan.world(seed).rank}", _OWN)
 
 
 def _datasets(call: ast.Call, graph: Graph) -> list[ast.expr]:

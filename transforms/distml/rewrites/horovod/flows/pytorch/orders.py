@@ -93,7 +93,7 @@ class Orders:
         inside = (each for function in functions for each in ast.walk(function) if isinstance(each, ast.expr))
         for call in self._drawing(list(inside)):
             kinds |= self.alike(call)
-        return kinds
+        return kinds | ({"torch"} if self._unheard(iterable) else set())
 
     def _drawing(self, parts: list[ast.expr]) -> Iterator[ast.Call]:
         """The calls that make what the order comes from, and those in the classes of the program that give it."""
