@@ -14,9 +14,9 @@ from distml.shapes import dim as module
 from ops.world import ScratchWorld
 
 
-def nested(depth: int) -> Dim:
+def nested(depth: int, name: str = "h") -> Dim:
     """A height padded to windows and halved, again and again: each step names the size before several times."""
-    size = Dim.symbol(Symbol("h", 1))
+    size = Dim.symbol(Symbol(name, 1))
     for step in range(depth):
         window = (7, 14, 5, 3)[step % 4]
         size = (size + (window - size % window) % window + 1) // 2
@@ -49,9 +49,10 @@ def test_sizes_that_are_equal_share_what_they_are_made_of() -> None:
 
 def test_memory_grows_with_the_sizes() -> None:
     peaks = []
+    nested(16, "first")  # tables grow in steps
     for depth in (8, 16):
         tracemalloc.start()
-        nested(depth)
+        nested(depth, f"of {depth}")  # of a name that is not known yet: nothing of it was computed before
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 4 * peaks[0]
