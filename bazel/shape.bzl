@@ -74,7 +74,8 @@ def _checked(target, ctx, family):
     essences = depset(transitive = [info.essences for info in below])
     made = {kind: [] for kind in _REPORTS}
     if own:
-        own_roots = depset(_own_roots(target, ctx), transitive = [roots])
+        # What two repositories have by the same name is the target's own: the order of deps does not decide.
+        own_roots = depset(_own_roots(target, ctx), transitive = [roots], order = "preorder")
         checked = [file for file in own if file.is_source]
         if checked and not target.label.workspace_root and "no-distml" not in ctx.rule.attr.tags:
             made = _check(target, ctx, output, checked, depset(own, transitive = [sources]), essences, own_roots)

@@ -26,6 +26,7 @@ workspace(name = "consumer")
 local_repository(name = "rules_cc", path = "{distml}/bazel/debian/rules_cc")
 local_repository(name = "rules_python", path = "{distml}/bazel/debian/rules_python")
 local_repository(name = "remote_coverage_tools", path = "{distml}/bazel/debian/remote_coverage_tools")
+local_repository(name = "other", path = "../other")
 local_repository(name = "rules_java", path = "/usr/share/bazel/rules/java")
 local_repository(name = "rules_proto", path = "/usr/share/bazel/rules/proto")
 """
@@ -114,8 +115,13 @@ def server(tmp_path_factory: pytest.TempPathFactory, outputs: Path, distml: Path
     folder = tmp_path_factory.mktemp("project") / "consumer"
     folder.mkdir()
     (folder.parent / "distml").symlink_to(distml)
+    other = folder.parent / "other"  # another repository, which tests may fill
+    other.mkdir()
+    (other / "MODULE.bazel").write_text('module(name = "other")\nbazel_dep(name = "rules_python", version = "1.6.0")\n')
+    (other / "WORKSPACE").touch()
     if modern():
-        rules = 'bazel_dep(name = "rules_python", version = "1.6.0")\n'
+        rules = 'bazel_dep(name = "rules_python", version = "1.6.0")\nbazel_dep(name = "other")\n'
+        rules += 'local_path_override(module_name = "other", path = "../other")\n'
         (folder / "MODULE.bazel").write_text(rules + blocks("bazel.md", "python module")[0])
     else:
         (folder / "WORKSPACE").write_text(DEBIAN.format(distml=distml) + blocks("bazel.md", "python workspace")[0])

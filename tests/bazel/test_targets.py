@@ -73,6 +73,40 @@ def test_targets_of_any_kind_and_name(workspace: Workspace) -> None:
     assert reported(workspace) == sorted(expected), done.stderr[-5000:]
 
 
+NET = "import torch.nn as nn\n\ndef make(n):\n    return nn.{layer}\n"
+USES = "import torch\nfrom {module} import make\nmake(3)(torch.zeros(2, 4))\n"
+OTHER = 'py_library(name = "{0}", srcs = ["{0}.py"], visibility = ["//visibility:public"])\n'
+APART = """
+py_library(name = "follows", srcs = ["follows.py"], deps = ["@other//pkg:far", "@other//pkg:wrong"])
+py_library(name = "first", srcs = ["own.py"], deps = ["@other//pkg:net", "//pkg:net"])
+py_library(name = "last", srcs = ["own.py"], deps = ["//pkg:net", "@other//pkg:net"])
+alias(name = "far", actual = "@other//pkg:wrong")
+"""
+
+
+def test_other_repositories_are_read_and_not_checked(workspace: Workspace) -> None:
+    """What both repositories have, `pkg/net.py`, is that of the target's own, in whatever order it names them."""
+    for name, text in {
+        "net": NET.format(layer="Linear(n, 9)"),
+        "far": NET.format(layer="Linear(n, 9)"),
+        "wrong": WRONG,
+    }.items():
+        write(workspace, f"../other/pkg/{name}.py", text)
+    write(workspace, "../other/pkg/BUILD", LOADS + "".join(map(OTHER.format, ("net", "far", "wrong"))))
+    write(workspace, "pkg/net.py", NET.format(layer="Identity()"))
+    write(workspace, "pkg/BUILD", LOADS + OTHER.format("net"))
+    write(workspace, "elsewhere/follows.py", USES.format(module="pkg.far"))
+    write(workspace, "elsewhere/own.py", USES.format(module="pkg.net"))
+    write(workspace, "elsewhere/BUILD", LOADS + APART)
+    done = workspace.run("build", ASPECT, "--keep_going", "//...")
+    assert done.returncode == 1, done.stderr
+    found = {
+        name: [each["path"] for each in workspace.findings(f"elsewhere/{name}")]
+        for name in ("follows", "first", "last")
+    }
+    assert found == {"follows": ["elsewhere/follows.py"], "first": [], "last": []}, done.stderr[-5000:]
+
+
 def write(workspace: Workspace, name: str, text: str) -> None:
     path = workspace.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -95,6 +95,8 @@ def test_the_files_of_a_build(logs: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--build-events", "failed"], "failed: the build did not succeed"),
         (["--build-events", "remote"], "x.distml.sarif was not downloaded"),
         (["--build-events", "empty"], "no SARIF files to merge"),
+        (["nested"], "nested: maximum recursion depth"),
+        (["--build-events", "nested"], "nested: not what --build_event_json_file writes"),
         (["one.sarif", "--output", "one.sarif/out.sarif"], "one.sarif/out.sarif: cannot be written"),
     ],
 )
@@ -107,6 +109,7 @@ def test_what_is_wrong_is_said(
     (logs / "failed").write_text(events(code="BUILD_FAILURE"))
     (logs / "remote").write_text(events(Path("/x.distml.sarif"), scheme="bytestream"))
     (logs / "empty").write_text(events())
+    (logs / "nested").write_text("[" * 100_000)
     assert main(["merge-sarif", *arguments]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""

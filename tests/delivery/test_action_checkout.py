@@ -50,6 +50,19 @@ def on_a_pull_request(workspace: Path, monkeypatch: pytest.MonkeyPatch, base: st
         monkeypatch.setenv(name, value)
 
 
+@pytest.mark.parametrize(
+    "text", ["", "{", "[" * 100_000, "null", '{"pull_request": []}', '{"pull_request": {"number": "1"}}', "\xff"]
+)
+def test_an_event_that_cannot_be_read_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Then all files are checked."""
+    from distml.action.event import pull_request
+
+    (tmp_path / "event.json").write_text(text, "latin-1")
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request")
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(tmp_path / "event.json"))
+    assert pull_request() is None
+
+
 def action(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], **inputs: str
 ) -> tuple[int, list[Command]]:

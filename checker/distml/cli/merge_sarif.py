@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
     for path in given:
         try:
             logs.append(merged([json.loads(_read(path))]))
-        except (MergeError, ValueError) as error:
+        except (MergeError, ValueError, RecursionError) as error:
             raise ConfigError(f"{path}: {error}") from None
     text = json.dumps(merged(logs, options.category), indent=2) + "\n"
     if options.output is None:
@@ -63,7 +63,7 @@ def _built(path: str) -> list[str]:
             event = json.loads(line)
             found.update(dict.fromkeys(_local(event.get("namedSetOfFiles", {}).get("files", ()))))
             succeeded |= event.get("finished", {}).get("exitCode", {}).get("name") == "SUCCESS"
-        except (ValueError, AttributeError, KeyError):
+        except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
             raise ConfigError(f"{path}: not what --build_event_json_file writes") from None
     if not succeeded:
         raise ConfigError(f"{path}: the build did not succeed, so reports are missing; --@distml//bazel:report_only")

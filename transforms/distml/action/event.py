@@ -126,6 +126,6 @@ def _payload() -> dict[str, Any]:
     try:
         with open(os.environ["GITHUB_EVENT_PATH"], encoding="utf-8") as file:
             found = json.load(file)
-    except (KeyError, OSError, ValueError):
+    except (KeyError, OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
