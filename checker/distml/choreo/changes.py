@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 
+from distml.choreo.aliases import IMMUTABLE, Aliases, arguments, given_to, is_new
 from distml.choreo.hints import Hints
 from distml.choreo.read import last
 from distml.choreo.surroundings import Surroundings
@@ -27,23 +29,24 @@ MUTABLE = frozenset(
 )
 
 
-IMMUTABLE = frozenset("int float bool complex str bytes tuple frozenset range None".split())
-
-
 def changed_by(call: ast.Call, hints: Hints, unknown: bool) -> list[ast.expr]:
     """What a call may change in place, of what has a name.
 
     An `unknown` call may change whatever it is given that can be changed.
     """
-    return [
-        each for each in _changed(call, hints, unknown) if isinstance(each, ast.Name | ast.Attribute | ast.Subscript)
-    ]
+    from distml.choreo.sharing import same_objects
+
+    found = []
+    for each in _changed(call, hints, unknown):
+        named = isinstance(each, ast.Name | ast.Attribute | ast.Subscript)
+        found += [each] if named else [] if is_new(each, hints) else list(same_objects(each, hints))
+    return found
 
 
 def _changed(call: ast.Call, hints: Hints, unknown: bool) -> list[ast.expr]:
-    module, given = hints.module, [*call.args, *(each.value for each in call.keywords)]
+    module, given = hints.module, arguments(call)
     path = _path(call.func, module)
-    if path in FIRST:
+    if path in FIRST or _takes_method(call, module):
         return given[:1]
     if isinstance(call.func, ast.Attribute):
         base = call.func.value
@@ -54,10 +57,14 @@ def _changed(call: ast.Call, hints: Hints, unknown: bool) -> list[ast.expr]:
         return [call.func]
     function = module.local_function(last(call.func)) if isinstance(call.func, ast.Name) else None
     if function is not None:
-        inside = changed(function, module)
-        parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        named = [*zip(parameters, call.args), *((each.arg or "", each.value) for each in call.keywords)]
-        return [value for name, value in named if name in inside and hints.kind(value) not in IMMUTABLE]
+        return [
+            each for each in given_to(call, function, changed(function, module)) if hints.kind(each) not in IMMUTABLE
+        ]
+    handed = [
+        module.local_function(each.id) for each in given if isinstance(each, ast.Name) and each.id not in hints.names
+    ]
+    if any(each is not None and changed(each, module) for each in handed):
+        return given  # a function that changes what it is given, handed to one that calls it
     return [each for each in given if hints.kind(each) in MUTABLE] if unknown else []
 
 
@@ -88,33 +95,50 @@ def _of_functions(module: Surroundings) -> dict[str, set[str]]:
 
 
 def _changed_in(function: ast.FunctionDef, module: Surroundings, known: dict[str, set[str]]) -> set[str]:
-    own, found, outer = set(), set(), set()
-    parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-    for each in ast.walk(function):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-            own.add(each.id)
+    aliases = module.aliases(function)
+    found = set(aliases.outer)
+    called = {id(each.func) for each in aliases.nodes if isinstance(each, ast.Call)}
+    for each in aliases.nodes:
+        if isinstance(each, ast.Call):
+            found.update(*(aliases.of(target).itself for target in _inner(each, aliases, known)))
         elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
-            found |= {each.target.id} & parameters  # a list, say, is changed in place
-        elif isinstance(each, ast.Call):
-            found.update(*(_roots(target, module) for target in _inner(each, module, known)))
+            found |= aliases.of(each.target).itself  # a list, say, is changed in place
         elif isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
-            found.add(_root(each.value))
-        elif isinstance(each, ast.Global | ast.Nonlocal):
-            outer.update(each.names)
-    return (found - (own - parameters) - {""}) | outer
+            found |= aliases.of(each.value).itself
+        elif isinstance(each, ast.Attribute) and id(each) not in called and _is_changing(each, module):
+            found |= aliases.of(each.value).itself  # whoever has the method may call it
+        elif isinstance(each, ast.Name) and id(each) not in called and known.get(each.id):
+            found |= aliases.given() if module.local_function(each.id) is not None else set()
+    return found
 
 
-def _inner(call: ast.Call, module: Surroundings, known: dict[str, set[str]]) -> Iterator[ast.expr]:
+def _inner(call: ast.Call, aliases: Aliases, known: dict[str, set[str]]) -> Iterator[ast.expr]:
     """What a call inside a local function changes."""
-    if isinstance(call.func, ast.Attribute) and (call.func.attr in CHANGING or call.func.attr in _mutators(module)):
-        yield call.func.value
-    if _path(call.func, module) in FIRST or (isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING):
-        yield from call.args[:1] if last(getattr(call.func, "value", None)) in MUTABLE | {*module.imports()} else []
-        yield from call.args[:1] if isinstance(call.func, ast.Name) else []
+    module, base = aliases.module, call.func.value if isinstance(call.func, ast.Attribute) else None
+    if base is not None and last(call.func) in CHANGING | _mutators(module):
+        yield from [base] if _is_changing(call.func, module) else []
+        yield from call.args[:1] if last(base) in MUTABLE | {*module.imports()} else []
+    if _path(call.func, module) in FIRST or _takes_method(call, module):
+        yield from call.args[:1]
     function = module.local_function(call.func.id) if isinstance(call.func, ast.Name) else None
     if function is not None:
-        inside = known[function.name]
-        yield from (value for each, value in zip(function.args.args, call.args) if each.arg in inside)
+        yield from given_to(call, function, known[function.name])
+    elif not isinstance(call.func, ast.Name | ast.Attribute | ast.Lambda):
+        yield from arguments(call)  # a function that something gave
+
+
+def _is_changing(function: ast.expr, module: Surroundings) -> bool:
+    """Whether it is a method that changes its object, and no function of a module, such as `operator.add`."""
+    home = _path(function, module).partition(".")[0]
+    return last(function) in CHANGING | _mutators(module) and home not in sys.stdlib_module_names
+
+
+def _takes_method(call: ast.Call, module: Surroundings) -> bool:
+    """Whether `getattr` may take a method that changes its object."""
+    if last(call.func) != "getattr" or len(call.args) < 2:
+        return False
+    name = call.args[1]
+    return not isinstance(name, ast.Constant) or name.value in CHANGING | _mutators(module)
 
 
 def _path(function: ast.expr, module: Surroundings) -> str:
@@ -158,19 +182,3 @@ def fields_changed(module: Surroundings) -> tuple[frozenset[str], frozenset[str]
             target = target.value
         in_place |= {target.attr} if isinstance(target, ast.Attribute) else set()
     return frozenset(rebound), frozenset(in_place)
-
-
-def _roots(node: ast.expr, module: Surroundings) -> set[str]:
-    """The variables whose objects an expression reaches: of a call, those that the called function names."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        function = module.local_function(node.func.id)
-        return {each.id for each in ast.walk(function) if isinstance(each, ast.Name)} if function is not None else set()
-    return {_root(node)}
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return last(node) if isinstance(node, ast.Name) else ""

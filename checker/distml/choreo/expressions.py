@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from distml.choreo.aliases import root
 from distml.choreo.calls import Calls
 from distml.choreo.changes import CHANGING, changed_by
 from distml.choreo.facts import Facts, Invocation, Placed, Transfer, names
@@ -105,7 +106,7 @@ class Expressions(Calls):
             self.settle(node, target.place)
         return target
 
-    def agreed(self, node: ast.expr, roles: Iterable[str], what: str) -> None:
+    def agreed(self, node: ast.AST, roles: Iterable[str], what: str) -> None:
         """Report what each of these roles would compute for itself, with a result of its own."""
         if len(set(roles)) > 1:
             message = f"{what} must be the same at {names(roles)}, but each would compute it separately"
@@ -188,11 +189,20 @@ class Expressions(Calls):
             if isinstance(self.facts.calls.get(node), Transfer | Invocation):
                 return
             for target in self.changed_by(node):
-                held = self.facts.types.get(target)
-                if held is not None and held.kind is Kind.DATA and not held.loose:
-                    self.whole(node, target, held, place)
+                self.changes(node, target, place)
+        if isinstance(node, ast.NamedExpr):
+            self.changes(node, node.target, place)
         for each in _operands(node):
             self.unchanged(each, place)
+
+    def changes(self, node: ast.AST, target: ast.expr, place: Place) -> None:
+        """Report what is changed at these roles, and held by others too."""
+        held = self.facts.types.get(target)
+        if held is not None and held.kind is Kind.DATA:
+            mine = tuple(
+                sorted(place or ())
+            )  # what each party makes for itself is its own, unless it is part of another
+            self.whole(node, target, held._replace(roles=mine) if held.loose and mine else held, place)
 
     def changed_by(self, node: ast.Call) -> list[ast.expr]:
         """What local code that is called here may change in place."""
@@ -203,12 +213,16 @@ class Expressions(Calls):
         """Who holds, by other names, what a value is or contains."""
         found: set[str] = set()
         for each in same_objects(node, self.purity.hints):
-            root = each
-            while isinstance(root, ast.Attribute | ast.Subscript):
-                root = root.value
-            name = root.id if isinstance(root, ast.Name) else ""
+            name = root(each)
+            if not name:
+                beginning = each
+                while isinstance(beginning, ast.Attribute | ast.Subscript):
+                    beginning = beginning.value
+                found |= self.sharing(beginning)
+                continue
             found |= self.scope.shared.get(name, frozenset())
-            held = (self.facts.types.get(each) or self.scope.types[name]) if name in self.scope.types else EVERYWHERE
+            held = self.scope.types.get(name, EVERYWHERE)
+            held = self.facts.types.get(each, held) if held.kind is Kind.OBJECT else held  # its fields have roles
             of_file = name in self.module.around.defined() and self.module.around.local_class(name) is None
             if name in self.scope.types or of_file:
                 found |= frozenset(self.scope.everyone) if held.place is None else held.place
@@ -281,17 +295,23 @@ class Expressions(Calls):
     def _compare(self, node: ast.Compare) -> Located:
         if self.local_only(node.comparators[1:], "an operand that might not be evaluated"):
             return Located(Kind.DATA, self.scope.everyone)
-        return self.meet(node, (node.left, *node.comparators))
+        found = self.meet(node, (node.left, *node.comparators))
+        self.decided((node.left, *node.comparators[:-1]), node.comparators[1:])
+        return found
 
     def _boolop(self, node: ast.BoolOp) -> Located:
         if self.local_only(node.values[1:], "an operand that might not be evaluated"):
             return Located(Kind.DATA, self.scope.everyone)
-        return self.meet(node, node.values)
+        found = self.meet(node, node.values)
+        self.decided(node.values[:-1], node.values[1:])
+        return found
 
     def _ifexp(self, node: ast.IfExp) -> Located:
         if self.local_only((node.body, node.orelse), "a conditional expression"):
             return Located(Kind.DATA, self.scope.everyone)
-        return self.meet(node, (node.test, node.body, node.orelse))
+        found = self.meet(node, (node.test, node.body, node.orelse))
+        self.decided((node.test,), (node.body, node.orelse))
+        return found
 
     def _lambda(self, node: ast.Lambda) -> Located:
         if self.local_only((node.body,), "a lambda"):
@@ -302,9 +322,7 @@ class Expressions(Calls):
         inner.scope.types |= {name: EVERYWHERE._replace(data=hint) for name, hint in given.items()}
         inner.check(node.body)
         calls = [each for each in ast.walk(node.body) if isinstance(each, ast.Call)]
-        self.inner_changes(
-            node, [each for call in calls for each in inner.changed_by(call) if _root(each) not in given]
-        )
+        self.inner_changes(node, [each for call in calls for each in inner.changed_by(call) if root(each) not in given])
         defaults = defaults_of(node)
         for each in defaults:
             self.check(each)
@@ -326,12 +344,19 @@ class Expressions(Calls):
         results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         if inner.local_only(results, "a comprehension"):
             return Located(Kind.DATA, self.scope.everyone)
-        return inner.meet(node, parts)
+        place = inner.meet(node, parts)
+        iterated = [each.iter for each in node.generators]
+        alike = all(map(inner.purity.hints.is_ordered, iterated)) or len(place.roles or self.scope.everyone) == 1
+        inner.decided([*iterated, *(one for each in node.generators for one in each.ifs)], parts[1:], alike)
+        return place
 
     _listcomp = _setcomp = _generatorexp = _dictcomp = _comprehension
 
     def _namedexpr(self, node: ast.NamedExpr) -> Located:
+        declared = self.scope.declared.get(node.target.id)
         found = self.check(node.value)
+        if declared is not None and declared.kind is Kind.DATA:
+            found = self.wanted(node.value, declared, "CHO101", f"`{node.target.id}`")
         self.scope.types[node.target.id] = found
         self.facts.types[node.target] = found
         return found
@@ -341,6 +366,18 @@ class Expressions(Calls):
         return EVERYWHERE
 
     _yield = _yieldfrom = _await
+
+    def decided(self, deciding: Iterable[ast.expr], parts: Iterable[ast.expr], alike: bool = True) -> None:
+        """Report what changes in parts that are evaluated if, or as often as, each party decides for itself."""
+        if alike and not any(self.facts.types[each].loose for each in deciding):
+            return
+        for each in (inside for part in parts for inside in ast.walk(part)):
+            changed = self.changed_by(each) if isinstance(each, ast.Call) else []
+            for target in [each.target] if isinstance(each, ast.NamedExpr) else changed:
+                held = self.facts.types.get(target, EVERYWHERE)
+                holders = (held.place or frozenset(self.scope.everyone)) | self.sharing(target)
+                if held.kind is Kind.DATA:
+                    self.agreed(each, sorted(holders), "what is changed here")
 
     def local_only(self, nodes: Iterable[ast.expr], where: str) -> bool:
         """Report communication in code that a party may run any number of times; whether there is any."""
@@ -352,12 +389,6 @@ class Expressions(Calls):
                         "CHO403", call, f"communication in {where}: not every party knows whether it is executed"
                     )
         return len(self.facts.problems) > before
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return last(node) if isinstance(node, ast.Name) else ""
 
 
 def _operands(node: ast.AST) -> list[ast.expr]:

@@ -101,8 +101,7 @@ class Hints:
     def _display(self, node: ast.List | ast.Set | ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Hint:
         name = {ast.List: "list", ast.Set: "set", ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "Iterator")
         if isinstance(node, ast.List | ast.Set):
-            whole = [(each, self.of(each)) for each in node.elts]
-            inside = _common([element(hint) if isinstance(each, ast.Starred) else hint for each, hint in whole])
+            inside = _common([self.of(each) for each in node.elts])
         else:
             inner = self.within(node)
             inside = inner.of(node.elt)
@@ -113,7 +112,7 @@ class Hints:
     _list = _set = _listcomp = _setcomp = _generatorexp = _display
 
     def _tuple(self, node: ast.Tuple) -> Hint:
-        inside = [self.of(each) for each in node.elts]
+        inside = [None if isinstance(each, ast.Starred) else self.of(each) for each in node.elts]
         known = [ast.unparse(each) for each in inside if each is not None]
         return written(f"tuple[{', '.join(known)}]" if known and len(known) == len(inside) else "tuple")
 
@@ -142,7 +141,7 @@ class Hints:
         return self.of(node.value)
 
     def _starred(self, node: ast.Starred) -> Hint:
-        return self.of(node.value)
+        return element(self.of(node.value))  # it stands for the items, however many
 
     def _binop(self, node: ast.BinOp) -> Hint:
         if isinstance(node.op, ast.MatMult):
@@ -232,6 +231,8 @@ class Hints:
         inside = parameters(self.of(method.value))
         if name in ("get", "pop", "popleft", "setdefault") and owner not in SETS:
             return inside[-1] if inside else None
+        if name == "copy" and owner in ("list", "dict", "deque", "bytearray"):
+            return self.of(method.value)
         if name == "most_common" and inside:
             return written(f"list[tuple[{ast.unparse(inside[0])}, int]]")
         if name in ("keys", "items", "values") and owner in ("dict", "Counter", "defaultdict", "Mapping"):
@@ -314,6 +315,33 @@ def targets(target: ast.expr, hint: Hint) -> dict[str, Hint]:
             inside = [element(hint)] * len(target.elts)  # type: ignore[list-item]
         return {name: kind for each, part in zip(target.elts, inside) for name, kind in targets(each, part).items()}
     return {}
+
+
+def captured(pattern: ast.pattern, hint: Hint) -> dict[str, Hint]:
+    """The types of the variables that a pattern sets, where a value of this type matches it; None for parts of objects."""
+    if isinstance(pattern, ast.MatchAs):
+        inner = captured(pattern.pattern, hint) if pattern.pattern is not None else {}
+        return inner | ({pattern.name: hint} if pattern.name is not None else {})
+    if isinstance(pattern, ast.MatchStar):
+        return {pattern.name: _of_each("list", [element(hint)])} if pattern.name is not None else {}
+    if isinstance(pattern, ast.MatchSequence):
+        inside = parameters(hint) if head(hint) == "tuple" else []
+        several = any(isinstance(each, ast.MatchStar) for each in pattern.patterns) or len(inside) != len(
+            pattern.patterns
+        )
+        parts = [element(hint)] * len(pattern.patterns) if several else [*inside]
+        starred = [isinstance(each, ast.MatchStar) for each in pattern.patterns]
+        return _captured(pattern.patterns, [hint if star else part for star, part in zip(starred, parts)])
+    if isinstance(pattern, ast.MatchOr):
+        return _captured(pattern.patterns, [hint] * len(pattern.patterns))
+    within = pattern.patterns if isinstance(pattern, ast.MatchMapping | ast.MatchClass) else []
+    within = [*within, *(pattern.kwd_patterns if isinstance(pattern, ast.MatchClass) else [])]
+    rest = pattern.rest if isinstance(pattern, ast.MatchMapping) else None
+    return _captured(within, [None] * len(within)) | ({rest: hint} if rest is not None else {})
+
+
+def _captured(patterns: list[ast.pattern], hints: list[Hint]) -> dict[str, Hint]:
+    return {name: kind for each, hint in zip(patterns, hints) for name, kind in captured(each, hint).items()}
 
 
 def element(hint: Hint) -> Hint:

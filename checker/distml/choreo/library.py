@@ -35,7 +35,7 @@ _ITERATED = frozenset(
     (_ITERATING + "update subtract functools.reduce math.fsum math.prod math.dist math.sumprod").split()
 )
 _ITERATING_HOMES = ("itertools", "statistics", "heapq", "collections")
-TEXTS = frozenset("str repr ascii format textwrap.shorten".split())
+TEXTS = frozenset("str repr ascii format textwrap.shorten urllib.parse.urlencode".split())
 """Functions that make a text of what they are given."""
 CALLING = {
     "map": (0, ""),
@@ -68,6 +68,10 @@ CALLING = {
 """Functions that call one of their arguments: its position and its name."""
 FIXED = frozenset(("struct.pack", "struct.unpack", "struct.calcsize"))
 """Functions whose first argument is a format, which is fixed where it says in which order bytes are."""
+CONTEXTS = frozenset("getcontext setcontext localcontext Context DefaultContext BasicContext ExtendedContext".split())
+"""What of `decimal` sets how numbers are rounded, in all of a program."""
+REFLECTION = frozenset("globals exec eval vars __main__ sys.modules sys._getframe importlib inspect gc".split())
+"""Functions and modules by which code sets variables of a file without naming them."""
 ENCODINGS = frozenset("utf-8 ascii iso8859-1 utf-16-le utf-16-be utf-32-le utf-32-be cp1252".split())
 """Encodings that are the same on every machine."""
 _OPERATORS = """

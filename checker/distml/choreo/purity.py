@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from distml.choreo.aliases import root
 from distml.choreo.changes import CHANGING, changed
 from distml.choreo.hints import Hints, element, targets
 from distml.choreo.kinds import Hint, head, is_enum
@@ -34,7 +35,7 @@ from distml.choreo.library import (
 )
 from distml.choreo.operations import Operations
 from distml.choreo.read import last
-from distml.choreo.sharing import changes_when_asked, is_class_state, is_iterator, kept_arguments, mutators
+from distml.choreo.sharing import changes_when_asked, is_class_state, kept_arguments, mutators
 from distml.choreo.surroundings import SETS, Surroundings, defines
 
 _GIVEN_BACK = frozenset(
@@ -93,7 +94,7 @@ class Purity(Operations):
 
     def called(self, node: ast.Call) -> dict[ast.expr, list[Hint] | None]:
         """These functions, and the types of the arguments that each gets; None where they are not known."""
-        path, own = self._called_path(node.func), [self.hints.of(each) for each in node.args]
+        path, own = self._called_path(node.func), self._given(node)
         return {each: own if each is node.func else self._handed(path, node) for each in self.functions(node)}
 
     def _called_path(self, function: ast.expr) -> str:
@@ -115,13 +116,45 @@ class Purity(Operations):
             return items[:1] if len(items) == 1 else [self.hints.of(node.args[0]) if node.args else None]
         return [] if path in ("collections.defaultdict", "dataclasses.field") else None
 
+    def compares(self, pattern: ast.pattern) -> bool:
+        """Whether a pattern asks for a value that each party may have another of, or for what a class answers."""
+        parts = list(ast.walk(pattern))
+        values = [each.value for each in parts if isinstance(each, ast.MatchValue)]
+        values += [key for each in parts if isinstance(each, ast.MatchMapping) for key in each.keys]
+        return any(map(self.anywhere, values)) or any(
+            self._asks_class(e) for e in parts if isinstance(e, ast.MatchClass)
+        )
+
+    def _asks_class(self, pattern: ast.MatchClass) -> bool:
+        name, named = last(pattern.cls), set(pattern.kwd_attrs)
+        made = self.module.local_class(name)
+        if made is None:
+            return name not in TYPES or bool(named)
+        fields = [
+            each.target.id
+            for each in made.body
+            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+        ]
+        listed = bool(made.decorator_list) and len(fields) >= len(pattern.patterns)  # those of a dataclass
+        if not self._special(made) or (pattern.patterns and not listed):
+            return True
+        return any(
+            self._field(made, each, [written_class(made)]) for each in named | {*fields[: len(pattern.patterns)]}
+        )
+
+    def _given(self, node: ast.Call) -> list[Hint]:
+        """The types of positional arguments; none where it cannot be told which is which."""
+        unpacked = any(isinstance(each, ast.Starred) for each in node.args)
+        return [] if unpacked else [self.hints.of(each) for each in node.args]
+
     def over(self, names: Mapping[str, Hint]) -> Purity:
         """With these variables too."""
         return Purity(self.module, {**self.names, **names}, self.hints.known, self.seen)
 
     def _name(self, node: ast.Name) -> bool:
         if node.id in self.names:
-            return not self._special(self.module.local_class(self.hints.kind(node)))
+            kind = self.hints.kind(node)
+            return kind in self.module.varying() or not self._special(self.module.local_class(kind))
         if node.id in self.module.varying() or _special(node.id):
             return True
         made = self.module.local_class(node.id)
@@ -144,7 +177,7 @@ class Purity(Operations):
             return True  # such as `__traceback__`: what Python keeps for itself
         path = self._path(node)
         if path is not None:
-            return not in_library(path)
+            return not in_library(path) or root(node) in self.module.varying()
         owner = node.value.id if isinstance(node.value, ast.Name) and node.value.id not in self.names else ""
         hint = self.hints.of(node.value)
         itself = self.module.local_class(owner) or self.module.local_class(head(hint))
@@ -242,9 +275,11 @@ class Purity(Operations):
     def _named(self, node: ast.Call, name: str, given: list[ast.expr]) -> bool:
         if name in self.names:
             return True  # a value that is called may be anything
-        own = self._runs_own(name, [self.hints.of(each) for each in node.args])
+        own = self._runs_own(name, self._given(node))
         if own is not None:
             return own
+        if name in self.module.varying():
+            return True
         path = self.module.imports().get(name)
         pure = in_library(path) if path is not None else name in BUILTINS and name not in self.module.defined()
         return not pure or self._asks_of(path or name, node, given)
@@ -296,8 +331,8 @@ class Purity(Operations):
     def _method(self, node: ast.Call, function: ast.Attribute, given: list[ast.expr]) -> bool:
         path = self._path(function)
         if path is not None:
-            return not in_library(path) or self._asks_of(path, node, given)
-        hints = [self.hints.of(each) for each in node.args]
+            return not in_library(path) or root(function) in self.module.varying() or self._asks_of(path, node, given)
+        hints = self._given(node)
         owner = function.value.id if isinstance(function.value, ast.Name) else ""
         owner = owner if owner not in self.names else ""
         made = self.module.local_class(owner)
@@ -440,31 +475,3 @@ def defaults_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
 def written_class(made: ast.ClassDef) -> ast.expr:
     """The type of the objects of a class."""
     return ast.Name(made.name, ast.Load())
-
-
-def varying(around: Surroundings) -> frozenset[str]:
-    """The variables of a file, and names of the standard library, that need not be the same at each party."""
-    given: dict[str, list[ast.stmt]] = {}
-    for each in around.local:
-        if not isinstance(each, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            for name in defines(each):
-                given.setdefault(name, []).append(each)
-    found = {
-        name for name, each in given.items() if len(each) > 1 or not isinstance(each[0], ast.Assign | ast.AnnAssign)
-    }
-    for name, statements in given.items():  # each may use those before it
-        around.told_to_vary = frozenset(found)
-        around.judged.clear()
-        if any(Purity(around, {}).anywhere(each) for each in statements) or is_iterator(
-            Hints(around, {}, lambda node: None).of(ast.Name(name, ast.Load()))
-        ):
-            found.add(name)
-    for node in ast.walk(around.tree):
-        if isinstance(node, ast.FunctionDef):
-            found |= changed(node, around) & given.keys()
-    for name, path in around.imports().items():
-        home = path.rpartition(".")[0]
-        if home.partition(".")[0] in sys.stdlib_module_names and not in_library(path):
-            found.add(name)
-    around.judged.clear()
-    return frozenset(found)

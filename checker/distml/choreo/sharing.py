@@ -9,19 +9,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from distml.choreo.changes import CHANGING, IMMUTABLE, changed
+from distml.choreo.aliases import IMMUTABLE, MAKING, holds_values
+from distml.choreo.changes import CHANGING, changed
 from distml.choreo.hints import Hints
-from distml.choreo.kinds import Hint, head, parameters
+from distml.choreo.kinds import Hint, head
 from distml.choreo.read import last
 from distml.choreo.surroundings import Surroundings
 
 _ITERATORS = frozenset(("Iterator", "Generator"))
 _NEW = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.BinOp | ast.Subscript | ast.ListComp | ast.DictComp | ast.SetComp
 """Expressions that make a container, if they give one."""
-_MAKING = frozenset(
-    "list tuple set frozenset dict sorted deque Counter copy deepcopy union difference intersection".split()
-)
-"""Functions and methods that give a container of their own."""
 _UPDATES = frozenset(
     "__setitem__ __delitem__ __setattr__ __delattr__ __iadd__ __isub__ __imul__ __ior__ __iand__".split()
 )
@@ -48,18 +45,10 @@ def same_objects(node: ast.expr, hints: Hints) -> Iterator[ast.expr]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):  # `value @ Role()`
         yield from same_objects(node.left, hints)
         return
-    if isinstance(node, _NEW) and _holds_values(hint):
+    if isinstance(node, _NEW) and holds_values(hint):
         return
     for each in _parts(node):
         yield from same_objects(each, hints)
-
-
-def _holds_values(hint: Hint) -> bool:
-    """Whether it is a container of nothing that can be changed."""
-    inside = parameters(hint)
-    return bool(inside) and all(
-        _holds_values(each) if head(each) in ("tuple", "frozenset") else head(each) in IMMUTABLE for each in inside
-    )
 
 
 def _parts(node: ast.expr) -> Iterable[ast.expr]:
@@ -85,7 +74,7 @@ def _parts(node: ast.expr) -> Iterable[ast.expr]:
 def _of_call(node: ast.Call, hints: Hints, hint: Hint) -> Iterator[ast.expr]:
     """A call may give what it is given, or a container of it; what its type shows to be new is new."""
     function = hints.module.local_function(node.func.id) if isinstance(node.func, ast.Name) else None
-    if function is None and last(node.func) in _MAKING and _holds_values(hint):
+    if function is None and last(node.func) in MAKING and holds_values(hint):
         return
     given = [*node.args, *(each.value for each in node.keywords)]
     given += [node.func.value] if isinstance(node.func, ast.Attribute) else []

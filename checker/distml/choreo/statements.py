@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from distml.choreo.changes import CHANGING, changed
 from distml.choreo.expressions import Expressions, Scope
 from distml.choreo.facts import Facts, Invocation, Mend, Transfer, names
-from distml.choreo.hints import element, targets
+from distml.choreo.hints import captured, element, targets
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.parties import Parties
 from distml.choreo.read import CHANNELS, last, located, roles_in, takes_everything
@@ -282,10 +282,10 @@ class _Statements:
     def _match(self, node: ast.Match) -> bool:
         subject = self._guard(node.subject)
         for case in node.cases:
-            for pattern in ast.walk(case.pattern):
-                name = getattr(pattern, "name", None)
-                if isinstance(name, str):
-                    self.scope.types[name] = subject
+            for name, hint in captured(case.pattern, subject.data).items():
+                self.scope.types[name] = subject._replace(data=hint)
+            if self.expressions.purity.compares(case.pattern):
+                self.expressions.agreed(node.subject, subject.roles or self.function.roles, "what decides here")
             if case.guard is not None:
                 self.expressions.local_only([case.guard], "a condition that might not be evaluated")
                 self.expressions.wanted(case.guard, subject, "CHO104", "the condition of this case")

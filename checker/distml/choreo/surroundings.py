@@ -6,8 +6,12 @@ import ast
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 from distml.source.bindings import last_name
+
+if TYPE_CHECKING:
+    from distml.choreo.aliases import Aliases
 
 SETS = frozenset("set frozenset Set FrozenSet AbstractSet MutableSet KeysView ItemsView".split())
 _WRAPPERS = frozenset("Annotated Final ClassVar Required NotRequired ReadOnly At".split())
@@ -34,6 +38,7 @@ class Surroundings:
         self.assumed: set[str] = set()
         """What was taken to be so while it is found out."""
         self.changed_fields = cache(self._changed_fields)
+        self.aliases = cache(self._aliases)
 
     def _local_class(self, name: str) -> ast.ClassDef | None:
         """The class of this name, where there is one and no other meaning."""
@@ -67,6 +72,12 @@ class Surroundings:
         from distml.choreo.changes import fields_changed
 
         return fields_changed(self)
+
+    def _aliases(self, function: ast.FunctionDef) -> Aliases:
+        """What the names of a function reach."""
+        from distml.choreo.aliases import Aliases
+
+        return Aliases(function, self)
 
     def _patched(self) -> frozenset[str]:
         """The names whose attributes the file sets."""
@@ -109,7 +120,7 @@ class Surroundings:
     def varying(self) -> frozenset[str]:
         """The variables of the file, and names of the standard library, that need not be the same at each party."""
         if self.told_to_vary is None:
-            from distml.choreo.purity import varying
+            from distml.choreo.varying import varying
 
             self.told_to_vary = frozenset()  # while it is found out
             self.told_to_vary = varying(self)
