@@ -7,6 +7,7 @@ from typing import Any
 
 from ops.frameworks.drawing import Drawn, R, axis, near, pair, shape, tensor, words
 from ops.frameworks.further_functions import FURTHER
+from ops.frameworks.rarer_functions import RARER
 
 
 def unary(name: str) -> Drawn:
@@ -326,5 +327,6 @@ TENSORFLOW: dict[str, Callable[[], Drawn]] = {
     **words("signal.hann_window", lambda name: (name, [R.randint(1, 9)], {})),
     **words("ensure_shape", ensured),
     **FURTHER,
+    **RARER,
 }
 """How to draw a call of each function of tf."""

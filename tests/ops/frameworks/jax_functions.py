@@ -325,6 +325,43 @@ def numbers() -> Call:
     return [array(*sizes), array(*labels, kind="int32")], {}
 
 
+def square() -> Call:
+    size = R.randint(1, 4)
+    return [array(*shape(0, 1), size, size + (R.random() < 0.15))], {}
+
+
+def matrix() -> Call:
+    return [array(*shape(2 - (R.random() < 0.1), 3))], {}
+
+
+def solve() -> Call:
+    size = R.randint(2, 4)
+    rows = size + (R.random() < 0.2)
+    return [array(size, size), array(*((rows,) if R.random() < 0.4 else (rows, R.randint(1, 3))))], {}
+
+
+def solve_with() -> Call:
+    args, options = solve()
+    return [(args[0], True), args[1]], options
+
+
+def resized() -> Call:
+    sizes = shape(1)
+    return [array(*sizes), tuple(R.randint(1, 6) for _ in range(len(sizes) + (R.random() < 0.15))), "nearest"], {}
+
+
+def triplet() -> Call:
+    sizes = shape(1, 3)
+    return [array(*sizes), array(*sizes), array(*(sizes if R.random() < 0.8 else near(sizes)))], {}
+
+
+def transcribed() -> Call:
+    rows, steps, letters = R.randint(1, 3), R.randint(4, 6), R.randint(1, 3)
+    other = rows + (R.random() < 0.2)
+    marks = [array(other, letters, kind="int32"), array(other, letters)]
+    return [array(rows, steps, 5), array(rows, steps), *marks], {}
+
+
 def each(names: str, draw: Callable[[], Call]) -> dict[str, Callable[[], Call]]:
     return dict.fromkeys(names.split(), draw)
 
@@ -395,10 +432,28 @@ OPTAX = {
     "softmax_cross_entropy_with_integer_labels": numbers,
     **each("log_cosh hinge_loss kl_divergence", classes),
 }
+DECOMPOSED = {
+    **each("linalg.cholesky linalg.inv linalg.det linalg.lu_factor linalg.expm linalg.eigh", square),
+    **each("linalg.svd linalg.lu", matrix),
+    "linalg.qr": lambda: (matrix()[0], R.choice([{}, {"mode": "economic"}])),
+    **each("linalg.solve linalg.solve_triangular", solve),
+    "linalg.cho_solve": solve_with,
+    "linalg.block_diag": lambda: ([array(*shape(2, 2)) for _ in range(R.randint(1, 3))], {}),
+    "linalg.toeplitz": lambda: ([array(R.randint(1, 5)) for _ in range(R.randint(1, 2))], {}),
+    **each("special.softmax special.log_softmax", lambda: ([array(*shape(1))], {"axis": -1})),
+}
 FUNCTIONS = {
     **{f"jax.lax.{name}": draw for name, draw in LAX.items()},
     **{f"jax.nn.{name}": draw for name, draw in NN.items()},
     **{f"jax.random.{name}": draw for name, draw in RANDOM.items()},
     **{f"jax.scipy.{name}": draw for name, draw in SCIPY.items()},
     **{f"optax.losses.{name}": draw for name, draw in OPTAX.items()},
+    **{f"jax.scipy.{name}": draw for name, draw in DECOMPOSED.items()},
+    "jax.image.resize": resized,
+    **{
+        f"optax.losses.{name}": draw
+        for name, draw in each("sigmoid_focal_loss poly_loss_cross_entropy", classes).items()
+    },
+    "optax.losses.triplet_margin_loss": triplet,
+    "optax.losses.ctc_loss": transcribed,
 }

@@ -100,6 +100,22 @@ def of_input(draw: Callable[[], Layer]) -> Callable[[], Layer]:
     return made
 
 
+def own_heads() -> Layer:
+    args, options, inputs = heads()
+    return [*args, inputs[0][-1] + (R.random() < 0.15)], {**options, "decode": False}, inputs
+
+
+def own_general() -> Layer:
+    sizes = shape(2, 4)
+    taken = [sizes[-2], sizes[-1] + (R.random() < 0.15)]
+    return [tuple(taken), (2, 3)], {"axis": (-2, -1)}, [sizes]
+
+
+def contraction() -> Layer:
+    sizes = shape(3, 3)
+    return ["abc,cd->abd", (sizes[-1] + (R.random() < 0.15), 4), (4,)], {}, [sizes]
+
+
 NNX: dict[str, Callable[[], Layer]] = {
     "Linear": of_input(dense),
     "Conv": of_input(conv),
@@ -110,4 +126,7 @@ NNX: dict[str, Callable[[], Layer]] = {
     "RMSNorm": of_input(norm),
     "GroupNorm": of_input(group_norm),
     "Dropout": dropout,
+    "MultiHeadAttention": own_heads,
+    "LinearGeneral": own_general,
+    "Einsum": contraction,
 }

@@ -9,6 +9,8 @@ import json
 import sys
 from itertools import chain
 
+from ops.frameworks import taken_apart
+
 _TF = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\n"
 _GENERATED = (
     "def rows():\n    for n in (3, 5, 4):\n        yield np.zeros(n, 'int32'), np.zeros((n, 2), 'float32')\n"
@@ -269,7 +271,8 @@ JAX = [
     ),
 ]
 PROGRAMS = {
-    name: list(dict.fromkeys(texts)) for name, texts in (("tensorflow", TENSORFLOW), ("keras", KERAS), ("jax", JAX))
+    name: list(dict.fromkeys([*texts, *taken_apart.PROGRAMS.get(name, ())]))
+    for name, texts in (("tensorflow", TENSORFLOW), ("keras", KERAS), ("jax", JAX))
 }
 
 

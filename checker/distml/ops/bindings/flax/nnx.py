@@ -64,7 +64,7 @@ def _sized(call: Call, gets: Value, gives: Value) -> Attrs:
     }
 
 
-def _require(call: Call, attrs: Attrs, name: str, shape: Shape, code: str) -> Shape:
+def require(call: Call, attrs: Attrs, name: str, shape: Shape, code: str) -> Shape:
     """The last axis has the size the layer was made for."""
     shape = linen.of_least(call, shape, 1)
     message = f"{call.text} needs {{left}} {name} on the last axis, gets {{right}} (input {call.show(shape)})"
@@ -74,7 +74,7 @@ def _require(call: Call, attrs: Attrs, name: str, shape: Shape, code: str) -> Sh
 
 def _linear(call: Call, attrs: Attrs, inputs: Value, **options: Value) -> Value:
     """The last axis of `in_features` becomes `out_features`."""
-    shape = _require(call, attrs, "in_features", call.shape(inputs), "SHP401")
+    shape = require(call, attrs, "in_features", call.shape(inputs), "SHP401")
     return call.tensor(with_last(call, shape, width(call, attrs, "out_features")), "float")
 
 
@@ -88,7 +88,7 @@ def _conv(call: Call, gets: Value, gives: Value, *window: Value) -> Attrs:
 
 def _run_conv(call: Call, attrs: Attrs, inputs: Value, **options: Value) -> Value:
     """Spatial axes before the channels, of which there are `in_features`."""
-    _require(call, attrs, "in_features", call.shape(inputs), "SHP402")
+    require(call, attrs, "in_features", call.shape(inputs), "SHP402")
     return linen.run_conv(call, attrs, inputs)
 
 
@@ -108,7 +108,7 @@ def _transposed(call: Call, gets: Value, gives: Value, kernel: Value, strides: V
 
 def _run_transposed(call: Call, attrs: Attrs, inputs: Value, **options: Value) -> Value:
     """Each spatial axis as long as its strides make it."""
-    _require(call, attrs, "in_features", call.shape(inputs), "SHP402")
+    require(call, attrs, "in_features", call.shape(inputs), "SHP402")
     return linen.run_transposed(call, attrs, inputs)
 
 
@@ -142,7 +142,7 @@ def _norm(call: Call, features: Value) -> Attrs:
 
 def _run_norm(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
     """The shape stays; the last axis has `num_features`."""
-    return call.tensor(_require(call, attrs, "num_features", call.shape(inputs), "SHP402"), "float")
+    return call.tensor(require(call, attrs, "num_features", call.shape(inputs), "SHP402"), "float")
 
 
 _SCALES = "-epsilon=1e-06 -use_bias=True -use_scale=True -rngs=None -promote_dtype=None"

@@ -43,7 +43,8 @@ _GRADIENT = "fun argnums=0 has_aux=False -holomorphic=False -allow_int=False -re
 later(_GRADIENT, "jax.grad")
 later(_GRADIENT, "jax.value_and_grad")
 later("fun argnums=0 has_aux=False -holomorphic=False -allow_int=False", "jax.jacfwd")
-later("fun argnums=0 has_aux=False -holomorphic=False -allow_int=False", "jax.jacrev")
+for _name in ("jax.jacrev", "jax.jacobian"):
+    later("fun argnums=0 has_aux=False -holomorphic=False -allow_int=False", _name)
 later("fun argnums=0 has_aux=False -holomorphic=False", "jax.hessian")
 _MAPPED = "fun in_axes=0 out_axes=0"
 later(f"{_MAPPED} -axis_name=None -axis_size=None -spmd_axis_name=None -sum_match=False", "jax.vmap")
@@ -63,7 +64,7 @@ def gradient_of(call: Call, fun: Value, argnums: Value, has_aux: Value, *args: V
     return slope if aux is None else Tup((slope, aux)) if call.flag(has_aux) else call.unknown()
 
 
-@op("jax.jacfwd.__call__", "jax.jacrev.__call__", "jax.hessian.__call__")
+@op("jax.jacfwd.__call__", "jax.jacrev.__call__", "jax.jacobian.__call__", "jax.hessian.__call__")
 def jacobian_of(call: Call, fun: Value, argnums: Value, has_aux: Value, *args: Value, **kwargs: Value) -> Value:
     """jax.jacfwd(fun)(*args), jax.hessian(fun)(*args)"""
     return jacobian(call, fun, argnums, has_aux, args, kwargs, 2 if "hessian" in call.name else 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.bindings.signature import bind
 from distml.ops.registry import op
 from distml.ops.semantics.trees import leaves, mapped
-from distml.values import NONE, Tup, Value
+from distml.values import NONE, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -31,14 +31,6 @@ def tree_leaves(call: Call, tree: Value, is_leaf: Value) -> Value:
 
 
 bind(tree_leaves, "tree is_leaf=None", "jax.tree.leaves", "jax.tree_util.tree_leaves", "jax.tree_leaves")
-
-
-def flattened(call: Call, tree: Value, is_leaf: Value) -> Value:
-    """jax.tree.flatten(tree): the leaves, and how they were arranged."""
-    return Tup((tree_leaves(call, tree, is_leaf), call.unknown("treedef")))
-
-
-bind(flattened, "tree is_leaf=None", "jax.tree.flatten", "jax.tree_util.tree_flatten")
 
 
 @op("jax.tree.map_with_path", "jax.tree_util.tree_map_with_path")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.bindings.keras.base import placeholder
 from distml.ops.bindings.keras.models import INPUTS, MODEL, OUTPUTS
+from distml.ops.bindings.signature import bind
 from distml.ops.call import NONE
 from distml.ops.registry import op
 from distml.shapes import Dim
@@ -26,6 +27,11 @@ mobilenet.MobileNet 1024, mobilenet_v2.MobileNetV2 1280, densenet.DenseNet121 10
 densenet.DenseNet201 1920, efficientnet.EfficientNetB0 1280, efficientnet.EfficientNetB1 1280,
 efficientnet.EfficientNetB2 1408, efficientnet.EfficientNetB3 1536, efficientnet.EfficientNetB4 1792,
 efficientnet.EfficientNetB5 2048, efficientnet.EfficientNetB6 2304, efficientnet.EfficientNetB7 2560,
+efficientnet_v2.EfficientNetV2B0 1280,
+efficientnet_v2.EfficientNetV2B1 1280, efficientnet_v2.EfficientNetV2B2 1408, efficientnet_v2.EfficientNetV2B3 1536,
+efficientnet_v2.EfficientNetV2S 1280, efficientnet_v2.EfficientNetV2M 1280, efficientnet_v2.EfficientNetV2L 1280,
+mobilenet_v3.MobileNetV3Small 576, mobilenet_v3.MobileNetV3Large 960, convnext.ConvNeXtTiny 768, convnext.ConvNeXtSmall 768,
+convnext.ConvNeXtBase 1024, convnext.ConvNeXtLarge 1536, convnext.ConvNeXtXLarge 2048,
 inception_v3.InceptionV3 -2048, xception.Xception -2048, inception_resnet_v2.InceptionResNetV2 -1536"""
 """Where each network is and the channels of its last feature map; negative where that is not 1/32 of the image."""
 
@@ -82,3 +88,22 @@ for _entry in _CHANNELS.split(","):
     _short = f"keras.applications.{_name}"
     if _path != "resnet.ResNet50":
         op(_short)(_network(_module, int(_count)))
+
+
+def prepared(call: Call, x: Value) -> Value:
+    """preprocess_input(x): the same sizes, in the library of what is given."""
+    return call.tensor(call.shape(x), "float", x.lib) if isinstance(x, Tensor) else call.unknown()
+
+
+def decoded(call: Call, preds: Value) -> Value:
+    """decode_predictions(preds): names for a score of each of the 1000 classes, for each image (SHP301)."""
+    shape = call.of_rank(call.shape(preds), 2, what="predictions")
+    text = f"{call.text} needs the scores of {{right}} classes, gets {{left}} (predictions {call.show(shape)})"
+    call.require_equal(call.facts.axis(shape, 1), Dim.of(1000), "SHP301", text)
+    return call.unknown("predictions")
+
+
+_MODULES = {path.split()[0].partition(".")[0] for path in _CHANNELS.split(",")}
+for _module in (*sorted(_MODULES), "imagenet_utils", "nasnet"):
+    bind(prepared, "x -data_format=None -mode=None", f"keras.applications.{_module}.preprocess_input")
+    bind(decoded, "preds -top=5", f"keras.applications.{_module}.decode_predictions")

@@ -79,3 +79,40 @@ def smoothed(call: Call, labels: Value) -> Value:
 
 
 bind(smoothed, "labels -alpha", *_names("smooth_labels"))
+
+
+def apart(call: Call, anchors: Value, positives: Value, negatives: Value, axis: Value) -> Value:
+    """optax.losses.triplet_margin_loss: a number for each anchor; all three broadcast (SHP501)."""
+    shape = call.shape(anchors)
+    for other in (positives, negatives):
+        shape = call.broadcast(shape, call.shape(other), code=CODE, message=f"{call.text}: the examples")
+    return call.tensor(drop_axis(call, shape, axis_in(call, axis, shape)), "float")
+
+
+def transcribed(call: Call, logits: Value, paddings: Value, labels: Value) -> Value:
+    """optax.ctc_loss: a number for each text; as many logits as labels (SHP104)."""
+    scores, texts = (
+        call.of_rank(call.shape(logits), 3, what="logits"),
+        call.of_rank(call.shape(labels), 2, what="labels"),
+    )
+    message = f"{call.text}: {{left}} rows of logits and {{right}} of labels"
+    call.require_equal(call.facts.axis(scores, 0), call.facts.axis(texts, 0), "SHP104", message)
+    return call.tensor([call.facts.axis(scores, 0)], "float")
+
+
+bind(broadcasting, "logits labels -alpha=None -gamma=2.0", *_names("sigmoid_focal_loss"))
+bind(
+    lambda call, logits, labels: categorical(call, logits, labels, Const(-1)),
+    "logits labels -epsilon=2.0 -axis=-1 -where=None",
+    *_names("poly_loss_cross_entropy"),
+)
+bind(
+    apart,
+    "anchors positives negatives axis=-1 -norm_degree=2 -margin=1.0 -eps=1e-06",
+    "optax.losses.triplet_margin_loss",
+)
+bind(
+    transcribed,
+    "logits logit_paddings labels -label_paddings -blank_id=0 -log_epsilon=-100000.0",
+    *_names("ctc_loss"),
+)

@@ -21,6 +21,10 @@ _MAKERS = """
     clip_by_block_rms clip_by_global_norm add_decayed_weights add_noise ema fromage identity lamb lars lion masked
     multi_transform nadam nadamw noisy_sgd novograd optimistic_gradient_descent polyak_sgd radam rmsprop rprop scale
     scale_by_adam scale_by_learning_rate scale_by_rms scale_by_schedule set_to_zero sgd sign_sgd sm3 trace yogi
+    adaptive_grad_clip apply_every centralize freeze keep_params_nonnegative named_chain normalize_by_update_norm
+    optimistic_adam partition scale_by_adadelta scale_by_adamax scale_by_adan scale_by_amsgrad scale_by_belief
+    scale_by_factored_rms scale_by_lion scale_by_novograd scale_by_radam scale_by_rss scale_by_sm3 scale_by_stddev
+    scale_by_trust_ratio scale_by_yogi signum zero_nans MultiSteps
 """
 
 
@@ -43,3 +47,13 @@ def changes(call: Call, updates: Value, state: Value, params: Value = NONE, **op
 
 
 bind(traced, "params -updates", "optax.apply_updates")
+bind(traced, "new_tensors -old_tensors -step_size", "optax.incremental_update")
+bind(traced, "new_tensors -old_tensors -steps -update_period", "optax.periodic_update")
+
+
+def norm(call: Call) -> Value:
+    """optax.global_norm(tree): one number."""
+    return call.tensor([], "float")
+
+
+bind(norm, "-updates", "optax.global_norm")

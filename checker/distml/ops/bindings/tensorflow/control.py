@@ -15,6 +15,8 @@ from distml.ops.rules.axes import replace_axes
 from distml.values import Tensor, Tup, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from distml.ops.call import Call
     from distml.shapes import Dim
 
@@ -48,12 +50,52 @@ def silent(call: Call, self: Value, *args: Value) -> Value:
 @op(f"{_TAPE}.gradient")
 def gradient(call: Call, self: Value, target: Value, sources: Value, *args: Value, **options: Value) -> Value:
     """A gradient has the shape of what it is taken by."""
+    return slopes(call, sources)
+
+
+def _by_each(call: Call, sources: Value, slope: Callable[[Tensor], Value]) -> Value:
     if isinstance(sources, Tensor):
-        return call.tensor(call.shape(sources), sources.dtype)
+        return slope(sources)
     items = call.items(sources)
     if items is None or not all(isinstance(item, Tensor) for item in items):
         return call.unknown()
-    return call.list_of([call.tensor(call.shape(item), item.dtype) for item in items if isinstance(item, Tensor)])
+    return call.list_of([slope(item) for item in items if isinstance(item, Tensor)])
+
+
+@op(f"{_TAPE}.jacobian")
+def jacobian(call: Call, self: Value, target: Value, sources: Value, *args: Value, **options: Value) -> Value:
+    """The axes of the target, then those of what it is taken by."""
+    ahead = call.shape(target).dims
+
+    def slope(source: Tensor) -> Value:
+        own = call.shape(source).dims
+        known = None if ahead is None or own is None else (*ahead, *own)
+        return call.unranked(source.dtype) if known is None else call.tensor(known, source.dtype)
+
+    return _by_each(call, sources, slope)
+
+
+@op(f"{_TAPE}.batch_jacobian")
+def rows_jacobian(call: Call, self: Value, target: Value, source: Value, *args: Value, **options: Value) -> Value:
+    """A Jacobian for each row; both have as many (SHP104)."""
+    made, given = call.shape(target), call.shape(source)
+    text = f"{call.text}: {call.show(target)} has {{left}} rows, {call.show(source)} has {{right}}"
+    call.require_equal(call.facts.axis(made, 0), call.facts.axis(given, 0), "SHP104", text)
+    known = None if made.dims is None or given.dims is None else (*made.dims, *given.dims[1:])
+    return call.unranked() if known is None else call.tensor(known, "float")
+
+
+def slopes(call: Call, sources: Value) -> Value:
+    """tf.gradients: of the shapes of what they are taken by."""
+    return _by_each(call, sources, lambda source: call.tensor(call.shape(source), source.dtype))
+
+
+bind(
+    lambda call, sources: slopes(call, call.list_of([sources]) if isinstance(sources, Tensor) else sources),
+    "-ys xs -grad_ys=None -name='gradients' -gate_gradients=False -aggregation_method=None -stop_gradients=None"
+    " -unconnected_gradients=None -colocate_gradients_with_ops=False",
+    "tensorflow.gradients",
+)
 
 
 @op("tensorflow.cond")

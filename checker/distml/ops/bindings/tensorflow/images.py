@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
 from distml.ops.bindings.tensorflow.dtypes import asked_kind
-from distml.ops.rules.axes import product, replace_axes
+from distml.ops.rules.axes import append_axis, product, replace_axes
 from distml.ops.rules.kinds import kind_of
 from distml.ops.semantics.tensors import unary
 from distml.shapes import Dim, Shape
-from distml.values import Value
+from distml.values import Const, Tup, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -111,6 +111,57 @@ def total_variation(call: Call, images: Value) -> Value:
     return call.tensor([] if shape.rank == 3 else [call.facts.axis(shape, 0)], kind_of(images))
 
 
+def turned(call: Call, images: Value, k: Value) -> Value:
+    """tf.image.rot90: the sides are exchanged where that is done an odd number of times."""
+    shape = call.of_rank(call.shape(images), 3, 4, what="the images")
+    times, height, width = call.const(k, int), call.facts.axis(shape, -3), call.facts.axis(shape, -2)
+    if not isinstance(times, int) or height is None or width is None:
+        return call.unranked(kind_of(images))
+    return call.tensor(
+        replace_axes(call, shape, -3, 2, (width, height) if times % 2 else (height, width)), kind_of(images)
+    )
+
+
+def middle(call: Call, image: Value) -> Value:
+    """tf.image.central_crop: a part of the height and of the width."""
+    shape = call.of_rank(call.shape(image), 3, 4, what="the image")
+    return call.tensor(replace_axes(call, shape, -3, 2, (call.symbol("height"), call.symbol("width"))), kind_of(image))
+
+
+def compared(call: Call, a: Value, b: Value) -> Value:
+    """tf.image.psnr and ssim: a number for each pair of images."""
+    pair = [call.facts.at_least(call.shape(value), 3) for value in (a, b)]
+    if None in pair:
+        call.fail("SHP301", f"{call.text} compares images of 3 axes at least: {call.show(a)} and {call.show(b)}")
+    text = f"{call.text}: {call.show(a)} and {call.show(b)}"
+    full = call.broadcast(call.shape(a), call.shape(b), message=text)
+    return call.tensor(replace_axes(call, full, -3, 3, ()), "float")
+
+
+def edges(call: Call, image: Value) -> Value:
+    """tf.image.sobel_edges: both directions on an axis of their own."""
+    return call.tensor(
+        append_axis(call, call.of_rank(call.shape(image), 4, what="the image"), Dim.of(2)), kind_of(image)
+    )
+
+
+def slopes(call: Call, image: Value) -> Value:
+    """tf.image.image_gradients: the differences down and across."""
+    one = call.tensor(call.of_rank(call.shape(image), 4, what="the image"), kind_of(image))
+    return Tup((one, one))
+
+
+def kept(call: Call, found: Value, scores: Value) -> Value:
+    """tf.image.non_max_suppression: the places of some boxes, each with a score."""
+    rows, marks = (
+        call.of_rank(call.shape(found), 2, what="the boxes"),
+        call.of_rank(call.shape(scores), 1, what="scores"),
+    )
+    text = f"{call.text}: {{left}} boxes and {{right}} scores"
+    call.require_equal(call.facts.axis(rows, 0), call.facts.axis(marks, 0), "SHP104", text)
+    return call.tensor([call.symbol("kept")], "int")
+
+
 for _names, _signature in SAME.items():
     bind(unary(), _signature, *(f"{_ROOT}{name}" for name in _names.split()))
 bind(converted, "image dtype -saturate=False -name=None", f"{_ROOT}convert_image_dtype")
@@ -125,3 +176,20 @@ bind(
 )
 bind(patches, "images sizes strides rates padding -name=None", f"{_ROOT}extract_patches")
 bind(total_variation, "images -name=None", f"{_ROOT}total_variation")
+bind(turned, "image k=1 -name=None", f"{_ROOT}rot90")
+bind(lambda call, image: turned(call, image, Const(1)), "image -name=None", f"{_ROOT}transpose")
+bind(middle, "image -central_fraction", f"{_ROOT}central_crop")
+bind(compared, "a b -max_val -name=None", f"{_ROOT}psnr")
+bind(
+    compared,
+    "img1 img2 -max_val -filter_size=11 -filter_sigma=1.5 -k1=0.01 -k2=0.03 -return_index_map=None",
+    f"{_ROOT}ssim",
+)
+bind(edges, "image", f"{_ROOT}sobel_edges")
+bind(slopes, "image", f"{_ROOT}image_gradients")
+bind(unary(), "images -boxes -colors -name=None", f"{_ROOT}draw_bounding_boxes")
+bind(
+    kept,
+    "boxes scores -max_output_size -iou_threshold=0.5 -score_threshold=None -name=None",
+    f"{_ROOT}non_max_suppression",
+)

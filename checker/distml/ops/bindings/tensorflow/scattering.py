@@ -114,3 +114,41 @@ bind(
     f"{_ROOT}random.stateless_normal",
     f"{_ROOT}random.stateless_truncated_normal",
 )
+
+
+def distinct(call: Call, x: Value) -> Value:
+    """tf.unique: what a vector holds, and where each of its elements is among that."""
+    vector = call.of_rank(call.shape(x), 1, what="a vector")
+    return Tup((call.tensor([call.symbol("distinct")], kind_of(x)), call.tensor(vector, "int")))
+
+
+def counted_apart(call: Call, x: Value) -> Value:
+    """tf.unique_with_counts: also how often."""
+    vector, count = call.of_rank(call.shape(x), 1, what="a vector"), call.symbol("distinct")
+    return Tup((call.tensor([count], kind_of(x)), call.tensor(vector, "int"), call.tensor([count], "int")))
+
+
+def bins(call: Call, count: Value) -> Value:
+    """tf.histogram_fixed_width: a number for each bin."""
+    return call.tensor([call.dim(count)], "int")
+
+
+def tallied(call: Call, axis: Value) -> Value:
+    """tf.math.bincount: a number for each value up to the largest."""
+    return call.tensor([call.symbol("values")], None) if call.is_none(axis) else call.unranked()
+
+
+bind(distinct, "x -out_idx=None -name=None", f"{_ROOT}unique")
+bind(counted_apart, "x -out_idx=None -name=None", f"{_ROOT}unique_with_counts")
+bind(bins, "-values -value_range nbins=100 -dtype=None -name=None", f"{_ROOT}histogram_fixed_width")
+_COUNTED = "-arr -weights=None -minlength=None -maxlength=None -dtype='int32' -name=None axis=None -binary_output=False"
+bind(tallied, _COUNTED, f"{_ROOT}math.bincount")
+bind(rules.unary(), "input -encoding='' -name=None", *(f"{_ROOT}strings.{name}" for name in ("lower", "upper")))
+bind(rules.unary(), "input -name=None", f"{_ROOT}strings.strip")
+bind(
+    rules.unary(),
+    "input -pattern -rewrite -replace_global=True -name=None",
+    f"{_ROOT}strings.regex_replace",
+)
+bind(rules.unary(rules.always("int")), "input -unit='BYTE' -name=None", f"{_ROOT}strings.length")
+bind(rules.unary(rules.always("float")), "input -out_type=None -name=None", f"{_ROOT}strings.to_number")

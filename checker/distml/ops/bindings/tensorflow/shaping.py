@@ -159,11 +159,6 @@ def spaced(call: Call, start: Value, stop: Value, num: Value) -> Value:
     return call.tensor([call.dim(num)], "float") if scalars else call.unranked()
 
 
-def meshgrid(call: Call, *arrays: Value) -> Value:
-    """Not followed: the order of the axes is given by name."""
-    return call.unknown()
-
-
 def joined(call: Call, tensors: Value, axis: Value) -> Value:
     """keras.ops.concatenate: what None for an axis means differs between backends."""
     return call.unranked() if call.is_none(axis) else rules.concatenate(call, tensors, axis)
