@@ -1,5 +1,5 @@
-"""Short programs of TensorFlow and JAX about structures: sparse and ragged tensors, Jacobians, trees as vectors, models taken apart,
-functions that devices share. Each with a size that fits and with sizes that do not."""
+"""Short programs of TensorFlow and JAX about structures: sparse and ragged tensors, Jacobians, trees as vectors, models taken
+apart, functions that devices share. Each with a size that fits and with sizes that do not."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ _JAX = "import jax\nimport jax.numpy as jnp\nimport numpy as np\nfrom flax impor
 _SPARSE = "kept = tf.SparseTensor([[0, 1], [2, 2]], [1.0, 2.0], [5, 3])\n"
 _TAPE = "x = tf.ones((4, 3))\nwith tf.GradientTape(persistent=True) as tape:\n    tape.watch(x)\n    y = x @ tf.ones((3, 2))\n"
 _TREE = "tree = {'b': jnp.ones(4), 'w': jnp.ones((3, 4))}\nflat, unravel = jax.flatten_util.ravel_pytree(tree)\n"
+_LEAVES = "leaves, how = jax.tree.flatten([jnp.ones(2), (jnp.ones((2, 5)),)])\n"
 _DEVICES = "mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ('data',))\nP = jax.sharding.PartitionSpec\n"
 _SHARED = (
     f"{_DEVICES}run = jax.shard_map(lambda w, x: x @ w, mesh=mesh, in_specs=(P(), P('data')), out_specs=P('data'))\n"
@@ -29,8 +30,7 @@ _FORMS = {
     "jax": (
         f"{_JAX}{_TREE}unravel(jnp.ones(11 + SIZE))\nflat + jnp.ones(16)\n",
         f"{_JAX}{_TREE}unravel(2 * flat)['w'] @ jnp.ones(SIZE)\n",
-        f"{_JAX}leaves, how = jax.tree.flatten([jnp.ones(2), (jnp.ones((2, 5)),)])\n"
-        "again = jax.tree.unflatten(how, [2 * leaf for leaf in leaves])\nagain[1][0] + jnp.ones(SIZE)\n",
+        f"{_JAX}{_LEAVES}again = jax.tree.unflatten(how, [2 * leaf for leaf in leaves])\nagain[1][0] + jnp.ones(SIZE)\n",
         f"{_JAX}jax.tree.reduce(lambda a, b: a + b, {{'a': jnp.ones(5), 'b': jnp.ones(SIZE)}})\n",
         f"{_JAX}jax.jacobian(lambda v: jnp.ones((2, 3)) @ v)(jnp.ones(3)) + jnp.ones(SIZE)\n",
         f"{_JAX}{_SHARED}",
