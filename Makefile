@@ -8,9 +8,9 @@
 DISTML_VENV ?= .venv
 VENV := $(DISTML_VENV)
 BIN := $(VENV)/bin
-JOBS ?= 2
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+JOBS ?= $(shell $(PYTHON) -c 'import os; print(max(2, min(4, os.cpu_count() or 2)))')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := $(wildcard checker transforms tests benchmarks)
 
@@ -46,9 +46,13 @@ demo: same-checkout ## Make .venv, install, check examples/ and show the finding
 	@$(MAKE) --no-print-directory $(VENV)/.installed
 	$(BIN)/distml check examples --exit-zero
 
-test: same-checkout ## Install what the tests need; lint, types, floors, all tests
+.PHONY: tested
+tested: same-checkout
 	@$(MAKE) --no-print-directory $(VENV)/.tested
-	@$(MAKE) --no-print-directory horovod lint types floors unit
+
+test: tested ## Install what the tests need; lint, types, floors, all tests
+	@$(MAKE) --no-print-directory -j2 horovod lint types floors
+	@$(MAKE) --no-print-directory unit
 
 # Minutes the first time, nothing later. Without it, tests that train in several processes fail by name.
 .PHONY: horovod

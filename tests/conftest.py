@@ -42,6 +42,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["MYPY_CACHE_DIR"] = folder.name
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> object:
+    """Share out the tests as tests/schedule.py says, unless `--dist` asks for another way."""
+    if config.getvalue("dist") != "load":
+        return None
+    from schedule import Schedule
+
+    return Schedule(config)
+
+
 def present(tool: str) -> bool:
     """Whether a module can be imported, or a program is on the path or beside this Python."""
     try:

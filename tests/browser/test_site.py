@@ -33,7 +33,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from docs.site import built
 
-    return built(tmp_path_factory.mktemp("repository"))
+    return built(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, object]
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
-            timeout=300,
+            timeout=900,
         )
         found.append(json.loads(Path(folder / "results").read_text()))
     return tuple(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     with (root / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # what failed half-way
             folder.mkdir()
             make(folder)
             done.touch()

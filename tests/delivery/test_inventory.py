@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from delivery.environments import environment
 from delivery.pages import MODEL, ROOT, blocks, fenced, shell
 from delivery.repositories import git
 
@@ -214,8 +215,7 @@ def test_init_knows_where_distml_comes_from(tmp_path: Path) -> None:
 
 def lent(folder: Path) -> str:
     """An environment of its own, with the packages of this one but without distml; its Python."""
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    (there,) = folder.glob("lib/python*/site-packages")
+    there = environment(folder)
     (here,) = [path for path in sys.path if path.endswith("site-packages") and path.startswith(sys.prefix)]
     for path in Path(here).iterdir():
         if not re.match(r"_*(?:editable_impl_)?distml|pip|setuptools|.*\.pth$", path.name):
@@ -228,7 +228,7 @@ def lent(folder: Path) -> str:
 def test_commands_of_a_release(tmp_path: Path) -> None:
     """With the tools that the page names, in an environment of their own."""
     folder = checkout(tmp_path / "checkout")
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "tools")], check=True)
+    environment(tmp_path / "tools")
     install = "python -m pip install -q --require-hashes --requirement .ci/requirements/release.txt"
     path = f'export PATH="{tmp_path / "tools" / "bin"}:$PATH"'
     installs(shell(f"{path}; {install}", folder))

@@ -17,6 +17,8 @@ import pytest
 
 from distml.diagnostics.version import VERSION
 
+from delivery.environments import environment
+
 ROOT = Path(__file__).parents[2]
 BUILD = "from hatchling.build import build_sdist, build_wheel; print(build_sdist('dist')); print(build_wheel('dist'))"
 OUTSIDE = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull}
@@ -56,11 +58,10 @@ def test_what_was_built(built: Path) -> None:
 def test_the_wheel_works_without_an_index(built: Path, tmp_path: Path) -> None:
     """What distml needs is lent by this environment; the wheel comes from the folder alone."""
     there = tmp_path / "there"
-    subprocess.run([sys.executable, "-m", "venv", str(there)], check=True)
+    libraries = environment(there)
     python = there / "bin" / "python"
     wheel = built / f"distml-{VERSION}-py3-none-any.whl"
     subprocess.run([python, "-I", "-m", "pip", "install", "-q", "--no-deps", str(wheel)], check=True, env=OUTSIDE)
-    (libraries,) = (there / "lib").glob("python*/site-packages")
     for found in distributions():
         if found.name.lower() in ("libcst", "z3-solver", "pyyaml", "pyyaml-ft"):
             tops = {path.parts[0] for path in found.files or () if ".." not in path.parts}

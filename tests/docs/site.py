@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from delivery.pages import ROOT, shell
+from delivery.sharing import made_once
 
 FOLDERS = ("docs", "benchmarks", "examples", ".ci/site")
 
@@ -22,8 +23,12 @@ def build(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def built(folder: Path) -> Path:
-    """The folder of the built site; the test is not run where packages cannot be had."""
+def built(factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built site, made once; the test is not run where packages cannot be had."""
+    return made_once(factory, "repository", _built) / "build" / "site"
+
+
+def _built(folder: Path) -> None:
     for path in [*ROOT.glob("*.md"), ROOT / "LICENSE", ROOT / "mkdocs.yml"]:
         shutil.copy(path, folder)
     for name in FOLDERS:
@@ -34,4 +39,3 @@ def built(folder: Path) -> Path:
     assert installed.returncode == 0, installed.stderr
     done = build(folder)
     assert done.returncode == 0, done.stderr
-    return folder / "build" / "site"

@@ -50,7 +50,7 @@ pytestmark = pytest.mark.requires("mkdocs", "material", "cmarkgfm", "npm")
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return site.built(tmp_path_factory.mktemp("repository"))
+    return site.built(tmp_path_factory)
 
 
 class Page(HTMLParser):

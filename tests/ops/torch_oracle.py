@@ -32,8 +32,11 @@ def module_db() -> list[Any]:
 def op_db() -> list[Any]:
     """The samples of functions."""
     _stand_in_for_expecttest()
+    from torch.testing._internal import common_utils
     from torch.testing._internal.common_methods_invocations import op_db as found
 
+    # It looks through the whole stack for a test of torch's own, each time that samples are made.
+    common_utils.extract_test_fn = lambda: None
     return list(found)
 
 

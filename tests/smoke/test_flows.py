@@ -30,8 +30,8 @@ from smoke.programs import (
     edited,
 )
 
-PATIENT = Options(np=2, steps=4, timeout=280, stall=60)
-QUICK = Options(np=2, steps=4, timeout=280, stall=60, compare=False)
+PATIENT = Options(np=2, steps=4, timeout=900, stall=200)
+QUICK = Options(np=2, steps=4, timeout=900, stall=200, compare=False)
 VERDICTS = ("finished", "collectives", "start", "weights", "data", "original", "loss", "rate")
 
 

@@ -97,7 +97,7 @@ def test_two_processes_learn_as_one(program: str, tmp_path: Path) -> None:
     outcome = rewrite_text(str(script), Asked())
     assert not outcome.plan.refusals
     (rewritten,) = outcome.files.values()
-    options = Options(np=2, steps=6, timeout=280, stall=60, compare=program is FIT)
+    options = Options(np=2, steps=6, timeout=900, stall=200, compare=program is FIT)
     report = smoke_text(rewritten.before, rewritten.source, python=python, options=options)
     assert report.ok, as_text(report)
     found = {verdict.name: verdict.status for verdict in report.verdicts}

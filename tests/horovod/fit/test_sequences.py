@@ -131,7 +131,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, list[dict[
     (folder / "driver.py").write_text(DRIVER)
     (folder / "texts.json").write_text(json.dumps({name: rewritten(text) for name, text in programs()}))
     ranks = ["-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2", python, "driver.py", "texts.json"]
-    done = subprocess.run([python, *ranks], capture_output=True, text=True, timeout=280, check=False, cwd=folder)
+    done = subprocess.run([python, *ranks], capture_output=True, text=True, timeout=900, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
     return [json.loads((folder / f"{rank}.json").read_text()) for rank in range(2)]
 

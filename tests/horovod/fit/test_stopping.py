@@ -77,7 +77,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     (folder / "texts.json").write_text(json.dumps(texts))
     (folder / "driver.py").write_text(DRIVER)
     command = [python, "-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2", python, "driver.py"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
     found: dict[str, list[str]] = json.loads((folder / "found.json").read_text())
     return found

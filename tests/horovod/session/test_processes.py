@@ -87,7 +87,7 @@ def rewritten(program: str, path: Path) -> str:
 @pytest.mark.parametrize("name", ["SLICES", "CLIPPED", "MONITORED", "ESTIMATOR"])
 def test_two_processes_train_one_model(name: str, tmp_path: Path) -> None:
     program = globals()[name]
-    options = Run(np=2, steps=4, timeout=280, stall=60, compare=name == "SLICES")
+    options = Run(np=2, steps=4, timeout=900, stall=200, compare=name == "SLICES")
     python = horovod_python("tensorflow")
     report = smoke_text(program, rewritten(program, tmp_path / "script.py"), python=python, options=options)
     assert not [each for each in report.verdicts if each.status == "failed"], as_text(report)

@@ -150,7 +150,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, lis
             [*command, f"{kind}.json", f"{kind}-found.json"],
             capture_output=True,
             text=True,
-            timeout=280,
+            timeout=900,
             check=False,
             cwd=folder,
         )

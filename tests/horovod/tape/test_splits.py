@@ -123,7 +123,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, tuple[list[
         [*launch, "driver.py", "texts.json", "found"],
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=900,
         check=False,
         cwd=folder,
     )

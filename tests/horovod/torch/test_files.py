@@ -77,7 +77,7 @@ def run(folder: Path) -> str:
     """What two processes print."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py"]
     environ = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 

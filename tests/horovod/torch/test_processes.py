@@ -13,7 +13,7 @@ from distml.smoke.run import smoke_text
 
 from smoke.environments import horovod_python
 
-PATIENT = Options(np=2, steps=6, timeout=280, stall=60)
+PATIENT = Options(np=2, steps=6, timeout=900, stall=200)
 
 
 @pytest.mark.parametrize("program", [CLIPPED, OPPOSED], ids=["clipped", "opposed"])

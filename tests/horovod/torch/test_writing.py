@@ -73,5 +73,5 @@ def test_files_are_written_by_rank_0_alone(folder: Path) -> None:
 
 def start(folder: Path, command: list[str]) -> None:
     environ = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
