@@ -300,6 +300,8 @@ def _overloaded_comparison(vm: Machine, name: str, left: Value, right: Value) ->
         return None
     if _array_of(left, right) is not None:
         return vm.opaque(f"__{name}__")
+    if may_redefine(vm, left) and not _is_object(vm, left):
+        return vm.opaque(f"__{name}__")  # the left operand is asked first
     order = [(left, f"__{name}__", right), (right, f"__{_MIRRORED[name]}__", left)]
     found = _first_answer(vm, order)
     if found is None and name == "ne":
