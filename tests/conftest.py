@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,13 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config) -> object:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     """Share out the tests as tests/schedule.py says, unless `--dist` asks for another way."""
     if config.getvalue("dist") != "load":
         return None
     from schedule import Schedule
 
-    return Schedule(config)
+    return Schedule(config, log)
 
 
 def present(tool: str) -> bool:

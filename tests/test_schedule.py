@@ -45,6 +45,7 @@ def test_files_are_shared_out_and_what_hangs_fails_by_name_once(
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     result = pytester.runpytest_subprocess("-n2", "-rf", "-p", "xdist", timeout=100)
     result.assert_outcomes(passed=20, failed=1)
+    result.stdout.no_fnmatch_line("*loadscopesched*")
     result.stdout.fnmatch_lines(["FAILED test_hanging.py::test_hangs*"])
     result.stderr.fnmatch_lines(["*Timeout*", "*test_hangs*"])
     made = [line.split() for line in Path("made").read_text().splitlines()]
