@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from distml.interp import special
-from distml.interp.calls import Arguments
+from distml.interp.arguments import Arguments
 from distml.interp.check import check_file
 from distml.interp.machine import Machine
 from distml.interp.reveal import describe

@@ -16,6 +16,7 @@ from distml.engine.run import run
 from distml.interp import functions
 from distml.interp.check import CheckResult, check_file
 from distml.interp.join import Wild, join_values, widen_values
+from distml.interp.language import LANGUAGE
 from distml.interp.machine import Machine
 from distml.interp.reveal import describe
 from distml.interp.session import Session
@@ -51,7 +52,7 @@ REAL = st.recursive(
 
 @pytest.fixture(scope="module")
 def vm(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    return Machine(Project(str(tmp_path_factory.mktemp("project"))), None, Session())
+    return Machine(LANGUAGE, Project(str(tmp_path_factory.mktemp("project"))), None, Session())
 
 
 def made(vm: Machine, real: Any) -> Value:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from distml.interp.calls import Arguments
+from distml.interp.arguments import Arguments
 from distml.interp.machine import Machine
 from distml.interp.truth import truth
 from distml.values import NONE, Value

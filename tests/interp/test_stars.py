@@ -17,7 +17,7 @@ from interp.programs import errors_of, judge_running
 if TYPE_CHECKING:
     import ast
 
-    from distml.interp.calls import Arguments
+    from distml.interp.arguments import Arguments
     from distml.interp.machine import Machine
 
 pytestmark = pytest.mark.requires("torch", "numpy")

@@ -15,7 +15,8 @@ from distml.gradual.questions import answering, program_of, wanted
 from distml.gradual.shapes import Finder, library_in, stated_for
 from distml.gradual.stated import shapes_of
 from distml.gradual.targets import TargetError
-from distml.interp.calls import Arguments, call_value
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value
 from distml.interp.check import deep_recursion
 from distml.interp.flow_log import FlowLog
 from distml.interp.machine import OutOfSteps

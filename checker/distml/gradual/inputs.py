@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.gradual.targets import TargetError
-from distml.interp.calls import Arguments, call_value
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value
 from distml.interp.check import deep_recursion
 from distml.interp.hints import hint_of, qualified_name
 from distml.interp.machine import OutOfSteps, OutOfTime

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.interp.calls import Arguments, call_value
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value
 from distml.interp.check import deep_recursion, run_module, session_of
 from distml.interp.flow_log import FlowLog
+from distml.interp.language import LANGUAGE
 from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd
 from distml.interp.shape_log import ShapeLog
 from distml.interp.symbolic import any_object, constructed
@@ -75,7 +77,7 @@ class Program:
         """
         self.source = source
         self.project = project
-        self.vm = Machine(project, deadline, session_of(project))
+        self.vm = Machine(LANGUAGE, project, deadline, session_of(project))
         if logged:
             self.vm.shape_log = ShapeLog(self.vm)
         if flows:

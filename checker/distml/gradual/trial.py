@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from distml.gradual.elements import element_type
 from distml.gradual.naming import usual_names
-from distml.interp.calls import Arguments, call_value
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value
 from distml.interp.check import deep_recursion
 from distml.interp.machine import OutOfSteps, OutOfTime
 from distml.interp.trace import RunOver

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.findings import fail, report
 from distml.interp.lessons import at_node
+from distml.interp.names import lookup_name
 from distml.ops import Call, ShapeError
 from distml.shapes import Dim, Shape
 from distml.source.annotations import (
@@ -133,8 +134,6 @@ def _bind(vm: Machine, axis: Axis, dim: Dim, annotation: ast.expr) -> Dim | None
 
 
 def _value_axis(vm: Machine, axis: ValueAxis) -> Dim | None:
-    from distml.interp.names import lookup_name
-
     if not axis.text.isidentifier():
         return None
     return Call(vm, "annotation", "builtins").dim(lookup_name(vm, axis.text, vm.node))

@@ -21,9 +21,7 @@ _SHAPE_WORDS = frozenset({"shape", "size", "ndim", "dim"})
 
 def execute_assert(vm: Machine, node: ast.Assert) -> None:
     """Run an assertion."""
-    from distml.interp.expressions import evaluate
-
-    known, conditions = decided(vm, node, node.test, evaluate(vm, node.test))
+    known, conditions = decided(vm, node, node.test, vm.language.evaluate(vm, node.test))
     if known is None and vm.watcher is not None:
         vm.watcher.demand(conditions[0], "SHP602", f"the assertion {vm.snippet(node.test)}")
     if known is False:
@@ -43,14 +41,12 @@ def _about_shapes(test: ast.expr) -> bool:
 
 
 def _contradiction(vm: Machine, node: ast.Assert) -> ShapeError:
-    from distml.interp.expressions import evaluate
-
     assert isinstance(node.test, ast.Compare)
     sides = [node.test.left, *node.test.comparators]
     texts, notes = [], []
     call = Call(vm, "assert", "array")
     for side in sides:
-        value = evaluate(vm, side)
+        value = vm.language.evaluate(vm, side)
         texts.append(f"{vm.snippet(side)} is {_show(vm, value)}")
         dims = [call.dim(v) for v in (value.items if isinstance(value, Tup) else (value,))]
         notes += call.notes(*(d for d in dims if d is not None))

@@ -6,22 +6,19 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_value, each_alternative, read_attribute
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value, each_alternative, read_attribute
 from distml.interp.changes import STORAGE
-from distml.interp.classes import (
-    CONTAINERS,
-    COPY,
-    ClassRecord,
-    Property,
-    Super,
-    entry,
-    is_known_base,
-    is_module,
-    lookup,
-)
-from distml.interp.library import CLASS_METHODS, library_member
+from distml.interp.class_record import ClassRecord, Property, Super, SuperMethod
+from distml.interp.classes import CONTAINERS, COPY, entry, is_known_base, lookup
+from distml.interp.data_files import is_open_file
+from distml.interp.guess import guessed_attribute
+from distml.interp.imports import module_attribute, part_of_library, set_module_attribute
+from distml.interp.join import join_values
+from distml.interp.library import CLASS_METHODS, is_module, library_member
 from distml.interp.open_classes import may_have_another, type_of
 from distml.interp.patches import Patches
+from distml.interp.public_names import CONSTANTS, canonical
 from distml.interp.state import CHANGED
 from distml.interp.storage import child, held_by, replace_attributes, set_child, view_of
 from distml.interp.unsettled import forget_around
@@ -82,8 +79,6 @@ def find_attribute_of(vm: Machine, value: Value, name: str, node: ast.AST | None
     if isinstance(value, Expr):
         return _guess(value, name)
     if isinstance(value, Module):
-        from distml.interp.imports import module_attribute
-
         return module_attribute(vm, value, name)
     if isinstance(value, Lib):
         return _of_library(vm, value, name)
@@ -164,9 +159,6 @@ def _guess(value: Value, name: str) -> Value | None:
 
 
 def _of_opaque(vm: Machine, value: Opaque, name: str, node: ast.AST | None) -> Value:
-    from distml.interp.data_files import is_open_file
-    from distml.interp.guess import guessed_attribute
-
     where = vm.node if node is None else node
     known = vm.get(("attr", value, name))
     if isinstance(known, Value):
@@ -326,8 +318,6 @@ def _of_class(vm: Machine, value: Class, name: str) -> Value | None:
 
 
 def _of_super(vm: Machine, value: Super, name: str) -> Value | None:
-    from distml.interp.special import SuperInit
-
     cls = _class_of(vm, value.receiver)
     if cls is None:
         return vm.opaque(name)
@@ -335,7 +325,7 @@ def _of_super(vm: Machine, value: Super, name: str) -> Value | None:
     positions = [i for i, base in enumerate(record.mro) if isinstance(base, Class) and base.address == value.owner]
     rest = record.mro[positions[0] + 1 :] if positions else (None,)
     if name in ("__init__", "__setattr__", "__init_subclass__", entry(record.mro)):
-        return SuperInit(name, rest, value.receiver)
+        return SuperMethod(name, rest, value.receiver)
     member, _ = lookup(vm, rest, name)
     if name == "__new__" and all(base is not None and not _makes_itself(base) for base in rest):
         return Lib("builtins.object.__new__") if member is None else member
@@ -395,9 +385,6 @@ def _of_library(vm: Machine, value: Lib, name: str) -> Value:
     full = f"{value.name}.{name}"
     if vm.patches.has(full):
         return vm.opaque(full)
-    from distml.interp.imports import part_of_library
-    from distml.interp.special import CONSTANTS, canonical
-
     known = CONSTANTS.get(full) or part_of_library(vm, full)
     if known is not None:
         return known
@@ -436,8 +423,6 @@ def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.A
         elif isinstance(option, Tensor) and find_op(f"{_prefix(option)}.{name}.setter"):
             call_value(vm, LibMethod(f"{_prefix(option)}.{name}.setter", option), Arguments([item]), node)
         elif isinstance(option, Module):
-            from distml.interp.imports import set_module_attribute
-
             set_module_attribute(vm, option, name, item)
 
 
@@ -471,8 +456,6 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
             call_value(vm, setter, Arguments([ref, item]), node)
             return
     if weak and name in record.attrs:
-        from distml.interp.join import join_values
-
         item = join_values(vm, record.attrs[name], item)
     _name_layer(vm, item, name)
     record = vm.record(ref)

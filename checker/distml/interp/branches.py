@@ -139,8 +139,6 @@ def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
     at. In a called function the data may go with the arguments too (a caller that passes one number passes a
     zero): only what is drawn there is free.
     """
-    from distml.interp.expressions import evaluate
-
     if isinstance(value, _UNKNOWN):
         return False
     called = len(vm.stack) > (2 if vm.symbolic else 1)
@@ -156,10 +154,10 @@ def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
         if isinstance(part, ast.Attribute):
             owners.add(part.value)
         if isinstance(part, ast.Name):
-            found = evaluate(vm, part)
+            found = vm.language.evaluate(vm, part)
         elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-            owner = evaluate(vm, part.value)
-            found = owner if isinstance(owner, Tensor) else evaluate(vm, part)
+            owner = vm.language.evaluate(vm, part.value)
+            found = owner if isinstance(owner, Tensor) else vm.language.evaluate(vm, part)
         else:
             continue
         if part in owners or isinstance(part, ast.Attribute):
@@ -173,10 +171,8 @@ def by_data(vm: Machine, test: ast.expr, value: Value) -> bool:
 
 def _draws(vm: Machine, test: ast.expr) -> bool:
     """Whether a condition itself asks for a random number."""
-    from distml.interp.expressions import evaluate
-
     calls = [part.func for part in ast.walk(test) if isinstance(part, ast.Call)]
-    asked = [evaluate(vm, function) for function in calls if isinstance(function, ast.Name | ast.Attribute)]
+    asked = [vm.language.evaluate(vm, function) for function in calls if isinstance(function, ast.Name | ast.Attribute)]
     return any(isinstance(each, Lib) and each.name.startswith(_RANDOM) for each in asked)
 
 
@@ -187,16 +183,14 @@ _OF_TYPES = frozenset("isinstance issubclass hasattr callable".split())
 
 def _asks_unseen(vm: Machine, callee: ast.expr) -> bool:
     """Whether a condition asks for a type, or a function of a library that has no rule."""
-    from distml.interp.expressions import evaluate
-    from distml.interp.special import SPECIAL
 
     root = callee
     while isinstance(root, ast.Attribute):
         root = root.value
     if not isinstance(root, ast.Name):
         return False
-    function = evaluate(vm, callee)
+    function = vm.language.evaluate(vm, callee)
     if not isinstance(function, Lib):
         return False
-    known = function.name in SPECIAL or find_op(function.name) is not None
+    known = vm.language.special(function.name) is not None or find_op(function.name) is not None
     return not known or function.name.removeprefix("builtins.") in _OF_TYPES

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.interp.classes import ClassRecord
+from distml.interp.class_record import ClassRecord
 from distml.interp.storage import are_several
 from distml.ops.python.keys import canonical
 from distml.values import Class, Const, DictRecord, InstanceRecord, Lib, Ref, Tup, Value
@@ -15,7 +15,7 @@ from distml.values import Class, Const, DictRecord, InstanceRecord, Lib, Ref, Tu
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from distml.interp.calls import Arguments
+    from distml.interp.arguments import Arguments
     from distml.interp.machine import Machine
 
 MAX_KEPT = 64

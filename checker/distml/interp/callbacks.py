@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distml.interp.arguments import Arguments
 from distml.interp.changes import changed_outside
 from distml.interp.machine import Handler
 from distml.interp.unsettled import is_placeholder, unsettle
@@ -21,9 +22,6 @@ def run_later(vm: Machine, callback: Function | Bound) -> None:
 
     One that changes nothing but its own variables need not be followed.
     """
-    from distml.interp.calls import Arguments, call_value
-    from distml.interp.loops import any_times
-
     function = callback.function if isinstance(callback, Bound) else callback
     if not isinstance(function, Function) or vm.running_later:
         return
@@ -37,7 +35,7 @@ def run_later(vm: Machine, callback: Function | Bound) -> None:
     vm.handlers.append(Handler(catches_shapes=True, speculative=True))
     vm.running_later = True
     try:
-        any_times(vm, lambda: call_value(vm, callback, given))
+        vm.language.any_times(vm, lambda: vm.language.call_value(vm, callback, given))
     finally:
         vm.running_later = False
         vm.handlers.pop()

@@ -7,8 +7,11 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from distml.interp.arguments import Arguments
 from distml.interp.branches import pass_on, raise_first
 from distml.interp.callbacks import callbacks_ran, run_later
+from distml.interp.class_record import SuperMethod
+from distml.interp.crash import note_crash
 from distml.interp.findings import fail
 from distml.interp.in_place import is_in_place, perhaps_given
 from distml.interp.join import generalize, join_many
@@ -30,7 +33,6 @@ from distml.values import (
     InstanceRecord,
     Lib,
     LibMethod,
-    Many,
     Opaque,
     Partial,
     Ref,
@@ -54,62 +56,27 @@ CONTAINERS = frozenset(
 """What is kept as a list, dict or set and is of another class: `("class", ref)` names it."""
 
 
-class Arguments:
-    """The arguments of one call. `open` when `*x` or `**x` of unknown content was among them;
-    `rest` is that `x` where its length alone is unknown."""
-
-    __slots__ = ("args", "kwargs", "open", "rest")
-
-    def __init__(
-        self,
-        args: list[Value],
-        kwargs: dict[str, Value] | None = None,
-        is_open: bool = False,
-        rest: Many | None = None,
-    ) -> None:
-        self.args = args
-        self.kwargs = kwargs or {}
-        self.open = is_open
-        self.rest = rest
-
-    def after(self, *first: Value) -> Arguments:
-        """The same arguments behind some others."""
-        return Arguments([*first, *self.args], self.kwargs, self.open)
-
-    def values(self) -> list[Value]:
-        """Every argument value."""
-        return [*self.args, *self.kwargs.values()]
-
-
 def call_value(vm: Machine, callee: Value, arguments: Arguments, node: ast.AST | None = None) -> Value:
     """Call any value."""
     where = vm.node if node is None else node
     if isinstance(callee, Union):
         return each_alternative(vm, (callee,), lambda c: call_value(vm, c, arguments, where))
     if isinstance(callee, Function):
-        from distml.interp.functions import call_function
-
-        return call_function(vm, callee, arguments, where)
+        return vm.language.call_function(vm, callee, arguments, where)
     if isinstance(callee, Bound):
         return call_value(vm, callee.function, arguments.after(callee.receiver), where)
     if isinstance(callee, Partial):
         return _call_partial(vm, callee, arguments, where)
     if isinstance(callee, Class):
-        from distml.interp.instances import instantiate
-
-        return instantiate(vm, callee, arguments, where)
+        return vm.language.instantiate(vm, callee, arguments, where)
     if isinstance(callee, Lib):
         return call_library(vm, callee.name, arguments, where)
     if isinstance(callee, LibMethod):
         return _call_method(vm, callee, arguments, where)
     if isinstance(callee, Ref):
-        from distml.interp.instances import call_instance
-
-        return call_instance(vm, callee, arguments, where)
-    special = getattr(callee, "call", None)
-    if special is not None:
-        result: Value = special(vm, arguments, where)
-        return result
+        return vm.language.call_instance(vm, callee, arguments, where)
+    if isinstance(callee, SuperMethod):
+        return vm.language.call_super(vm, callee, arguments, where)
     holder = vm.holders.get(callee) if isinstance(callee, Opaque) else None
     if holder is not None:
         # A method may set any attribute of its object.
@@ -128,11 +95,9 @@ def _call_partial(vm: Machine, callee: Partial, arguments: Arguments, node: ast.
 
 def call_library(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """Call a function or class of a library by its qualified name."""
-    from distml.interp.special import SPECIAL
-
     if vm.patches.has(name):
         return unknown_call(vm, arguments, node)
-    special = SPECIAL.get(name)
+    special = vm.language.special(name)
     if special is not None:
         return _special(vm, name, special, arguments, node)
     if find_layer(name) is not None:
@@ -143,16 +108,12 @@ def call_library(vm: Machine, name: str, arguments: Arguments, node: ast.AST) ->
 
 
 def _call_method(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast.AST) -> Value:
-    from distml.interp.special import SPECIAL
-
     full = arguments.after(callee.receiver)
     if callee.name.startswith("?."):
-        from distml.interp.guess import call_guessed
-
         if vm.flow is None:
-            return call_guessed(vm, callee, full, node)
-        return vm.flow.alone(callee.name[2:], full, node, lambda: call_guessed(vm, callee, full, node))
-    special = SPECIAL.get(callee.name)
+            return vm.language.call_guessed(vm, callee, full, node)
+        return vm.flow.alone(callee.name[2:], full, node, lambda: vm.language.call_guessed(vm, callee, full, node))
+    special = vm.language.special(callee.name)
     if special is not None:
         return _special(vm, callee.name, special, full, node)
     lib = library_of(callee.name)
@@ -339,8 +300,6 @@ def _guarded(
     except (PathEnd, RunOver, OutOfSteps, OutOfTime, RecursionError, MemoryError):
         raise
     except Exception as error:
-        from distml.interp.crash import note_crash
-
         note_crash(vm, name, error, node)
         return None
     finally:

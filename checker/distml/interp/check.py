@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from distml.interp.giving_up import REASON, ROOM, give_up, give_up_rest
 from distml.interp.imports import consider, make_module
+from distml.interp.language import LANGUAGE
 from distml.interp.machine import FREE_STEPS, Lost, Machine, OutOfSteps, OutOfTime, PathEnd, ProcessEnd, Revealed
 from distml.interp.session import Session
 from distml.interp.state import State
@@ -55,7 +56,7 @@ def check_file(
     Raises `UnreadableError` when the file cannot be parsed.
     """
     tree = source.tree
-    vm, late = Machine(project, deadline, session_of(project)), False
+    vm, late = Machine(LANGUAGE, project, deadline, session_of(project)), False
     try:
         with deep_recursion():
             vm = _run(vm, source, tree, _teller(vm.findings, note))
@@ -129,7 +130,7 @@ def _run(vm: Machine, source: SourceFile, tree: ast.Module, settled: Callable[[]
         except TooDeepError as error:
             without.append(error.statement)
             _SESSIONS.pop(vm.project, None)  # what it shares with others may be half made
-            again = Machine(vm.project, vm.deadline, session_of(vm.project))
+            again = Machine(vm.language, vm.project, vm.deadline, session_of(vm.project))
             again.findings, again.lost, again.revealed = vm.findings, vm.lost, vm.revealed
             vm = again
             continue

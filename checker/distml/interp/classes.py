@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections import OrderedDict, defaultdict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from distml.interp.arguments import Arguments
+from distml.interp.class_record import ClassRecord, Property
+from distml.interp.library import MODULE_BASES, entry_of, is_module, library_bases, library_member
 from distml.interp.machine import Frame
 from distml.interp.scope import NESTED, scope_of
 from distml.ops.python.lightning import HOLDERS
 from distml.ops.registry import find_layer
-from distml.values import Class, Const, Function, Lib, Opaque, Record, Value
+from distml.values import Class, Const, Function, Lib, Opaque, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from distml.interp.machine import Machine
-
-MODULE_BASES = frozenset(
-    {
-        "torch.nn.Module",
-        "pytorch_lightning.LightningModule",
-        "lightning.LightningModule",
-        "lightning.pytorch.LightningModule",
-        "pl.LightningModule",
-    }
-)
-"""Library classes whose call runs `forward`."""
 
 HARMLESS_BASES = frozenset(
     {
@@ -57,54 +48,10 @@ COPY = Lib("dataclasses.replace")
 """The function that some classes have as the method `replace`."""
 
 
-@dataclass(slots=True, eq=False)
-class ClassRecord(Record):
-    """A class of the project. `mro` begins with the class itself; `None` stands for an unknown base."""
-
-    name: str
-    node: ast.ClassDef
-    module: str
-    mro: tuple[Value | None, ...] = ()
-    bases: tuple[Value, ...] = ()
-    """What it derives from, in the order that it is written in."""
-    attrs: dict[str, Value] = field(default_factory=dict)
-    fields: tuple[tuple[str, Value | None], ...] | None = None
-    kind: str = "class"
-    members: tuple[Value, ...] = ()
-    metaclass: Value | None = None
-    registers: bool = False
-    """Whether classes that do not derive from it may count as derived: its `register` was asked for."""
-
-    @property
-    def open(self) -> bool:
-        """Whether a base is unknown, so that there may be more than is seen."""
-        return any(base is None for base in self.mro)
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class Property(Value):
-    """A property: its getter, setter and deleter. What one that is `kept` gives becomes an attribute of the object."""
-
-    getter: Value
-    setter: Value | None = None
-    deleter: Value | None = None
-    kept: bool = False
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class Super(Value):
-    """`super()`: looks attributes up behind `owner` in the receiver's resolution order."""
-
-    owner: int
-    receiver: Value
-
-
 def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     """Run a class statement; the class it makes."""
-    from distml.interp.expressions import evaluate
-
-    bases = tuple(evaluate(vm, base) for base in node.bases if not isinstance(base, ast.Starred))
-    metaclass = [evaluate(vm, k.value) for k in node.keywords if k.arg in ("metaclass", None)]
+    bases = tuple(vm.language.evaluate(vm, base) for base in node.bases if not isinstance(base, ast.Starred))
+    metaclass = [vm.language.evaluate(vm, k.value) for k in node.keywords if k.arg in ("metaclass", None)]
     inherited = [vm.at(base.address).metaclass for base in bases if isinstance(base, Class)]
     module = vm.frame.module
     record = ClassRecord(
@@ -116,9 +63,7 @@ def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     record.attrs = _run_body(vm, node, address)
     _special_kind(vm, node, record, cls)
     _tell(vm, node, record, cls)
-    from distml.interp.decorators import decorate_class
-
-    return decorate_class(vm, node, record, cls)
+    return vm.language.decorate_class(vm, node, record, cls)
 
 
 def _linearize(vm: Machine, bases: Sequence[Value]) -> list[Value | None]:
@@ -160,8 +105,6 @@ def _merge(orders: list[list[Value | None]]) -> list[Value | None]:
 
 
 def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> dict[str, Value]:
-    from distml.interp.statements import execute_block
-
     frame = Frame(vm.serial(), node.name, scope_of(node), vm.frame.module, vm.frame)
     frame.owner = address
     frame.captured = True
@@ -170,7 +113,7 @@ def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> dict[str, Value]
     outer, vm.frame = vm.frame, frame
     # The frame stands on the stack of calls for messages only.
     try:
-        execute_block(vm, node.body)
+        vm.language.execute_block(vm, node.body)
     finally:
         vm.frame = outer
     found: dict[str, Value] = {}
@@ -194,8 +137,6 @@ def _in_order(node: ast.ClassDef, names: set[str]) -> list[str]:
 
 def _tell(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> None:
     """Run what Python runs when a class is made: `__set_name__` of its attributes, `__init_subclass__` of a base."""
-    from distml.interp.calls import Arguments, call_value
-    from distml.interp.expressions import evaluate
     from distml.values import InstanceRecord, Ref
 
     for name, member in list(record.attrs.items()):
@@ -203,11 +144,11 @@ def _tell(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> N
         if isinstance(made, InstanceRecord) and isinstance(made.cls, Class):
             hook, _ = lookup(vm, vm.at(made.cls.address).mro, "__set_name__")
             if isinstance(hook, Function):
-                call_value(vm, hook, Arguments([member, cls, Const(name)]), node)
+                vm.language.call_value(vm, hook, Arguments([member, cls, Const(name)]), node)
     hook, _ = lookup(vm, record.mro[1:], "__init_subclass__")
     if isinstance(hook, Function):
-        keywords = {k.arg: evaluate(vm, k.value) for k in node.keywords if k.arg not in (None, "metaclass")}
-        call_value(vm, hook, Arguments([cls], {key: value for key, value in keywords.items() if key}), node)
+        keywords = {k.arg: vm.language.evaluate(vm, k.value) for k in node.keywords if k.arg not in (None, "metaclass")}
+        vm.language.call_value(vm, hook, Arguments([cls], {key: value for key, value in keywords.items() if key}), node)
 
 
 _NUMBERS = frozenset({"enum.IntEnum", "enum.IntFlag", "builtins.int"})
@@ -233,9 +174,7 @@ def _special_kind(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cla
         if isinstance(base, Class) and vm.at(base.address).kind == "enum":
             record.kind = "enum"
     if record.kind == "namedtuple":
-        from distml.interp.fields import own_fields
-
-        record.fields = own_fields(node, record)
+        record.fields = vm.language.own_fields(node, record)
     elif record.kind == "enum":
         _make_members(vm, node, record, cls)
 
@@ -300,8 +239,6 @@ def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value
             if found is not None:
                 return found, False
         elif isinstance(base, Lib):
-            from distml.interp.library import library_member
-
             member = library_member(base.name, name)
             container = CONTAINERS.get(base.name)
             if container is not None and hasattr(container, name):
@@ -319,25 +256,10 @@ def container_of(mro: tuple[Value | None, ...]) -> str | None:
 
 def entry(mro: tuple[Value | None, ...]) -> str:
     """The method that calling an instance runs: "call" for Keras, else "forward"."""
-    from distml.interp.library import entry_of
-
     return next((found for base in mro if isinstance(base, Lib) and (found := entry_of(base.name))), "forward")
 
 
 def library_trait(mro: tuple[Value | None, ...], name: str) -> Any:
     """What the rules of the first library base that says so have under a name: `fields`, `prepare`; None where none does."""
-    from distml.interp.library import library_bases
-
     rules = (find_layer(name) for base in mro if isinstance(base, Lib) for name in library_bases(base.name))
     return next((found for rule in rules if (found := getattr(rule, name, None)) is not None), None)
-
-
-def is_module(mro: tuple[Value | None, ...]) -> bool:
-    """Whether instances of a class are layers: calling them runs one of their methods."""
-    return any(isinstance(base, Lib) and (base.name in MODULE_BASES or _is_layer(base.name)) for base in mro)
-
-
-def _is_layer(name: str) -> bool:
-    from distml.interp.library import entry_of
-
-    return entry_of(name) is not None

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from distml.interp.branches import perhaps, sheltered
 from distml.interp.generators import made_later
 from distml.interp.giving_up import give_up, too_deep
+from distml.interp.iteration import fresh_item
 from distml.interp.join import join_many
 from distml.interp.machine import Frame
+from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
 from distml.interp.scope import scope_of
 from distml.interp.truth import truth
@@ -35,10 +37,8 @@ class _Collector:
 
 
 def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _Collector:
-    from distml.interp.expressions import evaluate
-
     # Outside, as Python does: in a class body it meets the names of the class.
-    first = evaluate(vm, node.generators[0].iter)
+    first = vm.language.evaluate(vm, node.generators[0].iter)
     frame = Frame(vm.serial(), "<comprehension>", scope_of(node), vm.frame.module, vm.frame)
     frame.receiver, frame.owner = vm.frame.receiver, vm.frame.owner
     vm.open_frame(frame)
@@ -46,7 +46,7 @@ def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _
     outer, vm.frame = vm.frame, frame
 
     def produce() -> None:
-        collector.items.append(tuple(evaluate(vm, part) for part in parts))
+        collector.items.append(tuple(vm.language.evaluate(vm, part) for part in parts))
 
     try:
         _generate(vm, node.generators, collector, produce, first)
@@ -68,11 +68,6 @@ def _generate(
     produce: Callable[[], None],
     outermost: Value | None = None,
 ) -> None:
-    from distml.interp.expressions import evaluate
-    from distml.interp.iteration import fresh_item
-    from distml.interp.loops import any_times
-    from distml.interp.patterns import assign_target
-
     if not generators:
         produce()
         return
@@ -82,7 +77,7 @@ def _generate(
         perhaps(vm, produce)
         return
     first, rest = generators[0], generators[1:]
-    items = vm.iterate(evaluate(vm, first.iter) if outermost is None else outermost)
+    items = vm.iterate(vm.language.evaluate(vm, first.iter) if outermost is None else outermost)
     if isinstance(items, tuple):
         for item in items:
             vm.step()
@@ -100,21 +95,19 @@ def _generate(
         assign_target(vm, first.target, fresh_item(vm, items))
         _where(vm, first.ifs, collector, lambda: _generate(vm, rest, collector, produce))
 
-    if not any_times(vm, turn):
+    if not vm.language.any_times(vm, turn):
         collector.items[found:] = [tuple(vm.opaque("item") for _ in item) for item in collector.items[found:]]
 
 
 def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: Callable[[], None]) -> None:
     """Run where the conditions hold; what follows from one that may fail holds only inside."""
-    from distml.interp.expressions import evaluate
-
     if conditions and too_deep():
         collector.exact = False
         give_up(vm, conditions)
         perhaps(vm, run)
         return
     for index, condition in enumerate(conditions):
-        known = truth(vm, evaluate(vm, condition))
+        known = truth(vm, vm.language.evaluate(vm, condition))
         if known is False:
             return
         if known is None:

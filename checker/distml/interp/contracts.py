@@ -12,7 +12,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.interp.calls import Arguments, call_op
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_op
 from distml.interp.findings import fail
 from distml.interp.installed import seen_from
 from distml.interp.machine import Handler, PathEnd
@@ -108,9 +109,7 @@ def _runs_later(frame: Frame) -> bool:
 
 
 def _is_error(vm: Machine, raised: ast.expr) -> bool:
-    from distml.interp.expressions import evaluate
-
-    value = evaluate(vm, raised)
+    value = vm.language.evaluate(vm, raised)
     bases = vm.at(value.address).mro if isinstance(value, Class) else (value,)
     first = next((base for base in bases if isinstance(base, Lib)), None)
     return first is not None and first.name in _ERRORS and None not in bases
@@ -206,13 +205,11 @@ def _split(part: ast.expr) -> Iterator[ast.expr]:
 
 def _shown(vm: Machine, leaf: ast.expr) -> Leaf | None:
     """What a part of a condition is, if it is a size or sizes that the program fixes."""
-    from distml.interp.expressions import evaluate
-
     if isinstance(leaf, ast.Attribute) and isinstance(_peek(vm, leaf.value), Lib):
         return None  # what a library says of itself or of the machine
     if isinstance(leaf, ast.Call) and not _is_measure(vm, leaf):
         return None
-    value = _trial(vm, lambda: evaluate(vm, leaf))
+    value = _trial(vm, lambda: vm.language.evaluate(vm, leaf))
     origins: list[Origin] = []
     text = None if value is None else _text(vm, value, origins)
     if text is None or (not origins and _counts_truths(vm, leaf)):
@@ -239,11 +236,9 @@ def _is_target(node: ast.Assign, name: str) -> bool:
 
 def _holds_truths(vm: Machine, node: ast.expr) -> bool:
     def first() -> Value:
-        items = vm.iterate(evaluate(vm, node))
+        items = vm.iterate(vm.language.evaluate(vm, node))
         given = items if isinstance(items, tuple) else (items.item,)
         return next((item for item in given if _is_truth(item)), NONE)
-
-    from distml.interp.expressions import evaluate
 
     return _is_truth(_trial(vm, first) or NONE)
 
@@ -271,9 +266,7 @@ def _is_measure(vm: Machine, call: ast.Call) -> bool:
 
 
 def _peek(vm: Machine, node: ast.expr) -> Value:
-    from distml.interp.expressions import evaluate
-
-    return _trial(vm, lambda: evaluate(vm, node)) or NONE
+    return _trial(vm, lambda: vm.language.evaluate(vm, node)) or NONE
 
 
 def _trial(vm: Machine, run: Callable[[], Value]) -> Value | None:

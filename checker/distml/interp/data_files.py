@@ -12,7 +12,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from distml.interp.calls import Arguments, call_op, call_value
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_op, call_value
 from distml.interp.installed import is_foreign
 from distml.ops.python.paths import ROOT, as_path, place_of, placed
 from distml.source.bindings import last_name

@@ -6,9 +6,11 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from distml.interp.arguments import Arguments
 from distml.interp.budget import DECORATOR_STEPS, briefly, steps_of_import
-from distml.interp.calls import Arguments, call_value
-from distml.interp.classes import COPY, ClassRecord, Property, library_trait
+from distml.interp.calls import call_value
+from distml.interp.class_record import ClassRecord, Property
+from distml.interp.classes import COPY, library_trait
 from distml.interp.fields import DATACLASSES, declare
 from distml.interp.giving_up import forget_changed
 from distml.values import NONE, Bound, Class, Function, Lib, LibMethod, Opaque, Partial, Value
@@ -22,14 +24,12 @@ REPLACED = frozenset({"flax.struct.dataclass"})
 
 def decorate_function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, function: Value) -> Value:
     """Apply the decorators of a function, innermost first."""
-    from distml.interp.expressions import evaluate
-
     value = function
     for decorator in reversed(node.decorator_list):
         if _is_accessor(decorator):
             value = _accessor(vm, decorator, value)
             continue
-        target = evaluate(vm, decorator)
+        target = vm.language.evaluate(vm, decorator)
         value = _decorated(vm, target, value, decorator)
     return value
 
@@ -39,10 +39,8 @@ def _is_accessor(decorator: ast.expr) -> bool:
 
 
 def _accessor(vm: Machine, decorator: ast.expr, value: Value) -> Value:
-    from distml.interp.expressions import evaluate
-
     assert isinstance(decorator, ast.Attribute)
-    before = evaluate(vm, decorator.value)
+    before = vm.language.evaluate(vm, decorator.value)
     if not isinstance(before, Property):
         return vm.opaque(decorator.attr)
     if decorator.attr == "getter":
@@ -53,7 +51,7 @@ def _accessor(vm: Machine, decorator: ast.expr, value: Value) -> Value:
 def _decorated(vm: Machine, target: Value, value: Value, node: ast.expr) -> Value:
     if isinstance(target, Lib) and target.name in TRANSPARENT:
         return value
-    if isinstance(target, Opaque | LibMethod | Lib) and not _known(target):
+    if isinstance(target, Opaque | LibMethod | Lib) and not _known(vm, target):
         return vm.opaque(vm.snippet(node))
     return _applied(vm, target, value, node)
 
@@ -72,13 +70,14 @@ def _given(vm: Machine, target: Value, value: Value, node: ast.expr) -> Value | 
     return found
 
 
-def _known(target: Value) -> bool:
-    from distml.interp.special import SPECIAL
+def _known(vm: Machine, target: Value) -> bool:
     from distml.ops.registry import find_op
 
     if isinstance(target, LibMethod):
         return find_op(target.name) is not None
-    return isinstance(target, Lib) and (target.name in SPECIAL or find_op(target.name) is not None)
+    return isinstance(target, Lib) and (
+        vm.language.special(target.name) is not None or find_op(target.name) is not None
+    )
 
 
 TRANSPARENT = frozenset(
@@ -118,8 +117,6 @@ TRANSPARENT = frozenset(
 
 def decorate_class(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> Value:
     """Apply the decorators of a class."""
-    from distml.interp.expressions import evaluate
-
     value: Value = cls
     more = library_trait(record.mro, "fields")
     if more is not None:
@@ -128,10 +125,12 @@ def decorate_class(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cl
         record.fields = (*own, *((name, NONE) for name in more))
     for decorator in reversed(node.decorator_list):
         inner = decorator.func if isinstance(decorator, ast.Call) else decorator
-        name = _library_name(evaluate(vm, inner))
+        name = _library_name(vm.language.evaluate(vm, inner))
         if name in DATACLASSES:
             given = decorator.keywords if isinstance(decorator, ast.Call) else ()
-            declare(vm, node, record, name, {each.arg: evaluate(vm, each.value) for each in given if each.arg})
+            declare(
+                vm, node, record, name, {each.arg: vm.language.evaluate(vm, each.value) for each in given if each.arg}
+            )
             if name in REPLACED:
                 record.attrs.setdefault("replace", COPY)
         elif name not in TRANSPARENT:
@@ -145,9 +144,7 @@ def _library_name(value: Value) -> str:
 
 def _redecorated(vm: Machine, decorator: ast.expr, value: Value, record: ClassRecord) -> Value:
     """Apply a decorator of the project; one that is unknown may change the class."""
-    from distml.interp.expressions import evaluate
-
-    target = evaluate(vm, decorator)
+    target = vm.language.evaluate(vm, decorator)
     if isinstance(target, Function | Bound | Partial | Class):
         result = _given(vm, target, value, decorator)
         if result is None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.interp.classes import Property, lookup
+from distml.interp.class_record import Property
+from distml.interp.classes import lookup
 from distml.interp.storage import drop_child
 from distml.values import Bound, Class, Const, Function, InstanceRecord, Opaque, Ref, Value
 
 if TYPE_CHECKING:
-    from distml.interp.classes import ClassRecord
+    from distml.interp.class_record import ClassRecord
     from distml.interp.machine import Machine
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments
+from distml.interp.arguments import Arguments
 from distml.interp.expressions import evaluate
+from distml.interp.imports import known_module, resolved
 from distml.ops.call import FALSE, NONE, TRUE
 from distml.ops.python.comparing import NO_DEFAULT
 from distml.ops.python.functional import NOTES
@@ -98,9 +99,6 @@ def _kind(vm: Machine, node: ast.expr) -> Value:
 
 def _located(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`located(path)`: what a dotted path names, in a module of the program or a library."""
-    from distml.interp.attributes import get_attribute
-    from distml.interp.imports import known_module, resolved
-
     path = arguments.args[0]
     parts = path.value.split(".") if isinstance(path, Const) and isinstance(path.value, str) else []
     if not vm.checked or not all(part.isidentifier() for part in parts):
@@ -112,7 +110,7 @@ def _located(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         if source is not None or length == 1:
             found: Value = Lib(parts[0]) if source is None else known_module(vm, source)
             for name in parts[length:]:
-                found = get_attribute(vm, found, name, node)
+                found = vm.language.get_attribute(vm, found, name, node)
             return found
     return vm.opaque("located")
 

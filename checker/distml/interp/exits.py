@@ -12,7 +12,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, unknown_call
+from distml.interp.arguments import Arguments
+from distml.interp.calls import unknown_call
+from distml.interp.hints import qualified_name
 from distml.interp.machine import ProcessEnd
 from distml.values import Class, Const, InstanceRecord, Lib, Ref, Value
 
@@ -54,26 +56,22 @@ EXITS: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
 
 def ends_well(vm: Machine, node: ast.Raise) -> bool:
     """Whether what is raised ends the program without a traceback and may say that all went well."""
-    from distml.interp.expressions import evaluate
-
     call = node.exc if isinstance(node.exc, ast.Call) else None
     raised = node.exc if call is None else call.func
     if not isinstance(raised, ast.Name | ast.Attribute):
         return False
-    value = evaluate(vm, raised)
+    value = vm.language.evaluate(vm, raised)
     record = vm.record(value) if isinstance(value, Ref) else None
     cls = record.cls if isinstance(record, InstanceRecord) else value
     bases = vm.at(cls.address).mro if isinstance(cls, Class) else (cls,)
     names = [base.name for base in bases if isinstance(base, Lib) and base.name in _EXCEPTIONS]
     if not names or "Skip" in names[0] or call is None:
         return bool(names)
-    return _says_well([evaluate(vm, part) for part in call.args if isinstance(part, ast.Constant)])
+    return _says_well([vm.language.evaluate(vm, part) for part in call.args if isinstance(part, ast.Constant)])
 
 
 def never_returns(vm: Machine, function: ast.AST) -> bool:
     """Whether a function says that it does not come back: `-> NoReturn`. How it leaves is open."""
-    from distml.interp.hints import qualified_name
-
     annotation = getattr(function, "returns", None)
     if not isinstance(annotation, ast.Name | ast.Attribute):
         return False

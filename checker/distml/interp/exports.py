@@ -11,6 +11,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from distml.interp.imports import known_module, load, own_attribute, resolved, submodule
 from distml.interp.scope import scope_of
 from distml.source.reading import UnreadableError
 from distml.values import Imported
@@ -47,8 +48,6 @@ class Exports(NamedTuple):
 
 def given(vm: Machine, source: SourceFile, name: str) -> Value | None:
     """The value of a name that a module of an installed package has, gives out when it is asked for, or has as a submodule."""
-    from distml.interp.imports import load, own_attribute, resolve_import, submodule
-
     key = (source.location, name)
     if key in vm.resolving:
         return submodule(vm, source, name)  # `from package import name` inside of the package itself
@@ -59,7 +58,7 @@ def given(vm: Machine, source: SourceFile, name: str) -> Value | None:
     vm.resolving.add(key)
     try:
         if isinstance(found, Imported):
-            return resolve_import(vm, found)
+            return vm.language.resolve_import(vm, found)
         if _binds(vm, source, name):
             info = load(vm, source)
             vm.resolving.discard(key)  # `own_attribute` has the same guard
@@ -87,8 +86,6 @@ def from_stars(vm: Machine, stars: Sequence[SourceFile], name: str) -> Value | N
 def awake(vm: Machine, source: SourceFile, words: Iterable[str]) -> bool:
     """Run the modules of an installed package that importing it runs, were not needed yet, and define what a call into it
     names by strings: packages keep lists of what their modules define (`timm.create_model("resnet18")`). Whether all were run."""
-    from distml.interp.imports import load
-
     texts: list[SourceFile] | None = None
     all_run = True
     for word in words:
@@ -127,8 +124,6 @@ _NONE = Exports({}, [], [])
 
 
 def _read(vm: Machine, source: SourceFile) -> Exports:
-    from distml.interp.imports import known_module, resolved
-
     if _CHECKING not in source.text and "import *" not in source.text:
         return _NONE
     found = Exports({}, [], [])

@@ -6,16 +6,19 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from distml.interp import comprehensions
+from distml.interp.arguments import Arguments
 from distml.interp.attributes import get_attribute
 from distml.interp.branches import by_data, decided, either
-from distml.interp.calls import Arguments, call_value
+from distml.interp.calls import call_value
 from distml.interp.data_files import joined_path
 from distml.interp.generators import hand_out, made_later
 from distml.interp.giving_up import give_up, too_deep
+from distml.interp.iteration import fresh_item
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
 from distml.interp.operators import binary, compare, unary, vm_call
 from distml.interp.refine import refine
+from distml.interp.storage import record_held_by
 from distml.interp.subscripts import subscript
 from distml.interp.truth import is_bool, truth
 from distml.ops.call import FALSE
@@ -161,8 +164,6 @@ def _mapping(vm: Machine, value: Value) -> DictRecord | None:
     """What `**value` unpacks: the items of a dict, or what an object gives for each of its `keys`. An object of a class derived
     from dict is asked for them where the class has an `__iter__` of its own; without one Python takes what the dict holds.
     """
-    from distml.interp.storage import record_held_by
-
     record = record_held_by(vm, value)
     if isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord):
         method = vm.attribute(value, "__iter__" if isinstance(record, DictRecord) else "__getitem__")
@@ -304,8 +305,6 @@ def make_function(vm: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | as
 
 def _items(vm: Machine, elements: list[ast.expr]) -> tuple[Value, ...] | Many:
     """The items of a display; `Many` when a starred part of unknown length is among them."""
-    from distml.interp.iteration import fresh_item
-
     found: list[Value] = []
     known = True
     for element in elements:
@@ -377,10 +376,8 @@ def _slice(vm: Machine, node: ast.Slice) -> Value:
 
 
 def _walrus(vm: Machine, node: ast.NamedExpr) -> Value:
-    from distml.interp.names import assign_name
-
     value = evaluate(vm, node.value)
-    assign_name(vm, node.target.id, value, skip_comprehensions=True)
+    vm.language.assign_name(vm, node.target.id, value, skip_comprehensions=True)
     if vm.shape_log is not None:
         vm.shape_log.note("assignment", node.target, value)
     return value

@@ -10,7 +10,8 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_value, unknown_call
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value, unknown_call
 from distml.ops.call import FALSE, TRUE
 from distml.values import (
     NONE,
@@ -27,7 +28,7 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
-    from distml.interp.classes import ClassRecord
+    from distml.interp.class_record import ClassRecord
     from distml.interp.machine import Machine
 
 Fields = tuple[tuple[str, "Value | None"], ...]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from distml.diagnostics.model import Diagnostic, Related, Span
 from distml.interp.installed import seen_from, told_from
 from distml.interp.lessons import retold
+from distml.interp.machine import PathEnd
 from distml.interp.mending import whole_division
 from distml.interp.recording import note_failed
 from distml.ops import ShapeError
@@ -38,8 +39,6 @@ def fail(vm: Machine, error: ShapeError, node: ast.AST) -> None:
             handler.states.append(vm.state.fork())
         if handler is not None and certain:
             handler.errors.append((error, node, vm.frame))
-        from distml.interp.machine import PathEnd
-
         raise PathEnd
     note_failed(vm, len(vm.handlers))
     if vm.watcher is not None:

@@ -36,7 +36,7 @@ from distml.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
-    from distml.interp.calls import Arguments
+    from distml.interp.arguments import Arguments
     from distml.interp.machine import Machine
     from distml.interp.state import State
     from distml.shapes import Origin

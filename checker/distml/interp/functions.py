@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.interp.arguments import Arguments
 from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, steps_of_import, too_heavy
 from distml.interp.cached import call_kept
-from distml.interp.calls import Arguments, unknown_call
+from distml.interp.calls import unknown_call
 from distml.interp.exits import never_returns
 from distml.interp.generators import Entry, handed_out
 from distml.interp.giving_up import forget_changed, give_up_call
@@ -19,6 +20,7 @@ from distml.interp.open_classes import may_be_another
 from distml.interp.recording import start_recording, stop_recording
 from distml.interp.scope import every_argument, scope_of
 from distml.interp.state import State, join_states
+from distml.interp.storage import record_held_by
 from distml.interp.summaries import recall, remember
 from distml.values import (
     NONE,
@@ -125,8 +127,6 @@ def _advances(vm: Machine, value: Value, entered: Sequence[Frame]) -> bool:
 
 def _holds(vm: Machine, whole: Value, part: Value) -> bool:
     """Whether a list or dict holds a value: a recursion that goes from it to that value goes down known data."""
-    from distml.interp.storage import record_held_by
-
     record = record_held_by(vm, whole)
     items = record.items if isinstance(record, ListRecord | DictRecord) else None
     return part in (items.values() if isinstance(items, dict) else items or ())
@@ -222,16 +222,13 @@ def enter(vm: Machine, function: Function, node: ast.AST) -> Frame:
 
 def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
     """Run the body and join the ways it ends."""
-    from distml.interp.expressions import evaluate
-    from distml.interp.statements import execute_block
-
     node = function.node
     if isinstance(node, ast.Lambda):
-        result = evaluate(vm, node.body)
+        result = vm.language.evaluate(vm, node.body)
         _leave(vm, frame)
         return result
     entry = Entry(vm, frame) if frame.scope.is_generator else None
-    after = vm.follow(lambda: execute_block(vm, node.body))
+    after = vm.follow(lambda: vm.language.execute_block(vm, node.body))
     ends: list[tuple[Value, State]] = list(frame.returns)
     if after is not None:
         ends.append((NONE, after))

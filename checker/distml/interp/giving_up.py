@@ -10,7 +10,8 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, unknown_call
+from distml.interp.arguments import Arguments
+from distml.interp.calls import unknown_call
 from distml.interp.generators import hand_out
 from distml.interp.machine import Limits
 from distml.interp.names import assign_name, lookup_name

@@ -12,7 +12,8 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_op, hypothetical, unknown_call
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_op, hypothetical, unknown_call
 from distml.ops import Call
 from distml.ops.arraylike import shape_of
 from distml.ops.dialect import dialect
@@ -62,10 +63,8 @@ def guessed_attribute(vm: Machine, value: Opaque, name: str) -> Value | None:
         rank = shape_of(call, value).rank
         return None if rank is None else Const(rank)
     if name in ("T", "mT") and vm.get(("kind", value)) is not None:
-        from distml.interp.attributes import find_attribute_of
-
         as_tensor = Tensor("torch", shape_of(call, value))
-        return find_attribute_of(vm, as_tensor, name)
+        return vm.language.find_attribute_of(vm, as_tensor, name)
     if name in METHODS:
         return LibMethod(f"?.{name}", value)
     return None

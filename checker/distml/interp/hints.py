@@ -128,14 +128,12 @@ def _typed(vm: Machine, hint: TypeHint, value: Opaque) -> Value:
 
 def qualified_name(vm: Machine, name: str) -> str:
     """The qualified name of a library class as it is written here; "" for anything else."""
-    from distml.interp.attributes import get_attribute
-
     first, *rest = name.split(".")
     value: Value = lookup_name(vm, first, vm.node)
     for part in rest:
         if not isinstance(value, Lib):
             return ""
-        value = get_attribute(vm, value, part, vm.node)
+        value = vm.language.get_attribute(vm, value, part, vm.node)
     return value.name if isinstance(value, Lib) else ""
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.interp.arguments import Arguments
 from distml.interp.callbacks import callbacks_ran, run_later
-from distml.interp.calls import Arguments, branch_values, call_op, call_value, each_alternative
+from distml.interp.calls import branch_values, call_op, call_value, each_alternative
 from distml.values import (
     NONE,
     Bound,

@@ -6,7 +6,6 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from distml.interp.exports import given
 from distml.interp.machine import Frame, Limits, ModuleInfo, OutOfSteps
 from distml.interp.module_facts import facts_of
 from distml.interp.names import assign_name
@@ -107,11 +106,9 @@ def resolve_import(vm: Machine, value: Imported | Union) -> Value:
 
 
 def _library(vm: Machine, module: str, name: str) -> Value:
-    from distml.interp.attributes import get_attribute
-
     if module == "__future__":
         return Lib(f"{module}.{name}")
-    return get_attribute(vm, Lib(module), name, vm.node)
+    return vm.language.get_attribute(vm, Lib(module), name, vm.node)
 
 
 def _star(vm: Machine, node: ast.ImportFrom) -> None:
@@ -194,8 +191,6 @@ def make_module(vm: Machine, source: SourceFile, tree: ast.Module) -> ModuleInfo
 
 def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     """Run an imported module in a state of its own, and keep what it leaves."""
-    from distml.interp.statements import execute_block
-
     saved = (vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.recording)
     vm.frame, vm.state, vm.stack = info.frame, State(vm.base), [info.frame]
     vm.loops, vm.handlers, vm.recording = [], [], None
@@ -207,13 +202,11 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     symbolic, vm.symbolic, repeating, vm.repeating = vm.symbolic, False, vm.repeating, 0  # it is nobody's in particular
     exits, vm.exits = vm.exits, 0
     try:
-        vm.follow(lambda: execute_block(vm, tree.body))
+        vm.follow(lambda: vm.language.execute_block(vm, tree.body))
         vm.session.leave(vm.state.entries())
     except OutOfSteps:
-        from distml.interp.giving_up import give_up_rest
-
         vm.frame, vm.stack, vm.loops, vm.handlers, vm.recording = info.frame, [info.frame], [], [], None
-        give_up_rest(vm, tree.body)
+        vm.language.give_up_rest(vm, tree.body)
         vm.session.leave(vm.state.entries())
         vm.lose(f"running {info.source.path} takes too much work")
         if info.source.installed and vm.packages.late:
@@ -267,7 +260,7 @@ def module_attribute(vm: Machine, module: Module, name: str) -> Value:
     """`module.name` for a module of the project."""
     source = vm.sources.get(module.name)
     if source is not None and source.installed:
-        return part_of_library(vm, f"{source.module}.{name}") or given(vm, source, name) or vm.opaque(name)
+        return part_of_library(vm, f"{source.module}.{name}") or vm.language.given(vm, source, name) or vm.opaque(name)
     info = None if source is None else load(vm, source)
     if info is None:
         return vm.opaque(name)
@@ -281,7 +274,7 @@ def _of_the_library(vm: Machine, source: SourceFile, name: str) -> Value | None:
     """A name that the program which stands for a part of a library leaves out: the library's own, where it is installed."""
     module = stands_for(source) if is_model(source) else ""
     own = vm.project.installed(source, module) if module in MODELLED_PARTS else None
-    return None if own is None else given(vm, own, name)
+    return None if own is None else vm.language.given(vm, own, name)
 
 
 def submodule(vm: Machine, source: SourceFile, name: str) -> Module | None:

@@ -6,27 +6,13 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any
 
-from distml.interp.calls import (
-    Arguments,
-    call_op,
-    call_value,
-    layer_attributes,
-    run_rule,
-    unknown_call,
-)
-from distml.interp.classes import (
-    CONTAINERS,
-    ClassRecord,
-    Property,
-    container_of,
-    entry,
-    is_known_base,
-    is_module,
-    library_trait,
-    lookup,
-)
+from distml.interp.arguments import Arguments
+from distml.interp.calls import accepts, call_op, call_value, layer_attributes, run_rule, unknown_call
+from distml.interp.class_record import ClassRecord, Property
+from distml.interp.classes import CONTAINERS, container_of, entry, is_known_base, library_trait, lookup
 from distml.interp.fields import AFTER, asked, bind_fields, given_to_model
-from distml.interp.library import library_bases, library_member
+from distml.interp.hooks import EVERYWHERE, HOOKS, call_hooked
+from distml.interp.library import is_module, library_bases, library_member
 from distml.interp.storage import APART, ITEMS
 from distml.ops.call import TRUE
 from distml.ops.dialect import library_of
@@ -235,8 +221,6 @@ def _named_tuple(vm: Machine, cls: Class, record: ClassRecord, arguments: Argume
 
 def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) -> Value:
     """Call an object: its `__call__`, or `forward` for an `nn.Module`."""
-    from distml.interp.hooks import EVERYWHERE
-
     record = vm.record(ref)
     if not isinstance(record, InstanceRecord) or vm.get(EVERYWHERE):
         return unknown_call(vm, arguments, node)
@@ -246,8 +230,6 @@ def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) ->
 
 
 def _call_hooked(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Arguments, node: ast.AST) -> Value:
-    from distml.interp.hooks import HOOKS, call_hooked
-
     hooks = record.attrs.get(HOOKS)
     if isinstance(hooks, Tup):
         return call_hooked(vm, ref, hooks, arguments, lambda given: _call_bare(vm, ref, record, given, node))
@@ -348,6 +330,4 @@ def _forward(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.A
 
 
 def _accepts(forward: Any, arguments: Arguments) -> bool:
-    from distml.interp.calls import accepts
-
     return accepts(forward, arguments.after(Const(None)), skip=1)

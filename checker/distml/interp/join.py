@@ -11,6 +11,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from distml.interp.class_record import ClassRecord
 from distml.interp.correspondence import Unknown, unknowns_in
 from distml.shapes import Dim, Shape
 from distml.values import (
@@ -195,8 +196,6 @@ def join_records(vm: Machine, left: Record, right: Record) -> Record:
 
 def _join_classes(vm: Machine, left: Record, right: Record) -> Record:
     """A class whose attributes were set on one path, or differently on two."""
-    from distml.interp.classes import ClassRecord
-
     if not isinstance(left, ClassRecord) or not isinstance(right, ClassRecord):
         return left
     attrs = {**right.attrs, **left.attrs}
@@ -430,8 +429,6 @@ def widen_records(vm: Machine, old: Record, new: Record, wild: Wild) -> Record:
 
 
 def _widen_class(vm: Machine, old: Record, new: Record, wild: Wild) -> Record:
-    from distml.interp.classes import ClassRecord
-
     if not isinstance(old, ClassRecord) or not isinstance(new, ClassRecord):
         return old
     attrs = {**new.attrs, **old.attrs}

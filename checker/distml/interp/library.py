@@ -5,6 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 
 from distml.ops.registry import find_attribute, find_layer, find_op
+from distml.values import Lib, Value
+
+MODULE_BASES = frozenset(
+    {
+        "torch.nn.Module",
+        "pytorch_lightning.LightningModule",
+        "lightning.LightningModule",
+        "lightning.pytorch.LightningModule",
+        "pl.LightningModule",
+    }
+)
+"""Library classes whose call runs `forward`."""
 
 _NAMES = 1 << 14
 """Names whose rules are remembered: those of a library are all there once one of them was looked for."""
@@ -42,3 +54,9 @@ def library_member(cls: str, name: str) -> str | None:
         if find_op(full) is not None or find_attribute(full) is not None:
             return full
     return None
+
+
+def is_module(mro: tuple[Value | None, ...]) -> bool:
+    """Whether instances of a class are layers: calling them runs one of their methods."""
+    names = (base.name for base in mro if isinstance(base, Lib))
+    return any(name in MODULE_BASES or entry_of(name) is not None for name in names)

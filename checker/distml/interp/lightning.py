@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_value, unknown_call
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value, unknown_call
 from distml.interp.imports import known_module, module_attribute
 from distml.ops.call import NONE
 from distml.ops.python.lightning import HOLDERS
@@ -25,8 +26,6 @@ _UNSEEN = ("on_", "configure_model", "transfer_batch", "optimizer_", "backward",
 
 def _save(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`self.save_hyperparameters(*names, ignore)`: the arguments of the constructor, as attributes and items of `hparams`."""
-    from distml.interp.attributes import set_attribute
-
     receiver = arguments.args[0]
     values = _collected(vm, receiver, arguments)
     source = vm.project.model("easydict")
@@ -35,7 +34,7 @@ def _save(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         items: dict[Value, Value] = {Const(name): value for name, value in values.items()}
         kind = module_attribute(vm, known_module(vm, source), "EasyDict")
         made = call_value(vm, kind, Arguments([vm.allocate(DictRecord(items))]), node)
-    set_attribute(vm, receiver, "hparams", made, node, plain=True)
+    vm.language.set_attribute(vm, receiver, "hparams", made, node, plain=True)
     return NONE
 
 

@@ -90,9 +90,7 @@ def execute_for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
 
 
 def _for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
-    from distml.interp.expressions import evaluate
-
-    source = _Source(vm, evaluate(vm, node.iter))
+    source = _Source(vm, vm.language.evaluate(vm, node.iter))
     loop = Loop()
     vm.loops.append(loop)
     try:
@@ -128,8 +126,6 @@ class _Source:
 
 
 def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, source: _Source) -> State | None:
-    from distml.interp.statements import execute_block
-
     begun, steady, index = vm.steps, False, 0
     targets: set[Hashable] = {(vm.frame.ident, name) for name in assigned_names([node.target])}
     items = source.items()
@@ -142,7 +138,7 @@ def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, source: _S
 
         def run(item: Value = item) -> None:
             assign_target(vm, node.target, item)
-            execute_block(vm, node.body)
+            vm.language.execute_block(vm, node.body)
 
         before, turn_begun = vm.state.fork(), vm.steps
         after = _turn(vm, loop, run)
@@ -159,13 +155,11 @@ def _for_known(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, source: _S
 def _for_unknown(
     vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, source: _Source, start: int = 0
 ) -> State | None:
-    from distml.interp.statements import execute_block
-
     items = source.any(start)
 
     def run() -> None:
         assign_target(vm, node.target, fresh_item(vm, source.any(start)))
-        execute_block(vm, node.body)
+        vm.language.execute_block(vm, node.body)
 
     returned = len(vm.frame.returns)
     after = _fixpoint(vm, loop, run, lambda: True)
@@ -181,11 +175,10 @@ def _for_unknown(
 
 def _last_turn(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, last: Last) -> State | None:
     """The turn for the last item, which is unlike the others; what was said of all is not said of it again."""
-    from distml.interp.statements import execute_block
 
     def run() -> None:
         assign_target(vm, node.target, last.item)
-        execute_block(vm, node.body)
+        vm.language.execute_block(vm, node.body)
 
     said, revealed = dict(vm.findings), dict(vm.revealed)
     after = _turn(vm, loop, run)
@@ -209,13 +202,10 @@ def execute_while(vm: Machine, node: ast.While) -> None:
 
 
 def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
-    from distml.interp.expressions import evaluate
-    from distml.interp.statements import execute_block
-
     begun = vm.steps
     always = isinstance(node.test, ast.Constant) and bool(node.test.value)
     for turn in range(MAX_TURNS):
-        known, _ = decided(vm, node, node.test, evaluate(vm, node.test))
+        known, _ = decided(vm, node, node.test, vm.language.evaluate(vm, node.test))
         if known is False:
             refine(vm, node.test, False)
             return vm.state
@@ -224,7 +214,7 @@ def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
         if always and turn > 2 and (vm.frame.scope.is_generator or not loop.breaks):
             break
         left = len(loop.breaks)
-        after = _turn(vm, loop, lambda: execute_block(vm, node.body))
+        after = _turn(vm, loop, lambda: vm.language.execute_block(vm, node.body))
         if after is None:
             return None
         vm.state = after
@@ -233,16 +223,16 @@ def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
             break
 
     def run() -> None:
-        if truth(vm, evaluate(vm, node.test)) is False:
+        if truth(vm, vm.language.evaluate(vm, node.test)) is False:
             raise PathEnd
         refine(vm, node.test, True)
-        execute_block(vm, node.body)
+        vm.language.execute_block(vm, node.body)
 
     after = _fixpoint(vm, loop, run, lambda: not always)
     if after is None or always:
         return None
     vm.state = unsure(vm, after, "the test fails") if loop.breaks else after
-    known = truth(vm, evaluate(vm, node.test))
+    known = truth(vm, vm.language.evaluate(vm, node.test))
     if known is True:
         return None
     refine(vm, node.test, False)
@@ -360,12 +350,10 @@ def _new_entry(vm: Machine, key: Hashable, new: Any, wild: Wild) -> Any:
 
 
 def _leave(vm: Machine, node: ast.For | ast.AsyncFor | ast.While, loop: Loop, after: State | None) -> None:
-    from distml.interp.statements import execute_block
-
     ends = list(loop.breaks)
     if after is not None:
         vm.state = after
-        normal = vm.follow(lambda: execute_block(vm, node.orelse))
+        normal = vm.follow(lambda: vm.language.execute_block(vm, node.orelse))
         if normal is not None:
             ends.append(normal)
     if not ends:

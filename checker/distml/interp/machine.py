@@ -6,11 +6,14 @@ import ast
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from distml.interp.arguments import Arguments
+from distml.interp.iteration import iterate
 from distml.interp.lessons import settled
 from distml.interp.module_facts import facts_of
 from distml.interp.package_work import PackageWork
 from distml.interp.patches import Patches
 from distml.interp.recording import note_failed, note_raised, still
+from distml.interp.stamping import reshaped
 from distml.interp.state import UNDEFINED, Global, State
 from distml.interp.storage import as_kept
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from distml.interp.correspondence import Unknown
     from distml.interp.findings import FindingKey
     from distml.interp.flow_log import FlowLog
+    from distml.interp.language import Language
     from distml.interp.loops import Loop
     from distml.interp.recording import Recording
     from distml.interp.scope import Scope
@@ -157,7 +161,8 @@ class Handler:
 class Machine:
     """One run over one checked file and what it imports."""
 
-    def __init__(self, project: Project, deadline: float | None, session: Session) -> None:
+    def __init__(self, language: Language, project: Project, deadline: float | None, session: Session) -> None:
+        self.language = language
         self.project = project
         self.deadline = deadline
         self.packages = PackageWork(deadline)
@@ -274,8 +279,6 @@ class Machine:
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
         """Change a tensor object in place: everything that holds it sees the new shape."""
-        from distml.interp.stamping import reshaped
-
         return reshaped(self, tensor, shape)
 
     # --- what a watched run tells --------------------------------------------------------
@@ -365,9 +368,7 @@ class Machine:
     def origin(self, node: ast.AST) -> Origin:
         """The place of a node, with its source text as the name; of one in a model of a library, the call that led there."""
         if is_model(self.frame.module.source):
-            from distml.interp.installed import origin_of_call
-
-            return origin_of_call(self, node)
+            return self.language.origin_of_call(self, node)
         source = self.frame.module.source
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         return Origin(self.snippet(node), source.path, line, column + 1)
@@ -434,9 +435,7 @@ class Machine:
 
     def lose(self, reason: str, node: ast.AST | None = None) -> None:
         """Note that values could not be followed at a node."""
-        from distml.interp.installed import seen_from
-
-        seen = seen_from(self, self.node if node is None else node, self.frame)
+        seen = self.language.seen_from(self, self.node if node is None else node, self.frame)
         if seen is not None:
             where = self.span(*seen)
             self.lost.setdefault(where, Lost(where, reason))
@@ -458,42 +457,30 @@ class Machine:
 
     def apply(self, function: Value, args: Sequence[Value], kwargs: dict[str, Value] | None = None) -> Value:
         """Call a value."""
-        from distml.interp.branches import sheltered
-        from distml.interp.calls import Arguments, call_value
-
-        with sheltered(self, not isinstance(function, Ref)):
-            return call_value(self, function, Arguments(list(args), dict(kwargs or {})))
+        with self.language.sheltered(self, not isinstance(function, Ref)):
+            return self.language.call_value(self, function, Arguments(list(args), dict(kwargs or {})))
 
     def apply_perhaps(self, function: Value, args: Sequence[Value]) -> Value:
         """Call a value any number of times."""
-        from distml.interp.loops import any_times
-
         found = list[Value]()
-        settled = any_times(self, lambda: found.append(self.apply(function, args)))
+        settled = self.language.any_times(self, lambda: found.append(self.apply(function, args)))
         return found[-1] if found and settled else self.opaque("result")
 
     def iterate(self, value: Value) -> tuple[Value, ...] | Many:
         """What iterating over a value gives."""
-        from distml.interp.iteration import iterate
-
         return iterate(self, value)
 
     def truth(self, value: Value) -> bool | None:
         """Whether a value counts as true."""
-        from distml.interp.truth import truth
-
-        return truth(self, value)
+        return self.language.truth(self, value)
 
     def attribute(self, value: Value, name: str) -> Value | None:
         """The attribute of a value, None when it is known to have none."""
-        from distml.interp.attributes import find_attribute_of
-
-        return find_attribute_of(self, value, name)
+        return self.language.find_attribute_of(self, value, name)
 
     def warn(self, code: str, message: str, notes: Sequence[Note], hint: str | None) -> None:
         """Report something that goes wrong silently."""
-        from distml.interp.findings import report
         from distml.ops import ShapeError
 
         note_failed(self, len(self.handlers))
-        report(self, ShapeError(code, message, notes, hint), self.node, self.frame)
+        self.language.report(self, ShapeError(code, message, notes, hint), self.node, self.frame)

@@ -6,7 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.branches import unsure
+from distml.interp.machine import PathEnd
 from distml.interp.names import assign_name
+from distml.interp.operators import compare
+from distml.interp.state import State, join_states
 from distml.interp.truth import truth
 from distml.interp.typetests import is_instance
 from distml.ops.python.keys import canonical, find_key
@@ -31,25 +34,20 @@ if TYPE_CHECKING:
 
 def execute_match(vm: Machine, node: ast.Match) -> None:
     """Run the first case that matches, or all that may."""
-    from distml.interp.expressions import evaluate
-    from distml.interp.machine import PathEnd
-    from distml.interp.state import State, join_states
-    from distml.interp.statements import execute_block
-
-    subject = evaluate(vm, node.subject)
+    subject = vm.language.evaluate(vm, node.subject)
     ends: list[State] = []
     for case in node.cases:
         before = vm.state.fork()
         known = match_pattern(vm, case.pattern, subject)
         if known is not False and case.guard is not None:
-            holds = truth(vm, evaluate(vm, case.guard))
+            holds = truth(vm, vm.language.evaluate(vm, case.guard))
             known = False if holds is False else (known if holds else None)
         if known is False:
             vm.state = before
             continue
         if known is None:
             unsure(vm, vm.state, "the case matches")
-        after = vm.follow(lambda body=case.body: execute_block(vm, body))  # type: ignore[misc]
+        after = vm.follow(lambda body=case.body: vm.language.execute_block(vm, body))  # type: ignore[misc]
         if after is not None:
             ends.append(after)
         if known is True:
@@ -64,11 +62,8 @@ def execute_match(vm: Machine, node: ast.Match) -> None:
 
 def match_pattern(vm: Machine, pattern: ast.pattern, value: Value) -> bool | None:
     """Whether a pattern matches a value, None when unknown; captures are bound."""
-    from distml.interp.expressions import evaluate
-    from distml.interp.operators import compare
-
     if isinstance(pattern, ast.MatchValue):
-        return truth(vm, compare(vm, ast.Eq(), value, evaluate(vm, pattern.value), pattern))
+        return truth(vm, compare(vm, ast.Eq(), value, vm.language.evaluate(vm, pattern.value), pattern))
     if isinstance(pattern, ast.MatchSingleton):
         return truth(vm, compare(vm, ast.Is(), value, Const(pattern.value), pattern))
     if isinstance(pattern, ast.MatchAs):
@@ -128,9 +123,7 @@ def _bind_unknown(vm: Machine, pattern: ast.pattern) -> None:
 
 
 def _class(vm: Machine, pattern: ast.MatchClass, value: Value) -> bool | None:
-    from distml.interp.expressions import evaluate
-
-    cls = evaluate(vm, pattern.cls)
+    cls = vm.language.evaluate(vm, pattern.cls)
     known = is_instance(vm, value, cls)
     if known is False:
         return False
@@ -176,8 +169,6 @@ def _plain(vm: Machine, cls: Class) -> bool:
 
 
 def _mapping(vm: Machine, pattern: ast.MatchMapping, value: Value) -> bool | None:
-    from distml.interp.expressions import evaluate
-
     record = vm.record(value) if isinstance(value, Ref) else None
     if not isinstance(record, DictRecord):
         if isinstance(value, Const | Tup | Tensor) or isinstance(record, ListRecord | SetRecord):
@@ -189,7 +180,7 @@ def _mapping(vm: Machine, pattern: ast.MatchMapping, value: Value) -> bool | Non
     answers: list[bool | None] = []
     taken: list[Value | None] = []
     for key_node, inner in zip(pattern.keys, pattern.patterns, strict=True):
-        wanted = evaluate(vm, key_node)
+        wanted = vm.language.evaluate(vm, key_node)
         key = find_key(vm, record, wanted)
         taken.append(key)
         found = None if key is None else record.items[key]

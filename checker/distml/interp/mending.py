@@ -35,12 +35,10 @@ def _exact(vm: Machine, node: ast.expr) -> bool:
 
 def _number(vm: Machine, node: ast.expr) -> int | None:
     """The integer that a name, an attribute of a name or a literal stands for: what can be read again without effect."""
-    from distml.interp.expressions import evaluate
-
     base = node.value if isinstance(node, ast.Attribute) else node
     if not isinstance(base, ast.Name | ast.Constant):
         return None
-    value = evaluate(vm, node)
+    value = vm.language.evaluate(vm, node)
     return value.value if isinstance(value, Const) and type(value.value) is int else None
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_value
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value
 from distml.interp.storage import MODE
 from distml.interp.submodules import children_of, known_children
 from distml.values import NONE, Const, InstanceRecord, Prim, Ref, Value
@@ -35,9 +36,7 @@ def set_mode(vm: Machine, module: Value, mode: Value, node: ast.AST) -> None:
 
 def _tell(vm: Machine, part: Value, mode: Value, node: ast.AST) -> None:
     """A part is told by its own `train`, which its class may define."""
-    from distml.interp.attributes import find_attribute_of
-
-    method = find_attribute_of(vm, part, "train")
+    method = vm.language.find_attribute_of(vm, part, "train")
     if method is not None:
         call_value(vm, method, Arguments([mode]), node)
 

@@ -6,7 +6,6 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from distml.interp.exports import from_stars
 from distml.interp.stars import from_libraries
 from distml.ops.python.paths import ROOT, placed
 from distml.values import Const, Imported, Lib, Union, Value
@@ -41,9 +40,7 @@ def lookup_name(vm: Machine, name: str, node: ast.AST) -> Value:
 def _in_frame(vm: Machine, frame: Frame, name: str) -> Value | None:
     found = vm.variable(frame.ident, name)
     if isinstance(found, Imported | Union):
-        from distml.interp.imports import resolve_import
-
-        found = resolve_import(vm, found)
+        found = vm.language.resolve_import(vm, found)
     if frame.scope.is_module:
         if found is not None and vm.symbolic and name in frame.module.facts.mutated:
             known = vm.get(("global", vm.global_key(frame, name)))
@@ -55,7 +52,7 @@ def _in_frame(vm: Machine, frame: Frame, name: str) -> Value | None:
         if found is None:
             found = from_libraries(vm, frame, name)
         if found is None and frame.module.stars:
-            return from_stars(vm, frame.module.stars, name)
+            return vm.language.from_stars(vm, frame.module.stars, name)
         if found is None and name == "__name__":
             return Const(frame.module.source.module)
         if found is None and name == "__file__":

@@ -14,7 +14,7 @@ from distml.interp.scope import is_left_open
 from distml.values import Class, Function, InstanceRecord, Ref, Value
 
 if TYPE_CHECKING:
-    from distml.interp.classes import ClassRecord
+    from distml.interp.class_record import ClassRecord
     from distml.interp.machine import Machine
 
 

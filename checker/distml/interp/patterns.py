@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from distml.interp.findings import fail
 from distml.interp.iteration import fresh_item
 from distml.interp.names import assign_name
+from distml.interp.subscripts import store_subscript
 from distml.ops import Call, ShapeError
 from distml.values import (
     SHAPE_KINDS,
@@ -29,18 +30,14 @@ if TYPE_CHECKING:
 
 def assign_target(vm: Machine, target: ast.expr, value: Value) -> None:
     """Bind the target of an assignment, a loop or a `with`."""
-    from distml.interp.attributes import set_attribute
-    from distml.interp.expressions import evaluate
-    from distml.interp.subscripts import store_subscript
-
     if vm.shape_log is not None and isinstance(target, ast.Name | ast.Attribute):
         vm.shape_log.note("assignment", target, value)
     if isinstance(target, ast.Name):
         assign_name(vm, target.id, value)
     elif isinstance(target, ast.Attribute):
-        set_attribute(vm, evaluate(vm, target.value), target.attr, value, target)
+        vm.language.set_attribute(vm, vm.language.evaluate(vm, target.value), target.attr, value, target)
     elif isinstance(target, ast.Subscript):
-        container, index = evaluate(vm, target.value), evaluate(vm, target.slice)
+        container, index = vm.language.evaluate(vm, target.value), vm.language.evaluate(vm, target.slice)
         store_subscript(vm, container, index, value, target)
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(vm, target, value)

@@ -52,24 +52,19 @@ def refine(vm: Machine, test: ast.expr, holds: bool) -> None:
 
 def _peek(vm: Machine, node: ast.expr) -> Value | None:
     """The value of a place that can be read again without effects."""
-    from distml.interp.expressions import evaluate
-
     current: ast.expr = node
     while isinstance(current, ast.Attribute):
         current = current.value
-    return evaluate(vm, node) if isinstance(current, ast.Name) else None
+    return vm.language.evaluate(vm, node) if isinstance(current, ast.Name) else None
 
 
 def _rebind(vm: Machine, node: ast.expr, value: Value) -> None:
-    from distml.interp.attributes import set_attribute
-    from distml.interp.expressions import evaluate
-
     if isinstance(node, ast.Name):
         assign_name(vm, node.id, value)
     elif isinstance(node, ast.Attribute):
-        owner = evaluate(vm, node.value)
+        owner = vm.language.evaluate(vm, node.value)
         if isinstance(owner, Ref | Opaque):
-            set_attribute(vm, owner, node.attr, value, node)
+            vm.language.set_attribute(vm, owner, node.attr, value, node)
 
 
 def _keep(vm: Machine, node: ast.expr, value: Union, kept: list[Value]) -> None:
@@ -211,8 +206,6 @@ def _array(value: Value | None) -> Value | None:
 
 def _value(vm: Machine, node: ast.expr) -> Value | None:
     """The value of a condition's operand, when looking again has no effects."""
-    from distml.interp.expressions import evaluate
-
     for part in ast.walk(node):
         if isinstance(part, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await | ast.Lambda):
             return None
@@ -220,7 +213,7 @@ def _value(vm: Machine, node: ast.expr) -> Value | None:
             name = part.func.attr if isinstance(part.func, ast.Attribute) else None
             if name not in ("size", "dim", "numel"):
                 return None
-    return evaluate(vm, node)
+    return vm.language.evaluate(vm, node)
 
 
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments
+from distml.interp.arguments import Arguments
 from distml.ops.call import Call
 from distml.values import Bound, Const, Function, Lib, Partial, Value
 

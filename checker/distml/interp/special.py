@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp import signatures
-from distml.interp.calls import Arguments, call_op, call_value, each_alternative, unknown_call
-from distml.interp.classes import Property, Super
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_op, call_value, each_alternative, unknown_call
+from distml.interp.class_record import Property, Super, SuperMethod
 from distml.interp.contracts import CHECKS
 from distml.interp.data_files import DATA
 from distml.interp.entries import ENTRIES
@@ -20,6 +21,7 @@ from distml.interp.lightning import LIGHTNING
 from distml.interp.machine import Revealed
 from distml.interp.modes import MODES
 from distml.interp.open_classes import type_of
+from distml.interp.reveal import describe
 from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
 from distml.interp.typetests import has_attribute, is_callable, is_instance
@@ -52,83 +54,26 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 
-CONSTANTS: dict[str, Value] = {
-    "numpy.newaxis": NONE,
-    "numpy.pi": Const(3.141592653589793),
-    "numpy.e": Const(2.718281828459045),
-    "numpy.inf": Const(float("inf")),
-    "numpy.nan": Const(float("nan")),
-    "tensorflow.newaxis": NONE,
-    "torch.pi": Const(3.141592653589793),
-    "torch.inf": Const(float("inf")),
-    "torch.nan": Const(float("nan")),
-    "math.pi": Const(3.141592653589793),
-    "math.e": Const(2.718281828459045),
-    "math.tau": Const(6.283185307179586),
-    "math.inf": Const(float("inf")),
-    "math.nan": Const(float("nan")),
-    "sys.maxsize": Const(2**63 - 1),
-    "typing.TYPE_CHECKING": Const(False),
-    "typing_extensions.TYPE_CHECKING": Const(False),
-}
-
-_ALIASES = {
-    "tensorflow.compat.v1.": "tensorflow.",
-    "tensorflow.compat.v2.": "tensorflow.",
-    "tensorflow.keras.": "keras.",
-    "keras.models.": "keras.",
-    "torch.nn.modules.linear.": "torch.nn.",
-    "torch.nn.parameter.": "torch.nn.",
-    "torch.nn.modules.module.": "torch.nn.",
-    "torch.utils.data.dataset.": "torch.utils.data.",
-    "torch.utils.data.dataloader.": "torch.utils.data.",
-    "torch.functional.": "torch.",
-    "numpy.core.": "numpy.",
-    "jax.numpy.ndarray": "jax.Array",
-    "flax.linen.initializers.": "jax.nn.initializers.",
-    "flax.nnx.initializers.": "jax.nn.initializers.",
-    "flax.linen.module.": "flax.linen.",
-}
-
-
-def canonical(name: str) -> str:
-    """The public name of a library object reached through an inner module."""
-    for inner, public in _ALIASES.items():
-        if name.startswith(inner):
-            name = public + name[len(inner) :]
-    if name.startswith("torch.nn.modules.") and name.count(".") > 3:
-        return "torch.nn." + name.rpartition(".")[2]
-    return name
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class SuperInit(Value):
-    """`super().__init__` or `super().forward`: what to run is found among the rest of the order."""
-
-    name: str
-    rest: tuple[Value | None, ...]
-    receiver: Value
-
-    def call(self, vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-        """Run the next definition in the resolution order."""
-        if self.name == "__init__" and isinstance(self.receiver, Ref):
-            initialize(vm, self.receiver, self.rest, arguments, node)
-            return NONE
-        for base in self.rest:
-            if isinstance(base, Class):
-                member = vm.at(base.address).attrs.get(self.name)
-                if member is not None:
-                    return call_value(vm, member, arguments.after(self.receiver), node)
-            elif base is None:
-                break
-            elif self.name != "__setattr__" and isinstance(base, Lib) and isinstance(self.receiver, Ref):
-                if self.name in ("forward", "call"):
-                    return call_layer(vm, self.receiver, base.name, arguments, node)
-                return unknown_call(vm, arguments, node)
-        else:
-            if self.name == "__setattr__":
-                return _set_plainly(vm, arguments.after(self.receiver), node)
-        return unknown_call(vm, arguments.after(self.receiver), node)
+def call_super(vm: Machine, method: SuperMethod, arguments: Arguments, node: ast.AST) -> Value:
+    """Run the next definition in the resolution order."""
+    if method.name == "__init__" and isinstance(method.receiver, Ref):
+        initialize(vm, method.receiver, method.rest, arguments, node)
+        return NONE
+    for base in method.rest:
+        if isinstance(base, Class):
+            member = vm.at(base.address).attrs.get(method.name)
+            if member is not None:
+                return call_value(vm, member, arguments.after(method.receiver), node)
+        elif base is None:
+            break
+        elif method.name != "__setattr__" and isinstance(base, Lib) and isinstance(method.receiver, Ref):
+            if method.name in ("forward", "call"):
+                return call_layer(vm, method.receiver, base.name, arguments, node)
+            return unknown_call(vm, arguments, node)
+    else:
+        if method.name == "__setattr__":
+            return _set_plainly(vm, arguments.after(method.receiver), node)
+    return unknown_call(vm, arguments.after(method.receiver), node)
 
 
 def _super(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -150,18 +95,16 @@ def _isinstance(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _getattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    from distml.interp.attributes import find_attribute_of, get_attribute
-
     args = arguments.args
     if len(args) < 2 or not isinstance(args[1], Const) or not isinstance(args[1].value, str):
         return vm.opaque(vm.snippet(node))
     name = args[1].value
     if len(args) == 2:
-        return get_attribute(vm, args[0], name, node)
+        return vm.language.get_attribute(vm, args[0], name, node)
     known = has_attribute(vm, args[0], name)
     if known is False:
         return args[2]
-    found = find_attribute_of(vm, args[0], name, node) if known or isinstance(args[0], Lib) else None
+    found = vm.language.find_attribute_of(vm, args[0], name, node) if known or isinstance(args[0], Lib) else None
     certain = known or (isinstance(found, Lib) and _is_known(found.name))
     return found if certain and found is not None else vm.opaque(vm.snippet(node))
 
@@ -181,11 +124,9 @@ def _set_plainly(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _delattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    from distml.interp.deleting import delete_attribute
-
     args = arguments.args
     if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
-        delete_attribute(vm, args[0], args[1].value)
+        vm.language.delete_attribute(vm, args[0], args[1].value)
     elif args and isinstance(args[0], Ref):
         forget_attributes(vm, args[0])
     return NONE
@@ -193,12 +134,10 @@ def _delattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 def set_by_name(vm: Machine, args: list[Value], node: ast.AST, plain: bool = False) -> None:
     """`setattr(object, name, item)`: a name that is not known may be any attribute's."""
-    from distml.interp.attributes import set_attribute
-
     if len(args) == 3 and isinstance(args[1], Const) and isinstance(args[1].value, str):
-        set_attribute(vm, args[0], args[1].value, args[2], node, plain)
+        vm.language.set_attribute(vm, args[0], args[1].value, args[2], node, plain)
     elif len(args) == 3 and isinstance(args[0], Lib):
-        set_attribute(vm, args[0], "*", args[2], node)
+        vm.language.set_attribute(vm, args[0], "*", args[2], node)
     elif args and isinstance(args[0], Ref):
         forget_attributes(vm, args[0])
     elif args and isinstance(args[0], Tensor):
@@ -292,8 +231,6 @@ def _vars(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def _reveal(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     value = arguments.args[0] if arguments.args else NONE
     span = vm.span(node)
-    from distml.interp.reveal import describe
-
     vm.revealed[span] = Revealed(span, describe(vm, value))
     return value
 
@@ -441,5 +378,3 @@ SPECIAL.update(REGISTERING)
 SPECIAL.update(ENTRIES)
 SPECIAL.update(DATA)
 SPECIAL.update(LIGHTNING)
-
-__all__ = ["CONSTANTS", "SPECIAL", "SuperInit", "canonical"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
+from distml.interp.public_names import CONSTANTS, canonical
 from distml.ops.registry import find_attribute, find_layer, find_op
 from distml.values import Lib, Tup, Value
 
@@ -39,13 +40,11 @@ _BUILTINS = frozenset(dir(builtins))
 
 def import_star(vm: Machine, library: str) -> None:
     """Take over the names of a library."""
-    from distml.interp.names import assign_name
-
     frame = vm.frame.module.frame
     for name in sorted(frame.scope.locals):
         value = None if vm.variable(frame.ident, name) is None else _exported(vm, library, name)
         if value is not None:
-            assign_name(vm, name, value)
+            vm.language.assign_name(vm, name, value)
     before = vm.variable(frame.ident, STARS)
     vm.assign(frame.ident, STARS, Tup((*(before.items if isinstance(before, Tup) else ()), Lib(library))))
 
@@ -62,13 +61,10 @@ def from_libraries(vm: Machine, frame: Frame, name: str) -> Value | None:
 
 
 def _exported(vm: Machine, library: str, name: str) -> Value | None:
-    from distml.interp.attributes import get_attribute
-    from distml.interp.special import CONSTANTS, SPECIAL, canonical
-
     if name in _WITHHELD.get(library, ()) or (library == "torch" and name.endswith("_")):
         return None
     full = canonical(f"{library}.{name}")
     if name in _UNSURE.get(library, ()):
         return vm.opaque(name)
-    known = full in CONSTANTS or full in SPECIAL or find_op(full) or find_layer(full) or find_attribute(full)
-    return get_attribute(vm, Lib(library), name, vm.node) if known else None
+    known = full in CONSTANTS or vm.language.special(full) or find_op(full) or find_layer(full) or find_attribute(full)
+    return vm.language.get_attribute(vm, Lib(library), name, vm.node) if known else None

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.changes import STORAGE
+from distml.interp.class_record import Property
 from distml.interp.join import join_records
+from distml.interp.library import entry_of, is_module
 from distml.ops.call import FALSE, TRUE
 from distml.values import (
     Class,
@@ -95,9 +97,6 @@ def as_kept(vm: Machine, ref: Ref, record: Record) -> Record:
 
 def write_through(vm: Machine, view: Ref, new: Record) -> None:
     """A dict of attributes is changed: so is its object."""
-    from distml.interp.attributes import set_attribute
-    from distml.interp.deleting import delete_attribute
-
     owner, old = vm.views[view.address], vm.record(view)
     if not isinstance(old, DictRecord) or not isinstance(new, DictRecord):
         return
@@ -106,10 +105,10 @@ def write_through(vm: Machine, view: Ref, new: Record) -> None:
         return
     for key in old.items:
         if key not in new.items and isinstance(key, Const):
-            delete_attribute(vm, owner, str(key.value))
+            vm.language.delete_attribute(vm, owner, str(key.value))
     for key, value in new.items.items():
         if isinstance(key, Const) and old.items.get(key) != value:
-            set_attribute(vm, owner, str(key.value), value, vm.node, plain=True)
+            vm.language.set_attribute(vm, owner, str(key.value), value, vm.node, plain=True)
 
 
 def held_by(vm: Machine, value: Value) -> Value:
@@ -126,8 +125,6 @@ def record_held_by(vm: Machine, value: Value) -> Record | None:
 
 def replace_attributes(vm: Machine, owner: Ref, value: Value) -> None:
     """`x.__dict__ = value`."""
-    from distml.interp.attributes import set_attribute
-
     old = vm.record(owner)
     if value == owner and isinstance(old, InstanceRecord) and APART in old.attrs:
         vm.replace(owner, replace(old, attrs={**old.attrs, APART: FALSE}, exact=False))
@@ -136,7 +133,7 @@ def replace_attributes(vm: Machine, owner: Ref, value: Value) -> None:
     record = vm.record(value) if isinstance(value, Ref) else None
     for key, item in record.items.items() if isinstance(record, DictRecord) else ():
         if isinstance(key, Const):
-            set_attribute(vm, owner, str(key.value), item, vm.node, plain=True)
+            vm.language.set_attribute(vm, owner, str(key.value), item, vm.node, plain=True)
 
 
 def forget_attributes(vm: Machine, owner: Ref) -> None:
@@ -154,8 +151,6 @@ def forget_attributes(vm: Machine, owner: Ref) -> None:
 
 
 def _of_the_class(name: str, value: Value) -> bool:
-    from distml.interp.classes import Property
-
     return name.startswith("__") or isinstance(value, Function | Property | Class)
 
 
@@ -223,9 +218,6 @@ def holds_module(vm: Machine, value: Value) -> bool:
 
 
 def _is_module(vm: Machine, record: InstanceRecord) -> bool:
-    from distml.interp.classes import is_module
-    from distml.interp.library import entry_of
-
     if isinstance(record.cls, Class):
         return is_module(vm.at(record.cls.address).mro)
     return entry_of(getattr(record.cls, "name", "")) is not None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_op
-from distml.interp.classes import is_module
-from distml.interp.library import library_bases
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_op
+from distml.interp.library import is_module, library_bases
 from distml.interp.storage import ITEMS, forget_attributes
 from distml.interp.unsettled import unsettle_parts
 from distml.values import (
@@ -187,15 +187,13 @@ SUBMODULES["torch.nn.Module.named_children"] = _children("torch.nn.Module.named_
 
 def _set_submodule(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`net.set_submodule("body.0", layer)`: a path that is not known may lead to anything."""
-    from distml.interp.attributes import find_attribute_of, set_attribute
-
     owner, path, layer = (*arguments.values(), NONE, NONE, NONE)[:3]
     names = path.value.split(".") if isinstance(path, Const) and isinstance(path.value, str) else []
     target: Value | None = owner
     for name in names[:-1]:
-        target = None if target is None else find_attribute_of(vm, target, name)
+        target = None if target is None else vm.language.find_attribute_of(vm, target, name)
     if target is not None and names:
-        set_attribute(vm, target, names[-1], layer, node)
+        vm.language.set_attribute(vm, target, names[-1], layer, node)
     elif isinstance(owner, Ref):
         forget_attributes(vm, owner)
     return NONE

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_op, call_value, each_alternative, hypothetical
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_op, call_value, each_alternative, hypothetical
 from distml.interp.classes import lookup
+from distml.interp.imports import loaded_module
 from distml.interp.operators import tensor_prefix
 from distml.interp.unsettled import unsettle
 from distml.ops.dialect import dialect, library_of
@@ -31,7 +33,7 @@ from distml.values import (
 if TYPE_CHECKING:
     import ast
 
-    from distml.interp.classes import ClassRecord
+    from distml.interp.class_record import ClassRecord
     from distml.interp.machine import Machine
 
 _MODULES = Lib("sys.modules")
@@ -52,8 +54,6 @@ def _subscript(vm: Machine, value: Value, index: Value, node: ast.AST) -> Value:
     if isinstance(value, Opaque | Expr):
         return _opaque_item(vm, value, index, node)
     if value == _MODULES and isinstance(index, Const):
-        from distml.interp.imports import loaded_module
-
         return loaded_module(vm, index.value) or vm.opaque("module")
     if isinstance(value, Lib | Class):
         return _of_class(vm, value, index, node)

@@ -15,6 +15,7 @@ from distml.interp.lessons import settled_again
 from distml.interp.recording import around, note_failed, note_raised, stop_recording
 from distml.interp.rename import Renaming
 from distml.interp.state import written_since
+from distml.interp.unsettled import forget_children
 from distml.shapes import Dim, Symbol
 from distml.values import Const, Function, Lib, Opaque, Tensor, Tup, Value
 
@@ -107,8 +108,6 @@ def _mentioned(vm: Machine, value: Any) -> frozenset[Unknown]:
 
 
 def _replay(vm: Machine, summary: Summary, pairs: Correspondence) -> Value:
-    from distml.interp.unsettled import forget_children
-
     vm.exits += summary.exits
     renaming = Renaming(vm, summary.mark, summary.changes, summary.objects, pairs)
     if vm.recording is not None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_value
-from distml.interp.classes import ClassRecord, is_known_base
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value
+from distml.interp.class_record import ClassRecord
+from distml.interp.classes import is_known_base
 from distml.interp.expressions import evaluate
 from distml.interp.fields import asked
 from distml.interp.giving_up import REASON

@@ -40,10 +40,8 @@ def execute_try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
 
 def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
     """Everything but `finally`."""
-    from distml.interp.statements import execute_block
-
     if not node.handlers:
-        execute_block(vm, node.body)
+        vm.language.execute_block(vm, node.body)
         return
     handler = Handler(any(_catches_shapes(h) for h in node.handlers))
     entry = vm.state.fork()
@@ -52,7 +50,7 @@ def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
     ends: list[State] = []
     if after is not None:
         vm.state = after
-        normal = vm.follow(lambda: execute_block(vm, node.orelse))
+        normal = vm.follow(lambda: vm.language.execute_block(vm, node.orelse))
         if normal is not None:
             ends.append(normal)
     certain = after is None or not _is_given_its_values(vm)
@@ -95,12 +93,10 @@ def _is_given_its_values(vm: Machine) -> bool:
 
 def _body(vm: Machine, body: list[ast.stmt], handler: Handler, passed: list[State]) -> State | None:
     """Run the protected statements; an exception may come before or after each of them, also where none is seen."""
-    from distml.interp.statements import execute
-
     vm.handlers.append(handler)
     try:
         for statement in body:
-            execute(vm, statement)
+            vm.language.execute(vm, statement)
             passed.append(vm.state.fork())
     except PathEnd:
         return None
@@ -113,8 +109,6 @@ def _handle(vm: Machine, clause: ast.ExceptHandler, certain: bool) -> None:
     """The body of a handler. Unless `certain`, the protected code may end well: with the values that are known the handler may
     never run, and what cannot be done with them is no mistake.
     """
-    from distml.interp.statements import execute_block
-
     if clause.name is not None:
         assign_name(vm, clause.name, vm.opaque(clause.name))
     attempt = Handler(catches_shapes=True, speculative=True)
@@ -122,7 +116,7 @@ def _handle(vm: Machine, clause: ast.ExceptHandler, certain: bool) -> None:
         if not certain:
             vm.handlers.append(attempt)
         with sheltered(vm):  # whether it is caught here is mostly open
-            execute_block(vm, clause.body)
+            vm.language.execute_block(vm, clause.body)
     finally:
         if not certain:
             vm.handlers.pop()
@@ -151,10 +145,9 @@ def _report(vm: Machine, handler: Handler) -> None:
 
 def _try_ending(vm: Machine, node: ast.Try | ast.TryStar, leaving: Leaving) -> None:
     """`try` with `finally`, which runs on every way out."""
-    from distml.interp.statements import execute_block
 
     def last() -> None:
-        execute_block(vm, node.finalbody)
+        vm.language.execute_block(vm, node.finalbody)
 
     after = vm.follow(lambda: _try(vm, node))
     before = vm.state
@@ -230,14 +223,12 @@ def execute_with(vm: Machine, node: ast.With | ast.AsyncWith) -> None:
 
 
 def _with_body(vm: Machine, node: ast.With | ast.AsyncWith, managers: list[Value]) -> None:
-    from distml.interp.statements import execute_block
-
     exits = _exits(vm, managers)
     if not exits:
-        execute_block(vm, node.body)
+        vm.language.execute_block(vm, node.body)
         return
     leaving = Leaving(vm)
-    after = vm.follow(lambda: execute_block(vm, node.body))
+    after = vm.follow(lambda: vm.language.execute_block(vm, node.body))
     leaving.run(vm, lambda: _leave(vm, exits))
     if after is None:
         raise PathEnd
@@ -262,9 +253,7 @@ def _exit_of(vm: Machine, manager: Value) -> Value | None:
 
 def _enter(vm: Machine, item: ast.withitem, managers: list[Value]) -> bool:
     """Enter one manager; whether it may swallow exceptions."""
-    from distml.interp.expressions import evaluate
-
-    manager = evaluate(vm, item.context_expr)
+    manager = vm.language.evaluate(vm, item.context_expr)
     managers.append(manager)
     value = _entered(vm, manager, item.context_expr)
     if item.optional_vars is not None:
@@ -296,14 +285,12 @@ _CATCHING = frozenset({"suppress", "ExitStack", "AsyncExitStack"})
 
 def _lets_through(vm: Machine, item: ast.withitem, manager: Value) -> bool:
     """Whether a manager certainly lets exceptions pass: one of a library that says so, one of the program in sight."""
-    from distml.interp.expressions import evaluate
-
     if isinstance(manager, Ref) and isinstance(vm.record(manager), InstanceRecord):
         return _exit_of(vm, manager) is not None
     if is_open_file(vm, manager):
         return True
     made = item.context_expr
-    maker = evaluate(vm, made.func) if isinstance(made, ast.Call) else manager
+    maker = vm.language.evaluate(vm, made.func) if isinstance(made, ast.Call) else manager
     if isinstance(maker, LibMethod):
         return maker.name.partition(".")[0] in _PASSING
     if not isinstance(maker, Lib):
@@ -314,9 +301,7 @@ def _lets_through(vm: Machine, item: ast.withitem, manager: Value) -> bool:
 
 def _catches_at_yield(vm: Machine, node: ast.expr) -> bool:
     """Whether a manager is made by a generator in sight that may catch what is raised where it yields."""
-    from distml.interp.expressions import evaluate
-
-    function = evaluate(vm, node.func) if isinstance(node, ast.Call) else None
+    function = vm.language.evaluate(vm, node.func) if isinstance(node, ast.Call) else None
     function = function.function if isinstance(function, Bound) else function
     tries = ast.walk(function.node) if isinstance(function, Function) else ()
     return any(

@@ -16,8 +16,9 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from distml.interp.classes import is_module, lookup
-from distml.interp.library import library_bases
+from distml.interp.classes import lookup
+from distml.interp.imports import has_module_attribute
+from distml.interp.library import is_module, library_bases
 from distml.interp.machine import Handler, PathEnd, ProcessEnd
 from distml.interp.open_classes import may_be_derived
 from distml.interp.state import join_states
@@ -86,15 +87,11 @@ def is_instance(vm: Machine, value: Value, classes: Value) -> bool | None:
 
 def has_attribute(vm: Machine, value: Value, name: str) -> bool | None:
     """Whether `hasattr(value, name)`; None when unknown."""
-    from distml.interp.attributes import find_attribute_of
-
     if isinstance(value, Claimed):
         return None
     if isinstance(value, Const):
         return hasattr(value.value, name)
     if isinstance(value, Module):
-        from distml.interp.imports import has_module_attribute
-
         return has_module_attribute(vm, value, name)
     kind = _kind(vm, value)
     if kind is not None:
@@ -106,7 +103,7 @@ def has_attribute(vm: Machine, value: Value, name: str) -> bool | None:
     if not isinstance(value, Tensor) or dialect(value.lib) not in KNOWN or name.startswith("__"):
         return None
     # Arrays have more than there are rules for.
-    found = find_attribute_of(vm, value, name, vm.node)
+    found = vm.language.find_attribute_of(vm, value, name, vm.node)
     return None if found is None or isinstance(found, Opaque) else True
 
 
@@ -138,13 +135,11 @@ def _object_is_callable(vm: Machine, value: Value, record: InstanceRecord) -> bo
 
 
 def _object_has(vm: Machine, value: Value, record: InstanceRecord, name: str) -> bool | None:
-    from distml.interp.attributes import find_attribute_of
-
     if isinstance(record.cls, Lib):
         if name in record.attrs and not name.startswith("__"):
             return True
         return False if _lacks(vm, record, library_bases(record.cls.name), name) else None
-    found, raises = _looked_for(vm, lambda: find_attribute_of(vm, value, name, vm.node))
+    found, raises = _looked_for(vm, lambda: vm.language.find_attribute_of(vm, value, name, vm.node))
     if raises:
         return None if found is not None else False
     if isinstance(found, Opaque):

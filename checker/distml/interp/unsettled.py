@@ -49,7 +49,7 @@ from distml.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distml.interp.classes import ClassRecord
+    from distml.interp.class_record import ClassRecord
     from distml.interp.machine import Machine, ModuleInfo
 
 INTERNAL = ("__name__", "__hooks__")

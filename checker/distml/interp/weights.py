@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.calls import Arguments, call_op
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_op
 from distml.interp.findings import fail
 from distml.interp.submodules import tree_of
 from distml.ops import Call, ShapeError

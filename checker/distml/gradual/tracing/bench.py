@@ -24,6 +24,7 @@ from distml.gradual.tracing.tracer import Tracer
 from distml.gradual.tracing.watching import PathWatcher
 from distml.gradual.trial import Bench, Plan, Trial
 from distml.interp.check import deep_recursion
+from distml.interp.language import LANGUAGE
 from distml.interp.machine import Machine
 from distml.interp.session import Session
 from distml.interp.state import State
@@ -47,7 +48,7 @@ class TracedProgram(Program):
     def __init__(self, model: Model, deadline: float | None) -> None:
         """Raises `QuestionError` where the source of the model's `forward` cannot be read."""
         self.project = Project()
-        self.vm = Machine(self.project, deadline, Session())
+        self.vm = Machine(LANGUAGE, self.project, deadline, Session())
         self.vm.state = State(self.vm.base)
         self.places = Places(self.vm, self.project)
         forward = inspect.unwrap(type(model.module).forward)

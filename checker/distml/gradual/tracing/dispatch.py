@@ -12,7 +12,8 @@ from torch.overrides import TorchFunctionMode, resolve_name
 from distml.gradual.tracing.lifting import KINDS, lift, lower, proxies_in, record_of
 from distml.gradual.tracing.proxies import Sizes, TensorProxy, Truth, UnrankedSizes
 from distml.interp import subscripts
-from distml.interp.calls import Arguments, call_value
+from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value
 from distml.ops.registry import find_layer, find_op
 from distml.values import Opaque, Tensor
 

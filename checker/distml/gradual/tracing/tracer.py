@@ -14,8 +14,9 @@ from distml.gradual.tracing.lifting import lift, lower
 from distml.gradual.tracing.proxies import Known, Sizes, TensorProxy, Truth, Unknown
 from distml.gradual.tracing.watching import Refusal, Tested
 from distml.interp import operators, subscripts
+from distml.interp.arguments import Arguments
 from distml.interp.attributes import find_attribute_of
-from distml.interp.calls import Arguments, call_library, call_value
+from distml.interp.calls import call_library, call_value
 from distml.interp.machine import OutOfSteps, OutOfTime, PathEnd
 from distml.interp.patterns import unpack
 from distml.values import Const, LibMethod, Many, Num, Opaque, Value
