@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,18 @@ def test_one_room_starts_git() -> None:
         and re.match(r"(\S*/)?git(\.exe)?(\s|$)", each.value)
     }
     assert named == {"checker/distml/git/clone.py"}
+
+
+@pytest.mark.requires("grimp")
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports inside functions count; those for type checkers alone do not."""
+    import grimp
+
+    rooms = [f"distml.{room.name}" for room in ROOMS]
+    graph = grimp.build_graph(*rooms, exclude_type_checking_imports=True, cache_dir=None)
+    imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len(imported) > 800
+    TopologicalSorter(imported).prepare()  # raises CycleError, which names the circle
 
 
 def test_every_page_is_reached_from_the_readme() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from distml.choreo.aliases import IMMUTABLE, Aliases, arguments, given_to, is_new
 from distml.choreo.hints import Hints
 from distml.choreo.read import last
+from distml.choreo.sharing import same_objects
 from distml.choreo.surroundings import Surroundings
 
 CHANGING = frozenset(
@@ -28,14 +29,17 @@ MUTABLE = frozenset(
     "defaultdict".split()
 )
 
+_UPDATES = frozenset(
+    "__setitem__ __delitem__ __setattr__ __delattr__ __iadd__ __isub__ __imul__ __ior__ __iand__".split()
+)
+"""Methods that Python calls where the source writes a change: those are seen there."""
+
 
 def changed_by(call: ast.Call, hints: Hints, unknown: bool) -> list[ast.expr]:
     """What a call may change in place, of what has a name.
 
     An `unknown` call may change whatever it is given that can be changed.
     """
-    from distml.choreo.sharing import same_objects
-
     found = []
     for each in _changed(call, hints, unknown):
         named = isinstance(each, ast.Name | ast.Attribute | ast.Subscript)
@@ -50,10 +54,10 @@ def _changed(call: ast.Call, hints: Hints, unknown: bool) -> list[ast.expr]:
         return given[:1]
     if isinstance(call.func, ast.Attribute):
         base = call.func.value
-        if call.func.attr in CHANGING or call.func.attr in _mutators(module):
+        if call.func.attr in CHANGING or call.func.attr in mutators(module):
             itself = isinstance(base, ast.Name) and base.id in MUTABLE and base.id not in hints.names
             return given[:1] if itself else [base]
-    if isinstance(call.func, ast.Name) and call.func.id in hints.names and "__call__" in _mutators(module):
+    if isinstance(call.func, ast.Name) and call.func.id in hints.names and "__call__" in mutators(module):
         return [call.func]
     function = module.local_function(last(call.func)) if isinstance(call.func, ast.Name) else None
     if function is not None:
@@ -81,7 +85,7 @@ def changed(function: ast.FunctionDef, module: Surroundings) -> set[str]:
 def _of_functions(module: Surroundings) -> dict[str, set[str]]:
     """The same of all functions of a file, which may call each other."""
     if module.told_changes is None:
-        _mutators(module)
+        mutators(module)
         functions = [each for each in module.local if isinstance(each, ast.FunctionDef)]
         known: dict[str, set[str]] = {each.name: set() for each in functions}
         module.told_changes = known
@@ -94,8 +98,14 @@ def _of_functions(module: Surroundings) -> dict[str, set[str]]:
     return module.told_changes
 
 
+def _aliases_of(function: ast.FunctionDef, module: Surroundings) -> Aliases:
+    if function not in module.told_aliases:
+        module.told_aliases[function] = Aliases(function, module)
+    return module.told_aliases[function]
+
+
 def _changed_in(function: ast.FunctionDef, module: Surroundings, known: dict[str, set[str]]) -> set[str]:
-    aliases = module.aliases(function)
+    aliases = _aliases_of(function, module)
     found = set(aliases.outer)
     called = {id(each.func) for each in aliases.nodes if isinstance(each, ast.Call)}
     for each in aliases.nodes:
@@ -115,7 +125,7 @@ def _changed_in(function: ast.FunctionDef, module: Surroundings, known: dict[str
 def _inner(call: ast.Call, aliases: Aliases, known: dict[str, set[str]]) -> Iterator[ast.expr]:
     """What a call inside a local function changes."""
     module, base = aliases.module, call.func.value if isinstance(call.func, ast.Attribute) else None
-    if base is not None and last(call.func) in CHANGING | _mutators(module):
+    if base is not None and last(call.func) in CHANGING | mutators(module):
         yield from [base] if _is_changing(call.func, module) else []
         yield from call.args[:1] if last(base) in MUTABLE | {*module.imports()} else []
     if _path(call.func, module) in FIRST or _takes_method(call, module):
@@ -130,7 +140,7 @@ def _inner(call: ast.Call, aliases: Aliases, known: dict[str, set[str]]) -> Iter
 def _is_changing(function: ast.expr, module: Surroundings) -> bool:
     """Whether it is a method that changes its object, and no function of a module, such as `operator.add`."""
     home = _path(function, module).partition(".")[0]
-    return last(function) in CHANGING | _mutators(module) and home not in sys.stdlib_module_names
+    return last(function) in CHANGING | mutators(module) and home not in sys.stdlib_module_names
 
 
 def _takes_method(call: ast.Call, module: Surroundings) -> bool:
@@ -138,7 +148,7 @@ def _takes_method(call: ast.Call, module: Surroundings) -> bool:
     if last(call.func) != "getattr" or len(call.args) < 2:
         return False
     name = call.args[1]
-    return not isinstance(name, ast.Constant) or name.value in CHANGING | _mutators(module)
+    return not isinstance(name, ast.Constant) or name.value in CHANGING | mutators(module)
 
 
 def _path(function: ast.expr, module: Surroundings) -> str:
@@ -150,14 +160,49 @@ def _path(function: ast.expr, module: Surroundings) -> str:
     return ""
 
 
-def _mutators(module: Surroundings) -> frozenset[str]:
-    from distml.choreo.sharing import mutators
+def mutators(module: Surroundings) -> frozenset[str]:
+    """The names of methods of the file that change their object or its class."""
+    if module.told_mutators is None:
+        module.told_mutators = frozenset()
+        methods = [each for made in module.classes() for each in made.body if isinstance(each, ast.FunctionDef)]
+        while True:  # a method may call another one
+            found = frozenset(each.name for each in methods if _changes_itself(each, module)) - CHANGING
+            module.told_changes = None
+            if found <= module.told_mutators:
+                break
+            module.told_mutators |= found
+    return module.told_mutators
 
-    return mutators(module)
+
+def _changes_itself(method: ast.FunctionDef, module: Surroundings) -> bool:
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    return (
+        bool(first)
+        and method.name not in ("__init__", "__post_init__", "__new__")
+        and first[0].arg in changed(method, module)
+    )
 
 
-def fields_changed(module: Surroundings) -> tuple[frozenset[str], frozenset[str]]:
-    """The attributes that a file sets in its classes, and those whose values it changes in place."""
+def changes_when_asked(made: ast.ClassDef, module: Surroundings) -> bool:
+    """Whether objects of a class change where nothing is written that changes them: in `len(x)`, `x + 1`, `str(x)`."""
+    special = [each for each in made.body if isinstance(each, ast.FunctionDef) and each.name.startswith("__")]
+    return any(_changes_itself(each, module) for each in special if each.name not in _UPDATES)
+
+
+def is_class_state(value: ast.expr, name: str, module: Surroundings) -> bool:
+    """Whether the file changes, in a class, what its body sets `name` to: one object for all of the program."""
+    rebound, in_place = changed_fields(module)
+    return name in rebound or (name in in_place and not isinstance(value, ast.Constant))
+
+
+def changed_fields(module: Surroundings) -> tuple[frozenset[str], frozenset[str]]:
+    """The attributes that a file sets in its classes, and those whose values it changes in place; found out once."""
+    if module.told_fields is None:
+        module.told_fields = _changed_fields(module)
+    return module.told_fields
+
+
+def _changed_fields(module: Surroundings) -> tuple[frozenset[str], frozenset[str]]:
     rebound, in_place = set(), set()
     classes = {each.name for each in module.classes()} | {
         function.args.args[0].arg
@@ -177,7 +222,7 @@ def fields_changed(module: Surroundings) -> tuple[frozenset[str], frozenset[str]
         elif isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load):
             target = each.value
         elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
-            target = each.func.value if each.func.attr in CHANGING | _mutators(module) else None
+            target = each.func.value if each.func.attr in CHANGING | mutators(module) else None
         while isinstance(target, ast.Subscript):
             target = target.value
         in_place |= {target.attr} if isinstance(target, ast.Attribute) else set()

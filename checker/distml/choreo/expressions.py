@@ -11,14 +11,14 @@ from collections.abc import Iterable
 
 from distml.choreo.aliases import root
 from distml.choreo.calls import Calls
-from distml.choreo.changes import CHANGING, changed_by
+from distml.choreo.changes import CHANGING, changed_by, mutators
 from distml.choreo.facts import Facts, Invocation, Placed, Transfer, names
 from distml.choreo.hints import element, targets
 from distml.choreo.kinds import Hint
 from distml.choreo.model import EVERYWHERE, Kind, Located, Module
 from distml.choreo.purity import Purity, defaults_of
 from distml.choreo.read import last
-from distml.choreo.sharing import is_iterator, mutators, same_objects
+from distml.choreo.sharing import is_iterator, same_objects
 
 Place = frozenset[str] | None
 

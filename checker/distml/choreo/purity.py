@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from distml.choreo.aliases import root
-from distml.choreo.changes import CHANGING, changed
+from distml.choreo.changes import CHANGING, changed, changed_fields, changes_when_asked, is_class_state, mutators
 from distml.choreo.hints import Hints, element, targets
 from distml.choreo.kinds import Hint, head, is_enum
 from distml.choreo.library import (
@@ -35,8 +35,9 @@ from distml.choreo.library import (
 )
 from distml.choreo.operations import Operations
 from distml.choreo.read import last
-from distml.choreo.sharing import changes_when_asked, is_class_state, kept_arguments, mutators
+from distml.choreo.sharing import kept_arguments
 from distml.choreo.surroundings import SETS, Surroundings, defines
+from distml.choreo.varying import varying
 
 _GIVEN_BACK = frozenset(
     ("property", "staticmethod", "classmethod", "cached_property", "override", "final", "abstractmethod")
@@ -65,6 +66,14 @@ class Purity(Operations):
         """Whether an operation may give parties different results though its operands are the same; operands aside."""
         method: Callable[[Any], bool] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
         return method is not None and method(node)
+
+    def _varying(self) -> frozenset[str]:
+        """What of the file need not be the same at each party; nothing while that is found out."""
+        module = self.module
+        if module.told_to_vary is None:
+            module.told_to_vary = frozenset()
+            module.told_to_vary = varying(module, lambda each: Purity(module, {}).anywhere(each))
+        return module.told_to_vary
 
     def anywhere(self, node: ast.AST) -> bool:
         """Whether this is so of the node or anything inside it."""
@@ -154,8 +163,8 @@ class Purity(Operations):
     def _name(self, node: ast.Name) -> bool:
         if node.id in self.names:
             kind = self.hints.kind(node)
-            return kind in self.module.varying() or not self._special(self.module.local_class(kind))
-        if node.id in self.module.varying() or _special(node.id):
+            return kind in self._varying() or not self._special(self.module.local_class(kind))
+        if node.id in self._varying() or _special(node.id):
             return True
         made = self.module.local_class(node.id)
         if is_enum(made) and made is not None:
@@ -177,7 +186,7 @@ class Purity(Operations):
             return True  # such as `__traceback__`: what Python keeps for itself
         path = self._path(node)
         if path is not None:
-            return not in_library(path) or root(node) in self.module.varying()
+            return not in_library(path) or root(node) in self._varying()
         owner = node.value.id if isinstance(node.value, ast.Name) and node.value.id not in self.names else ""
         hint = self.hints.of(node.value)
         itself = self.module.local_class(owner) or self.module.local_class(head(hint))
@@ -197,7 +206,7 @@ class Purity(Operations):
                 if isinstance(one, ast.Assign | ast.AnnAssign) and name in defines(one):
                     kept = one.value is not None and is_class_state(one.value, name, self.module)
                     return kept or Purity(self.module, {}, seen=self.seen).anywhere(one)
-        return name in self.module.changed_fields()[0] or not self._sets(made, name)
+        return name in changed_fields(self.module)[0] or not self._sets(made, name)
 
     def _sets(self, made: ast.ClassDef, name: str) -> bool:
         """Whether a class of the file, or what it extends, sets an attribute where that is seen."""
@@ -278,7 +287,7 @@ class Purity(Operations):
         own = self._runs_own(name, self._given(node))
         if own is not None:
             return own
-        if name in self.module.varying():
+        if name in self._varying():
             return True
         path = self.module.imports().get(name)
         pure = in_library(path) if path is not None else name in BUILTINS and name not in self.module.defined()
@@ -331,7 +340,7 @@ class Purity(Operations):
     def _method(self, node: ast.Call, function: ast.Attribute, given: list[ast.expr]) -> bool:
         path = self._path(function)
         if path is not None:
-            return not in_library(path) or root(function) in self.module.varying() or self._asks_of(path, node, given)
+            return not in_library(path) or root(function) in self._varying() or self._asks_of(path, node, given)
         hints = self._given(node)
         owner = function.value.id if isinstance(function.value, ast.Name) else ""
         owner = owner if owner not in self.names else ""

@@ -1,7 +1,6 @@
-"""What is held by several and changed by fewer: other names for it, and state that outlives a call.
+"""Which names and places may hold one object.
 
-Parties stay in agreement on an object only if all of them make every change to it. A change may come by another name, by a
-method of the program that changes its object, or by going through an iterator, and it may stay in a class.
+Parties stay in agreement on an object only if all of them make every change to it, and a change may come by another name.
 """
 
 from __future__ import annotations
@@ -10,19 +9,13 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from distml.choreo.aliases import IMMUTABLE, MAKING, holds_values
-from distml.choreo.changes import CHANGING, changed
 from distml.choreo.hints import Hints
 from distml.choreo.kinds import Hint, head
 from distml.choreo.read import last
-from distml.choreo.surroundings import Surroundings
 
 _ITERATORS = frozenset(("Iterator", "Generator"))
 _NEW = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.BinOp | ast.Subscript | ast.ListComp | ast.DictComp | ast.SetComp
 """Expressions that make a container, if they give one."""
-_UPDATES = frozenset(
-    "__setitem__ __delitem__ __setattr__ __delattr__ __iadd__ __isub__ __imul__ __ior__ __iand__".split()
-)
-"""Methods that Python calls where the source writes a change: those are seen there."""
 
 
 def is_iterator(hint: Hint) -> bool:
@@ -83,41 +76,6 @@ def _of_call(node: ast.Call, hints: Hints, hint: Hint) -> Iterator[ast.expr]:
     for each in given:
         if not (isinstance(each, ast.Name) and each.id in own):
             yield from same_objects(each, hints)
-
-
-def mutators(module: Surroundings) -> frozenset[str]:
-    """The names of methods of the file that change their object or its class."""
-    if module.told_mutators is None:
-        module.told_mutators = frozenset()
-        methods = [each for made in module.classes() for each in made.body if isinstance(each, ast.FunctionDef)]
-        while True:  # a method may call another one
-            found = frozenset(each.name for each in methods if _changes_itself(each, module)) - CHANGING
-            module.told_changes = None
-            if found <= module.told_mutators:
-                break
-            module.told_mutators |= found
-    return module.told_mutators
-
-
-def _changes_itself(method: ast.FunctionDef, module: Surroundings) -> bool:
-    first = [*method.args.posonlyargs, *method.args.args][:1]
-    return (
-        bool(first)
-        and method.name not in ("__init__", "__post_init__", "__new__")
-        and first[0].arg in changed(method, module)
-    )
-
-
-def changes_when_asked(made: ast.ClassDef, module: Surroundings) -> bool:
-    """Whether objects of a class change where nothing is written that changes them: in `len(x)`, `x + 1`, `str(x)`."""
-    special = [each for each in made.body if isinstance(each, ast.FunctionDef) and each.name.startswith("__")]
-    return any(_changes_itself(each, module) for each in special if each.name not in _UPDATES)
-
-
-def is_class_state(value: ast.expr, name: str, module: Surroundings) -> bool:
-    """Whether the file changes, in a class, what its body sets `name` to: one object for all of the program."""
-    rebound, in_place = module.changed_fields()
-    return name in rebound or (name in in_place and not isinstance(value, ast.Constant))
 
 
 def kept_arguments(function: ast.FunctionDef) -> set[str]:

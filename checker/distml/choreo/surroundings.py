@@ -37,8 +37,9 @@ class Surroundings:
         """What is known of functions, for arguments of such types, and of classes: whether they depend on nothing else."""
         self.assumed: set[str] = set()
         """What was taken to be so while it is found out."""
-        self.changed_fields = cache(self._changed_fields)
-        self.aliases = cache(self._aliases)
+        self.told_fields: tuple[frozenset[str], frozenset[str]] | None = None
+        self.told_aliases: dict[ast.FunctionDef, Aliases] = {}
+        """What the names of functions reach, as far as it was asked for."""
 
     def _local_class(self, name: str) -> ast.ClassDef | None:
         """The class of this name, where there is one and no other meaning."""
@@ -66,18 +67,6 @@ class Surroundings:
     def classes(self) -> list[ast.ClassDef]:
         """The classes of the file that know no roles."""
         return [each for each in self.local if isinstance(each, ast.ClassDef)]
-
-    def _changed_fields(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The attributes that the file sets in classes, and those whose values it changes in place."""
-        from distml.choreo.changes import fields_changed
-
-        return fields_changed(self)
-
-    def _aliases(self, function: ast.FunctionDef) -> Aliases:
-        """What the names of a function reach."""
-        from distml.choreo.aliases import Aliases
-
-        return Aliases(function, self)
 
     def _patched(self) -> frozenset[str]:
         """The names whose attributes the file sets."""
@@ -116,15 +105,6 @@ class Surroundings:
             for name, path in pairs:
                 found[name] = path if found.setdefault(name, path) == path else ""
         return found
-
-    def varying(self) -> frozenset[str]:
-        """The variables of the file, and names of the standard library, that need not be the same at each party."""
-        if self.told_to_vary is None:
-            from distml.choreo.varying import varying
-
-            self.told_to_vary = frozenset()  # while it is found out
-            self.told_to_vary = varying(self)
-        return self.told_to_vary
 
     def remembered(self, name: str, types: tuple[str, ...], judge: Callable[[], bool]) -> bool:
         """The judgment of a function or a class, made once where it rests on nothing that is still being found out."""

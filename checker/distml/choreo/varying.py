@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
 
 from distml.choreo.changes import changed
 from distml.choreo.hints import Hints
 from distml.choreo.library import CONTEXTS, REFLECTION, in_library
-from distml.choreo.purity import Purity
 from distml.choreo.sharing import is_iterator
 from distml.choreo.surroundings import Surroundings, defines
 
 
-def varying(around: Surroundings) -> frozenset[str]:
-    """The variables of a file, and names of the standard library, that need not be the same at each party."""
+def varying(around: Surroundings, depends: Callable[[ast.stmt], bool]) -> frozenset[str]:
+    """The variables of a file, and names of the standard library, that need not be the same at each party; `depends` says
+    whether a statement depends on something of a party's own."""
     given: dict[str, list[ast.stmt]] = {}
     for each in around.local:
         if not isinstance(each, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
@@ -30,7 +31,7 @@ def varying(around: Surroundings) -> frozenset[str]:
     for name, statements in given.items():  # each may use those before it
         around.told_to_vary = frozenset(found)
         around.judged.clear()
-        if any(Purity(around, {}).anywhere(each) for each in statements) or is_iterator(
+        if any(map(depends, statements)) or is_iterator(
             Hints(around, {}, lambda node: None).of(ast.Name(name, ast.Load()))
         ):
             found.add(name)

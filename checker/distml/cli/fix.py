@@ -12,7 +12,7 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from distml.cli.check import code, look, show
+from distml.cli.outcome import code, look, show
 from distml.engine.config import Config
 from distml.engine.discovery import discover
 from distml.report.printing import complain, hand_over, say

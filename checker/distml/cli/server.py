@@ -25,6 +25,6 @@ def run(_options: Namespace) -> int:
         raise ConfigError("distml server needs pygls: pip install 'distml[server]'")
     if not can_fork():
         raise ConfigError("distml server needs a system that can fork: Linux, macOS or WSL")
-    from distml.server.serve import serve
+    from distml.server.start import serve
 
     return serve()

@@ -7,7 +7,7 @@ import sys
 import time
 from argparse import Namespace
 
-from distml.cli.check import check
+from distml.cli.outcome import check
 from distml.engine.config import Config
 from distml.engine.discovery import discover
 from distml.report.printing import plain

@@ -24,17 +24,15 @@ _EVERYWHERE = frozenset(
 
 def block(run: Run, scope: Scope, node: ast.With | ast.AsyncWith, position: int) -> Flow | None:
     """`with`, from its item at `position` on."""
-    from distml.spmd.statements import assign, execute
-
     if position == len(node.items):
-        return execute(run, scope, node.body)
+        return run.language.execute(run, scope, node.body)
     item = node.items[position]
     manager = value(run, scope, item.context_expr)
     flows: list[Flow | None] = []
 
     def inside(given: Value) -> None:
         if item.optional_vars is not None:
-            assign(run, scope, item.optional_vars, given)
+            run.language.assign(run, scope, item.optional_vars, given)
         flows.append(block(run, scope, node, position + 1))
 
     place = Place(scope.source, item.context_expr)
@@ -62,14 +60,12 @@ def _expects_failure(manager: Value) -> bool:
 
 
 def _through(run: Run, function: Value, inside: Callable[[Value], None], place: Place) -> None:
-    from distml.spmd.statements import execute
-
     if not isinstance(function, Function) or isinstance(function.node, ast.Lambda):
         return
     run.resume.append(inside)
     try:
         with run.calling(place, function.node):
-            flow = execute(run, function.scope, function.node.body)
+            flow = run.language.execute(run, function.scope, function.node.body)
     except LeftError:
         run.trace.broken = True
         raise
@@ -111,24 +107,22 @@ def _nothing(_given: Value) -> None:
 
 def attempt(run: Run, scope: Scope, node: ast.Try | ast.TryStar) -> Flow | None:
     """`try`: nothing is raised but what the program raises itself."""
-    from distml.spmd.statements import execute
-
     before = len(run.trace.events)
     run.checked += bool(node.handlers)
     try:
-        flow = execute(run, scope, node.body)
+        flow = run.language.execute(run, scope, node.body)
     finally:
         run.checked -= bool(node.handlers)
     if run.sampling:
         for handler in node.handlers:
-            execute(run, scope, handler.body)
+            run.language.execute(run, scope, handler.body)
     else:
         _probe(run, scope, node, before)
     if flow is not None and flow.word == "raise" and node.handlers:
-        flow = execute(run, scope, node.handlers[0].body)
+        flow = run.language.execute(run, scope, node.handlers[0].body)
     elif flow is None:
-        flow = execute(run, scope, node.orelse)
-    last = execute(run, scope, node.finalbody)
+        flow = run.language.execute(run, scope, node.orelse)
+    last = run.language.execute(run, scope, node.finalbody)
     return last or flow
 
 
@@ -152,10 +146,8 @@ def _probe(run: Run, scope: Scope, node: ast.Try | ast.TryStar, before: int) -> 
 
 def _sampled(run: Run, scope: Scope, body: list[ast.stmt]) -> list[Event]:
     """What statements may communicate, on whatever path; nothing of it is kept."""
-    from distml.spmd.statements import execute
-
     with run.sample() as found:
-        execute(run, scope, body)
+        run.language.execute(run, scope, body)
     return found
 
 

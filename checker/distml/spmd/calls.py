@@ -8,9 +8,9 @@ import re
 from distml.spmd import names
 from distml.spmd.builtins import BUILTINS, METHODS
 from distml.spmd.communication import method_of_object, outside, unclear
-from distml.spmd.expressions import ALIKE, value
+from distml.spmd.expressions import value
 from distml.spmd.flow import LeftError
-from distml.spmd.library import MAIN_NAMES, RANK_NAMES, SIZE_NAMES, operations
+from distml.spmd.library import ALIKE, MAIN_NAMES, RANK_NAMES, SIZE_NAMES, operations
 from distml.spmd.run import MAX_CALLS, Run
 from distml.spmd.values import (
     Class,
@@ -299,10 +299,8 @@ def _remembers(node: ast.AST) -> bool:
 
 
 def _followed(run: Run, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, place: Place) -> Value:
-    from distml.spmd.statements import execute
-
     with run.calling(place, node):
-        flow = execute(run, scope, node.body)
+        flow = run.language.execute(run, scope, node.body)
     if flow is not None and flow.word in ("raise", "exit", "cut"):
         raise LeftError(flow)
     return flow.value if flow is not None and flow.value is not None else Known(None)

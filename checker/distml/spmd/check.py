@@ -19,6 +19,7 @@ from distml.spmd.compare import cause, parting, without
 from distml.spmd.doubt import doubtful, exchanged, sends_alone
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.flow import Flow, LeftError
+from distml.spmd.language import LANGUAGE
 from distml.spmd.library import RANKS
 from distml.spmd.report import Finding, at_home, describe, diagnostic, noted
 from distml.spmd.run import OutOfBudgetError, Run
@@ -104,7 +105,7 @@ class _Checker:
                     waiting.append(given)
 
     def _follow(self, root: Root, rank: int, choices: Choices) -> Trace | None:
-        run = Run(rank, choices, self.facts.project, self.deadline)
+        run = Run(LANGUAGE, rank, choices, self.facts.project, self.deadline)
         try:
             flow = _begin(run, root, self.facts)
         except LeftError as left:

@@ -32,8 +32,6 @@ from distml.spmd.values import (
 )
 
 MAX_NUMBER = 1 << 40
-ALIKE = frozenset({"shape", "size", "dim", "ndim", "device", "dtype", "is_cuda", "numel", "type", "requires_grad"})
-"""What batches of different ranks usually have in common."""
 _CUT = re.compile(r"Add|Sub|Mult|FloorDiv|Mod|None:")
 """In the making of a list: it may have been padded, or cut, to what all ranks can share."""
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -116,9 +114,7 @@ def _attribute(run: Run, scope: Scope, node: ast.Attribute) -> Value:
 
 
 def _call(run: Run, scope: Scope, node: ast.Call) -> Value:
-    from distml.spmd.calls import evaluate_call
-
-    return evaluate_call(run, scope, node)
+    return run.language.evaluate_call(run, scope, node)
 
 
 def _binary(run: Run, scope: Scope, node: ast.BinOp) -> Value:
@@ -369,16 +365,12 @@ def _waited(run: Run, scope: Scope, node: ast.Await) -> Value:
 
 
 def _comprehended(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
-    from distml.spmd.loops import comprehension
-
-    return comprehension(run, scope, node)
+    return run.language.comprehension(run, scope, node)
 
 
 def _yielded(run: Run, scope: Scope, node: ast.Yield) -> Value:
-    from distml.spmd.blocks import resume
-
     given = value(run, scope, node.value) if node.value else Known(None)
-    return resume(run, scope, given)
+    return run.language.resume(run, scope, given)
 
 
 def _composed(run: Run, scope: Scope, node: ast.expr) -> Value:

@@ -290,3 +290,7 @@ def _operation(line: str) -> tuple[str, Operation]:
         tuple(bare[part] for part in marked if "!" in part),
         "!" in result,
     )
+
+
+ALIKE = frozenset({"shape", "size", "dim", "ndim", "device", "dtype", "is_cuda", "numel", "type", "requires_grad"})
+"""What batches of different ranks usually have in common."""

@@ -76,12 +76,10 @@ def for_loop(run: Run, scope: Scope, node: ast.For | ast.AsyncFor) -> Flow | Non
 
 
 def _one_by_one(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, members: list[Value]) -> Flow | None:
-    from distml.spmd.statements import assign
-
     place = Place(scope.source, node)
     for member in members:
         run.turn(place, True, tuple(node.body), loop=True)
-        assign(run, scope, node.target, member)
+        run.language.assign(run, scope, node.target, member)
         flow = _turn(run, scope, node.body)
         if flow is not None:
             return None if flow.word == "break" else flow
@@ -93,13 +91,11 @@ def _for_all(
     run: Run, scope: Scope, node: ast.For | ast.AsyncFor, member: Value, turns: list[Value] | Unknown
 ) -> Flow | None:
     """One turn for all."""
-    from distml.spmd.statements import assign
-
     place = Place(scope.source, node)
     _forget(run, scope, node, _any(node, turns))
     run.turn(place, True, tuple(node.body), loop=True)
     before = len(run.trace.events)
-    assign(run, scope, node.target, member)
+    run.language.assign(run, scope, node.target, member)
     flow = _turn(run, scope, node.body)
     _mind_order(run, node, member, before, place)
     if flow is None:
@@ -138,15 +134,11 @@ def _mind_order(run: Run, node: ast.For | ast.AsyncFor, member: Value, before: i
 
 
 def _after(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> Flow | None:
-    from distml.spmd.statements import execute
-
-    return execute(run, scope, node.orelse)
+    return run.language.execute(run, scope, node.orelse)
 
 
 def _turn(run: Run, scope: Scope, body: list[ast.stmt]) -> Flow | None:
-    from distml.spmd.statements import execute
-
-    flow = execute(run, scope, body)
+    flow = run.language.execute(run, scope, body)
     return None if flow is not None and flow.word == "continue" else flow
 
 
@@ -180,12 +172,10 @@ def _forget(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While, me
 
 def _sample(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While, member: Value | None) -> None:
     """A turn of which nothing counts but what it writes."""
-    from distml.spmd.statements import assign, execute
-
     if member is not None and not isinstance(node, ast.While):
-        assign(run, scope, node.target, member)
+        run.language.assign(run, scope, node.target, member)
     with suppress(LeftError):
-        execute(run, scope, node.body)
+        run.language.execute(run, scope, node.body)
 
 
 def _members(run: Run, scope: Scope, node: ast.expr) -> list[Value] | Unknown:
@@ -244,11 +234,9 @@ def comprehension(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast
     parts: list[Value] = []
     tests: list[Value] = []
     for generator in node.generators:
-        from distml.spmd.statements import assign
-
         turns = _members(run, inner, generator.iter)
         member = derived(f"one of {generator.iter.lineno}", *turns) if isinstance(turns, list) else _element(turns)
-        assign(run, inner, generator.target, member)
+        run.language.assign(run, inner, generator.target, member)
         tests += [value(run, inner, test) for test in generator.ifs]
         parts += [member, *tests]
     results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
@@ -260,14 +248,12 @@ def _each(
     run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, members: list[Value]
 ) -> Value:
     """Member by member, as far as their conditions are known."""
-    from distml.spmd.statements import assign
-
     generator = node.generators[0]
     results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
     found: list[list[Value]] = []
     exact = True
     for member in members:
-        assign(run, scope, generator.target, member)
+        run.language.assign(run, scope, generator.target, member)
         tests = [truth(value(run, scope, test)) for test in generator.ifs]
         exact = exact and None not in tests
         if tests:

@@ -8,6 +8,7 @@ from distml.source.bindings import last_name
 from distml.source.file import SourceFile
 from distml.spmd.library import (
     ACCELERATOR,
+    ALIKE,
     COMMUNICATOR,
     COMMUNICATORS,
     FABRIC,
@@ -97,8 +98,6 @@ def attribute(run: Run, base: Value, name: str, place: Place) -> Value:
 
 
 def _derived(base: Unknown, name: str) -> Unknown:
-    from distml.spmd.expressions import ALIKE
-
     return Unknown(f"{base.key}.{name}", None if name in ALIKE else local_of(base), trained=trained(base))
 
 
@@ -121,9 +120,7 @@ def _of_instance(run: Run, base: Instance, name: str, place: Place) -> Value:
         if any(
             _decorator(each) in {"property", "cached_property"} for each in getattr(found.node, "decorator_list", ())
         ):
-            from distml.spmd.calls import invoke
-
-            return invoke(run, bound, [], {}, place)
+            return run.language.invoke(run, bound, [], {}, place)
         return bound
     return found
 
@@ -211,12 +208,10 @@ def _bound_by(run: Run, scope: Scope, name: str, statements: list[ast.stmt]) -> 
 
 
 def _quietly(run: Run, scope: Scope, node: ast.expr, name: str) -> Value:
-    from distml.spmd.expressions import value
-
     if len(run.active) > 20:
         return Unknown(name)
     with run.silent():
-        return value(run, scope, node)
+        return run.language.value(run, scope, node)
 
 
 def imported(run: Run, source: SourceFile, statement: ast.Import | ast.ImportFrom, name: str) -> Value:
@@ -267,8 +262,6 @@ def decorated(run: Run, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Sco
 
 def _wrapped(run: Run, scope: Scope, decorator: ast.expr, function: Function) -> Value:
     """A function in what a decorator of the project returns for it, if that has to do with ranks."""
-    from distml.spmd.calls import invoke
-
     bare = decorator.func if isinstance(decorator, ast.Call) else decorator
     if isinstance(decorator, ast.Call) or not isinstance(bare, ast.Name):
         return function
@@ -276,7 +269,7 @@ def _wrapped(run: Run, scope: Scope, decorator: ast.expr, function: Function) ->
     if not isinstance(found, Function) or not run.facts(found.scope.source).minds(found.node):
         return function
     with run.silent():
-        result = invoke(run, found, [function], {}, Place(scope.source, decorator))
+        result = run.language.invoke(run, found, [function], {}, Place(scope.source, decorator))
     if isinstance(result, Function):
         return Function(result.node, result.scope, None, function.owner, result.first_only, result.block)
     return function

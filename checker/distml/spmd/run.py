@@ -6,13 +6,16 @@ import ast
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.trace import Choices, Event, Exit, Note, Site, Trace, Turn
 from distml.spmd.values import Local, Place, Scope, Unknown, Value, key, local_of, trained
+
+if TYPE_CHECKING:
+    from distml.spmd.language import Language
 
 MAX_STEPS = 40_000
 MAX_CALLS = 24
@@ -27,7 +30,8 @@ class OutOfBudgetError(Exception):
 class Run:
     """Follows a program as rank `rank`."""
 
-    def __init__(self, rank: int, choices: Choices, project: Project, deadline: float) -> None:
+    def __init__(self, language: Language, rank: int, choices: Choices, project: Project, deadline: float) -> None:
+        self.language = language
         self.rank = rank
         self.choices = choices
         self.project = project

@@ -9,6 +9,7 @@ import pytest
 
 from distml.rewrites.horovod.aspects import already, devices, downloads, outputs
 from distml.rewrites.horovod.aspects.purity import reads_only
+from distml.rewrites.horovod.aspects.setup import set_up
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Loop, Note, Plan, World
 from distml.source.project import Project
@@ -23,7 +24,7 @@ def plan_of(text: str, start: str = "torch") -> Plan:
     program = HEAD + dedent(text)
     project = Project("/nowhere", overlay={"/nowhere/a.py": program.encode()})
     source = project.open("a.py")
-    plan = Plan(Program([source], project), Options(), frozenset([source.location]))
+    plan = Plan(Program([source], project), Options(), frozenset([source.location]), set_up)
     plan.loops.append(Loop("HVD106", source.tree.body[0], "a loop", start))  # type: ignore[arg-type]
     plan.worlds[source.location] = World("hvd", "hvd.rank()", "hvd.size()", "hvd.local_rank()")
     return plan
@@ -261,7 +262,7 @@ def test_weights_written_by_other_modules(given: bool) -> None:
     source = project.open("a.py")
     program = Program([source], project)
     other = next(location for location in program.units if location.endswith("stopping.py"))
-    plan = Plan(program, Options(), frozenset([source.location, other] if given else [source.location]))
+    plan = Plan(program, Options(), frozenset([source.location, other] if given else [source.location]), set_up)
     plan.loops.append(Loop("HVD106", source.tree.body[0], "a loop", "torch"))
     plan.worlds[source.location] = World("hvd", "hvd.rank()", "hvd.size()", "hvd.local_rank()")
     outputs.on_rank_zero(plan)

@@ -7,10 +7,10 @@ finds each node by its place, and makes all changes in one go. What is not chang
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from distml.rewrites.model import Edit, Rewritten
+from distml.rewrites.requests import Requests
 from distml.source.bindings import bound_names
 from distml.source.file import SourceFile
 
@@ -22,32 +22,6 @@ class Note:
     what: str
     reason: str
     rule: str = ""
-
-
-@dataclass
-class Around:
-    """What happens to a statement."""
-
-    before: list[str] = field(default_factory=list)
-    after: list[str] = field(default_factory=list)
-    guard: str | None = None
-    removed: bool = False
-
-
-@dataclass
-class Requests:
-    """All that was asked for, by node."""
-
-    expressions: dict[ast.expr, list[str]] = field(default_factory=lambda: defaultdict(list))
-    keywords: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
-    arguments: dict[ast.Call, list[str]] = field(default_factory=lambda: defaultdict(list))
-    items: dict[ast.expr, list[str]] = field(default_factory=lambda: defaultdict(list))
-    renamed: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
-    dropped: dict[ast.Call, set[str]] = field(default_factory=lambda: defaultdict(set))
-    statements: dict[ast.stmt, Around] = field(default_factory=lambda: defaultdict(Around))
-    begins: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
-    ends: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
-    parameters: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 class Patch:

@@ -12,7 +12,7 @@ from libcst.metadata import PositionProvider
 from distml.rewrites.blocks import Piece, join
 from distml.rewrites.holes import filled
 from distml.rewrites.model import BOM
-from distml.rewrites.patch import Around, Requests
+from distml.rewrites.requests import Around, Requests
 from distml.rewrites.tree import parse
 from distml.source.file import SourceFile
 

@@ -14,9 +14,9 @@ from distml.choreo.runtime.errors import (
     Timeout,
     unexpected,
 )
-from distml.choreo.runtime.parties import run_parties
 from distml.choreo.runtime.party import Link, Party
 from distml.choreo.runtime.threads import queue_pair
+from distml.choreo.runtime.transports import run_parties
 
 __all__ = [
     "ChannelEnd",

@@ -81,6 +81,8 @@ class Plan:
     program: Program
     options: Options
     editable: frozenset[str]
+    set_up: Callable[[Plan, Unit], World]
+    """Puts the start-up into a file; it asks the plan for changes, so the plan cannot import it."""
     loops: list[Loop] = field(default_factory=list)
     warnings: list[Remark] = field(default_factory=list)
     refusals: list[Remark] = field(default_factory=list)
@@ -140,11 +142,9 @@ class Plan:
 
     def world(self, node: ast.AST) -> World:
         """How the file of `node` says rank and size; the import and start-up it needs are put into it."""
-        from distml.rewrites.horovod.aspects.setup import set_up
-
         unit = self.program.unit(node)
         if unit.source.location not in self.worlds:
-            self.worlds[unit.source.location] = set_up(self, unit)
+            self.worlds[unit.source.location] = self.set_up(self, unit)
         return self.worlds[unit.source.location]
 
     def once(self, step: Callable[[Plan], None]) -> None:

@@ -20,6 +20,7 @@ from distml.rewrites.horovod.aspects import (
     pictures,
     written,
 )
+from distml.rewrites.horovod.aspects.setup import set_up
 from distml.rewrites.horovod.flows import flows
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark, Start
@@ -56,7 +57,7 @@ class Outcome:
 
 def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan:
     """The changes that make `program` distributed, or the refusals."""
-    plan = Plan(program, options, frozenset(editable))
+    plan = Plan(program, options, frozenset(editable), set_up)
     found: list[tuple[Flow, Loop]] = [(flow, loop) for flow in flows() for loop in flow.find(program)]
     if options.framework != "auto":
         found = [(flow, loop) for flow, loop in found if loop.start in STARTS[options.framework]]
