@@ -224,15 +224,16 @@ class Hints:
         return self._of_library(home if home is not None else name, node)
 
     def _of_method(self, node: ast.Call, method: ast.Attribute) -> Hint:
-        name, owner = method.attr, self.kind(method.value)
+        name, hint = method.attr, self.of(method.value)  # once: a chain of calls must not double at each of them
+        owner = head(hint)
         made = self.module.local_class(owner)
         if made is not None:
             return next((e.returns for e in made.body if isinstance(e, ast.FunctionDef) and e.name == name), None)
-        inside = parameters(self.of(method.value))
+        inside = parameters(hint)
         if name in ("get", "pop", "popleft", "setdefault") and owner not in SETS:
             return inside[-1] if inside else None
         if name == "copy" and owner in ("list", "dict", "deque", "bytearray"):
-            return self.of(method.value)
+            return hint
         if name == "most_common" and inside:
             return written(f"list[tuple[{ast.unparse(inside[0])}, int]]")
         if name in ("keys", "items", "values") and owner in ("dict", "Counter", "defaultdict", "Mapping"):
