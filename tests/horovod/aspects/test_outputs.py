@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from distml.rewrites.horovod.aspects import already, devices, downloads, outputs
+from distml.rewrites.horovod.aspects import already, devices, downloads, helpers, outputs
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import set_up
 from distml.rewrites.horovod.options import Options
@@ -266,6 +266,7 @@ def test_weights_written_by_other_modules(given: bool) -> None:
     plan.loops.append(Loop("HVD106", source.tree.body[0], "a loop", "torch"))
     plan.worlds[source.location] = World("hvd", "hvd.rank()", "hvd.size()", "hvd.local_rank()")
     outputs.on_rank_zero(plan)
+    helpers.by_rank_zero(plan)
     if given:
         both = "        if hvd.rank() == 0:\n            print('better')\n            torch.save("
         assert both in plan.patches[other].rewritten(EARLY).source
