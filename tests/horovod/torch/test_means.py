@@ -324,7 +324,7 @@ NOW_AND_THEN = {
 DRAWN = """
 mean, i = None, 0
 batches = iter(loader)
-while i < 12:
+while i < {turns}:
     try:
         a, b = next(batches)
     except StopIteration:
@@ -339,13 +339,14 @@ TELLING = [*NOW_AND_THEN, "what is drawn one by one"]
 
 
 def now_and_then(name: str, size: int) -> str:
-    """A program that tells of single batches of so many samples, in the order of the data."""
+    """A program that tells of single batches of so many samples, in the order of the data; one that counts its own turns
+    draws as many samples in batches of every size."""
+    head = HEAD.format(loader=f"DataLoader(data, batch_size={size})")
     if name not in NOW_AND_THEN:
-        return HEAD.format(loader=f"DataLoader(data, batch_size={size})") + DRAWN.format(step=STEP.format("    "))
+        return head + DRAWN.format(turns=96 // size, step=STEP.format("    "))
     above, begin, turn, end = NOW_AND_THEN[name]
     loop = f"for epoch in range(2):\n{indent(begin or 'pass', '    ')}\n    for i, (a, b) in enumerate(loader):\n"
     body = STEP.format(" " * 8) + indent(turn, " " * 8)
-    head = HEAD.format(loader=f"DataLoader(data, batch_size={size})")
     return f"{head}\n{above}\n{loop}{body}\n{indent(end, '    ')}\n"
 
 
