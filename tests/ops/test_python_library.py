@@ -392,7 +392,8 @@ def test_functools() -> None:
     wraps = Partial(Lib("functools.update_wrapper"), (), (("wrapped", function),))
     assert world.call("functools.wraps", function) == wraps
     assert world.call("functools.lru_cache", function) is function
-    assert world.call("functools.lru_cache", Const(None)) == Lib("functools.identity")
+    assert world.call("functools.lru_cache", Const(None)) == Lib("functools.cache")
+    assert world.call("functools.lru_cache", Const(2)) == Lib("functools.identity")
 
 
 def test_operator_getters() -> None:
