@@ -3,8 +3,9 @@
     python benchmarks/server.py [--lines 300,1000,3000] [--times 10]
 
 Run it with the interpreter that distml is installed for, with pygls. The files are `programs/detector.py`, once and several times
-with other names. An edit changes a comment in the middle; its time is that from the message to the findings, 50 ms in which the
-server waits for more edits included. Hover is asked for after an edit, so the shapes are found anew. Best and median; Markdown.
+with other names. An edit changes a comment in the middle, half a second after the last, so that the server takes it for one by
+itself; its time is that from the message to the findings. Hover is asked for after an edit, so the shapes are found anew. Best and
+median; Markdown.
 CPU seconds are what the server and all its processes have used for an edit; the load of the machine changes them least.
 """
 
@@ -110,7 +111,10 @@ async def _served(path: Path, text: str, times: int) -> tuple[float, Times, Time
         await client.text_document_hover_async(asked)
 
     opened, _ = await _timed(pid, open_, shown.get)
-    edits = [await _timed(pid, lambda version=version: edit(version), shown.get) for version in range(1, times + 1)]
+    edits = []
+    for version in range(1, times + 1):
+        await asyncio.sleep(0.5)
+        edits.append(await _timed(pid, lambda version=version: edit(version), shown.get))
     hovers = []
     for version in range(times + 1, times + 1 + max(1, times // 3)):
         edit(version)

@@ -114,3 +114,17 @@ def test_a_configuration_that_is_wrong_is_said_once(tmp_path: Path) -> None:
         assert len(await editor.findings(uri, 3)) == 1
 
     editing(tmp_path, scenario)
+
+
+def test_an_edit_by_itself_is_checked_at_once_and_typing_after_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distml.server import serve
+    from distml.server.documents import document
+
+    server, pauses = serve.Server(), list[float]()
+    monkeypatch.setattr(server, "check", lambda _, pause: pauses.append(pause))
+    edited = document("file:///a.py", "python", 1, GOOD)
+    assert edited is not None
+    for version, now in enumerate([5.0, 5.1, 5.2, 5.7, 9.0, 9.3]):
+        monkeypatch.setattr(serve.time, "monotonic", lambda now=now: now)
+        server.change(edited, GOOD, version)
+    assert pauses == [0, serve.PAUSE, serve.PAUSE, 0, 0, serve.PAUSE]

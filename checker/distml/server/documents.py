@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,8 @@ class Cell:
 class Document:
     """An open document. `path` is how the client reaches the file, `real` what the file is however it is reached.
 
-    `edited`: whoever checks does not have the text yet; `news`: what reads the file would read another text than before.
+    `changed`: when its text changed last, in seconds of `time.monotonic`. `edited`: whoever checks does not have the text yet;
+    `news`: what reads the file would read another text than before.
     `entries` are the findings of the last check, which was of the text of `checked`; `reads` the files that it read.
     `shapes` are those of the text as it is, once somebody has asked for them. `cells` are those of a notebook.
     """
@@ -36,6 +38,7 @@ class Document:
     real: str
     text: str
     version: int
+    changed: float = -math.inf
     edited: bool = False
     news: bool = False
     task: asyncio.Task[None] | None = None

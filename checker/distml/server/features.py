@@ -35,7 +35,7 @@ def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
 
 
 def did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
-    """Check a document that was edited, once there is a pause."""
+    """Check a document that was edited."""
     document = ls.documents.get(params.text_document.uri)
     if document is None:
         return
@@ -63,7 +63,7 @@ def did_open_notebook(ls: Server, params: types.DidOpenNotebookDocumentParams) -
 
 
 def did_change_notebook(ls: Server, params: types.DidChangeNotebookDocumentParams) -> None:
-    """Check a notebook whose cells were edited, moved, added or removed, once there is a pause."""
+    """Check a notebook whose cells were edited, moved, added or removed."""
     document = ls.documents.get(params.notebook_document.uri)
     if document is not None:
         ls.change(document, changed(document, params.change, ls.units), params.notebook_document.version)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PAUSE = 0.05  # seconds without a change before a text is checked
+TYPING = 0.4  # seconds between two changes by somebody who types: fewer, and the second waits for the pause
 SECTION = "distml"  # of a client's settings
 WATCHED = ("**/*.py", "**/*.pyi", "**/pyproject.toml", "**/.gitignore")
 
@@ -116,9 +118,10 @@ class Server(LanguageServer):
         self.check(document, 0)
 
     def change(self, document: Document, text: str, version: int) -> None:
-        """A document has another text."""
+        """A document has another text. It is checked at once, or after a pause while somebody types."""
+        last, document.changed = document.changed, time.monotonic()
         document.text, document.version, document.edited, document.news = text, version, True, True
-        self.check(document, PAUSE)
+        self.check(document, PAUSE if document.changed - last < TYPING else 0)
 
     def save(self, uri: str) -> None:
         """A document was saved: data that it reads may have changed; where nobody tells of files, so may what others read."""
