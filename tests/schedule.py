@@ -17,6 +17,7 @@ TOGETHER = {
     "tests/bazel/": ("tests/bazel/",),
     "tests/browser/": ("tests/browser/",),
     "tests/ops/test_torch_": (
+        "tests/ops/test_nn_oracle.py",
         "tests/ops/test_torch_join.py",
         "tests/ops/test_torch_linalg.py",
         "tests/ops/test_torch_matmul.py",
