@@ -165,3 +165,18 @@ def test_what_a_walk_changes_is_changed(tree: str, walk: str) -> None:
     exec(compile(good, "good", "exec", dont_inherit=True), {"__name__": "walked"})
     assert errors_of(good) == []
     assert {finding.code for finding in errors_of(bad)} == {"SHP401"}
+
+
+def test_the_parts_of_a_large_model_are_handed_out_one_by_one() -> None:
+    program = """import torch
+from torch import nn
+
+net = nn.Sequential(*(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.ReLU()) for _ in range(150)), nn.Linear(4, 5))
+for m in net.modules():
+    if isinstance(m, nn.Linear):
+        nn.init.kaiming_normal_(m.weight)
+        if m.bias is not None:
+            nn.init.zeros_(m.bias)
+net(torch.zeros(2, 4)) @ torch.zeros(4, 2)
+"""
+    assert [finding.code for finding in errors_of(program)] == ["SHP101"]

@@ -6,17 +6,16 @@ is not known: a layer without a law here, a part of the model out of sight, a br
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.interp.shape_log import Other
-from distml.interp.submodules import COMPOUND, children_of, known_children
-from distml.ops.registry import MANY, find_layer
+from distml.gradual.work import bytes_of, is_known, sum_of, work_of
+from distml.interp.submodules import children_of, known_children
+from distml.ops.registry import MANY
 from distml.shapes import Dim
-from distml.values import NONE, Class, Const, InstanceRecord, Lib, Num, Ref, Tensor, Tup, Union
+from distml.values import Class, InstanceRecord, Lib, Num, Ref, Tensor, Union
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from distml.gradual.targets import Target
     from distml.interp.machine import Machine
@@ -24,35 +23,14 @@ if TYPE_CHECKING:
     from distml.values import Value
 
 MAX_MODULES = 5000
-BYTES = {"float": 4, "int": 8, "bool": 1, "complex": 8}
-"""Bytes of an element of the default type of each kind."""
-MAX_RECURRENT = 64
-"""Layers of one recurrent module whose weights are listed."""
-_TRUSTED = frozenset({"torch.nn.MultiheadAttention"})
-"""Made of others, and yet with all of their weights in sight."""
-_RECURRENT = frozenset({"torch.nn.RNN", "torch.nn.LSTM", "torch.nn.GRU"})
-_FREE = frozenset(
-    f"torch.nn.{name}"
-    for name in (
-        "Identity Flatten Unflatten Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout Embedding "
-        "ReLU ReLU6 LeakyReLU ELU CELU SELU GELU SiLU Mish Sigmoid Tanh Softmax LogSoftmax Softmax2d Softmin Softplus "
-        "Softsign Softshrink Hardshrink Tanhshrink Hardtanh Hardswish Hardsigmoid LogSigmoid PReLU GLU Threshold RReLU "
-        "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm GroupNorm RMSNorm InstanceNorm1d InstanceNorm2d "
-        "InstanceNorm3d LocalResponseNorm MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d "
-        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
-        "PixelShuffle PixelUnshuffle ChannelShuffle ZeroPad1d ZeroPad2d ZeroPad3d ConstantPad1d ConstantPad2d "
-        "ConstantPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
-        "ReplicationPad3d CircularPad1d CircularPad2d CircularPad3d"
-    ).split()
-)
-"""Layers that multiply no matrices: what they do to each element is not counted."""
 
 
 class Layer(NamedTuple):
-    """A call of a layer, or the parameters of a module that are its own (then `output` is None).
+    """A call of a layer, or of a function that multiplies matrices, or the parameters of a module that are its own (then `output`
+    is None).
 
-    `name` is the path in the model, empty where it has none. None stands for what is not known; `certain` is False where the
-    call may not be made, or be made several times.
+    `name` is the path in the model, empty where it has none, as a function has none. Amounts that are not known are None;
+    `certain` is False where the call may not be made, or be made several times.
     """
 
     name: str
@@ -88,13 +66,14 @@ def layers_of(vm: Machine, target: Target, calls: Sequence[LayerCall], complete:
         return None
     vm.state = target.state
     names, whole = parts_of(vm, target.receiver)
-    own = {part: _own_parameters(vm, part) for part in dict.fromkeys([*names, *(call.module for call in calls)])}
+    modules = [call.module for call in calls if call.module is not None]
+    own = {part: _own_parameters(vm, part) for part in dict.fromkeys([*names, *modules])}
     counted = _shared_once(own)
-    called = {call.module for call in calls}
-    rows = [
-        _row(call, names.get(call.module, ""), counted, calls, getattr(vm.record(call.module), "attrs", {}))
-        for call in calls
-    ]
+    called: set[Value] = set()
+    rows: list[Layer] = []
+    for call in calls:
+        rows.append(_row(vm, call, names, [] if call.module is None or call.module in called else counted[call.module]))
+        called |= set() if call.module is None else {call.module}
     rows += [
         Layer(name, _type(vm, part), None, _total(counted[part]), Dim.of(0), Dim.of(0), True)
         for part, name in names.items()
@@ -102,13 +81,13 @@ def layers_of(vm: Machine, target: Target, calls: Sequence[LayerCall], complete:
     ]
     if not rows:
         return None
-    total = _sum([_total(counted[part]) for part in names]) if whole else None
+    total = sum_of([_total(counted[part]) for part in names]) if whole else None
     sure = complete and whole and all(row.certain for row in rows)
     return Layers(
         tuple(rows),
         total,
-        _sum([row.bytes for row in rows]) if sure else None,
-        _sum([row.multiply_adds for row in rows]) if sure else None,
+        sum_of([row.bytes for row in rows]) if sure else None,
+        sum_of([row.multiply_adds for row in rows]) if sure else None,
     )
 
 
@@ -128,19 +107,12 @@ def parts_of(vm: Machine, model: Value) -> tuple[dict[Value, str], bool]:
     return names, whole
 
 
-def _row(
-    call: LayerCall,
-    name: str,
-    counted: dict[Value, list[Tensor] | None],
-    calls: Sequence[LayerCall],
-    attrs: dict[str, Value],
-) -> Layer:
-    first = next(other for other in calls if other.module == call.module)
-    weights: list[Tensor] | None = counted.get(call.module) if first is call else []
-    work = _work(call, attrs)
-    return Layer(
-        name, call.name.rpartition(".")[2], call.output, _total(weights), _bytes(call.output), work, call.certain
-    )
+def _row(vm: Machine, call: LayerCall, names: dict[Value, str], weights: list[Tensor] | None) -> Layer:
+    record = None if call.module is None else vm.record(call.module)
+    work = work_of(call, record.attrs if isinstance(record, InstanceRecord) else {})
+    name = "" if call.module is None else names.get(call.module, "")
+    kind = call.name.rpartition(".")[2].strip("_")
+    return Layer(name, kind, call.output, _total(weights), bytes_of(call.output), work, call.certain)
 
 
 def _type(vm: Machine, part: Value) -> str:
@@ -153,7 +125,7 @@ def _own_parameters(vm: Machine, part: Value) -> list[Tensor] | None:
     record = vm.record(part) if isinstance(part, Ref) else None
     if not isinstance(record, InstanceRecord) or not record.exact or MANY in record.attrs:
         return None
-    if isinstance(record.cls, Lib) and not _is_known(record.cls.name, record.attrs):
+    if isinstance(record.cls, Lib) and not is_known(record.cls.name, record.attrs):
         return None
     if not isinstance(record.cls, Lib | Class):
         return None
@@ -164,20 +136,6 @@ def _own_parameters(vm: Machine, part: Value) -> list[Tensor] | None:
         if isinstance(value, Tensor) and value.parameter:
             found.append(value)
     return found
-
-
-def _is_known(name: str, attrs: dict[str, Value]) -> bool:
-    """Whether the attributes of a layer hold all of its weights."""
-    if name in _RECURRENT:
-        layers, projected = attrs.get("num_layers"), attrs.get("proj_size", NONE)
-        known = isinstance(layers, Const) and type(layers.value) is int and 0 < layers.value <= MAX_RECURRENT
-        return known and projected in (NONE, Const(0)) and any(key.startswith("weight_ih") for key in attrs)
-    if name in _TRUSTED:
-        weights = [attrs.get(key) for key in ("in_proj_weight", "in_proj_bias", "out_proj")]
-        return all(isinstance(each, Tensor | Ref | Const) for each in weights) and attrs.get("add_bias_kv") == Const(
-            False
-        )
-    return name not in COMPOUND and find_layer(name) is not None
 
 
 def _shared_once(own: dict[Value, list[Tensor] | None]) -> dict[Value, list[Tensor] | None]:
@@ -191,96 +149,4 @@ def _shared_once(own: dict[Value, list[Tensor] | None]) -> dict[Value, list[Tens
 
 
 def _total(weights: list[Tensor] | None) -> Dim | None:
-    return None if weights is None else _sum([each.shape.size for each in weights])
-
-
-def _sum(parts: Sequence[Dim | None]) -> Dim | None:
-    total = Dim.of(0)
-    for part in parts:
-        if part is None:
-            return None
-        total = total + part
-        if not total.is_small:
-            return None
-    return total
-
-
-def _bytes(value: Value | None) -> Dim | None:
-    """The bytes of a result, or of all tensors in a tuple of results."""
-    if isinstance(value, Tup):
-        return _sum([_bytes(each) for each in value.items if each != NONE and not isinstance(each, Other)])
-    if not isinstance(value, Tensor) or value.dtype not in BYTES:
-        return None
-    size = value.shape.size
-    return None if size is None else size * BYTES[value.dtype]
-
-
-def _work(call: LayerCall, attrs: dict[str, Value]) -> Dim | None:
-    """The multiplications with additions of one call of a layer with these attributes; None where they are not known."""
-    if call.name in _FREE:
-        return Dim.of(0)
-    if call.name in _RECURRENT:
-        return _recurrent(call) if _is_known(call.name, attrs) else None
-    if call.name == "torch.nn.MultiheadAttention":
-        return _attention(call, attrs) if _is_known(call.name, attrs) else None
-    law = _LAWS.get(call.name)
-    output, weight = call.output, call.attrs.get("weight")
-    if law is None or not isinstance(output, Tensor) or not isinstance(weight, Tensor):
-        return None
-    given = call.inputs[0] if call.inputs else None
-    return law(given, output, weight)
-
-
-def _linear(_given: Value | None, output: Tensor, weight: Tensor) -> Dim | None:
-    size, dims = output.shape.size, weight.shape.dims
-    return None if size is None or not dims else size * dims[-1]
-
-
-def _convolution(_given: Value | None, output: Tensor, weight: Tensor) -> Dim | None:
-    size, dims = output.shape.size, weight.shape.dims
-    return None if size is None or not dims else size * prod(dims[1:], start=Dim.of(1))
-
-
-def _transposed(given: Value | None, _output: Tensor, weight: Tensor) -> Dim | None:
-    size = given.shape.size if isinstance(given, Tensor) else None
-    dims = weight.shape.dims
-    return None if size is None or not dims else size * prod(dims[1:], start=Dim.of(1))
-
-
-def _recurrent(call: LayerCall) -> Dim | None:
-    """Each element of a sequence meets every weight of every layer and direction once."""
-    steps = _rows_of(call.inputs[0] if call.inputs else None)
-    weights = [each for name, each in call.attrs.items() if name.startswith("weight_") and isinstance(each, Tensor)]
-    size = _sum([each.shape.size for each in weights])
-    return None if steps is None or size is None else steps * size
-
-
-def _attention(call: LayerCall, attrs: dict[str, Value]) -> Dim | None:
-    """Queries, keys and values are projected, each query meets each key and each value of its batch, the result is projected."""
-    query, key, value = (*call.inputs, None, None, None)[:3]
-    projection = call.attrs.get("in_proj_weight")
-    first = attrs.get("batch_first")
-    plain = all(attrs.get(name) == Const(False) for name in ("add_bias_kv", "add_zero_attn"))
-    rows = [_rows_of(each) for each in (query, key, value)]
-    if not plain or not isinstance(projection, Tensor) or not projection.shape.dims or not isinstance(key, Tensor):
-        return None
-    dims, width = key.shape.dims or (), projection.shape.dims[1]
-    if first not in (Const(True), Const(False)) or len(dims) not in (2, 3) or None in rows:
-        return None
-    keys = dims[1 if len(dims) == 3 and first == Const(True) else 0]
-    queries = rows[0] or Dim.of(0)
-    projected = _sum([*rows, queries])
-    return None if projected is None else projected * width * width + queries * keys * width * 2
-
-
-def _rows_of(value: Value | None) -> Dim | None:
-    """How many vectors a tensor holds along its last axis."""
-    dims = value.shape.dims if isinstance(value, Tensor) else None
-    return None if not dims else prod(dims[:-1], start=Dim.of(1))
-
-
-_LAWS: dict[str, Callable[[Value | None, Tensor, Tensor], Dim | None]] = {
-    "torch.nn.Linear": _linear,
-    **{f"torch.nn.Conv{count}d": _convolution for count in (1, 2, 3)},
-    **{f"torch.nn.ConvTranspose{count}d": _transposed for count in (1, 2, 3)},
-}
+    return None if weights is None else sum_of([each.shape.size for each in weights])

@@ -21,6 +21,7 @@ from distml.gradual.shown import Failure, Shown, different_calls, entry_of, laye
 from distml.gradual.stated import Stated, shapes_of, stated_inputs
 from distml.gradual.targets import ENTRY_POINTS, TargetError
 from distml.gradual.trial import MAX_RANK, MORE, Bench, Plan
+from distml.gradual.work import PRODUCTS
 from distml.interp.flow_log import FlowLog
 from distml.interp.machine import OutOfTime
 from distml.interp.shape_log import Place, ShapeLog
@@ -30,7 +31,7 @@ from distml.source.suppressions import hidden_by
 from distml.values import Tensor, Union
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from distml.gradual.inputs import Input
     from distml.gradual.questions import Question
@@ -188,33 +189,34 @@ class Finder:
 
         None where a function that was not named takes too much work.
         """
-        before, log = self.log, ShapeLog(self.program.vm)
+        whole_model = self.question.name is not None and "." not in self.question.name
+        functions = PRODUCTS if whole_model else ()
+        before, log = self.log, ShapeLog(self.program.vm, functions)
         trial = self._logged(bench, Plan(), log)
         if not trial.complete and self.question.name is None:
             self.program.vm.shape_log = before
             return None
         open_ = [n for n, shape in trial.shapes.items() if shape.rank is None and n not in bench.given]
         if len(open_) == 1 and _by_rank(log):
-            chosen = self._highest(bench, open_[0])
+            chosen = self._highest(bench, open_[0], functions)
             if chosen is not None:
                 trial, log = chosen
         before.take(log)
         self.program.vm.shape_log = before
         if log.flow is not None:
             self.followed(bench.target, log, log.flow)
-        whole_model = self.question.name is not None and "." not in self.question.name
         if whole_model and trial.passed and trial.complete:
             self._layers = layers_of(self.program.vm, bench.target, log.layers, log.complete)
             self._line = bench.target.function.node.lineno
         return trial
 
-    def _highest(self, bench: Bench, name: str) -> tuple[Trial, ShapeLog] | None:
+    def _highest(self, bench: Bench, name: str, functions: Collection[str]) -> tuple[Trial, ShapeLog] | None:
         """The run with the highest rank that an input may have; None where there is no highest."""
         vm = self.program.vm
         if self._logged(bench, Plan(((name, MORE),)), ShapeLog(vm)).passed:
             return None
         for rank in range(MAX_RANK, -1, -1):
-            log = ShapeLog(vm)
+            log = ShapeLog(vm, functions)
             trial = self._logged(bench, Plan(((name, rank),)), log)
             if trial.passed:
                 said = f"{bench.target.name} is shown for {name} of {rank} axes; it takes others too: see --input"

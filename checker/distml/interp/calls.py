@@ -176,8 +176,12 @@ def call_op(
 ) -> Value:
     """Call the op registered as `name`."""
     if vm.flow is None:
-        return _call_op(vm, name, arguments, node, lib, text)
-    return vm.flow.followed(name, arguments, node, lambda: _call_op(vm, name, arguments, node, lib, text))
+        result = _call_op(vm, name, arguments, node, lib, text)
+    else:
+        result = vm.flow.followed(name, arguments, node, lambda: _call_op(vm, name, arguments, node, lib, text))
+    if vm.shape_log is not None and name in vm.shape_log.functions:
+        vm.shape_log.function(name, arguments, result)
+    return result
 
 
 def _call_op(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: str, text: str | None) -> Value:

@@ -68,7 +68,7 @@ def _call(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) 
     if _too_deep(vm, function, bound):
         vm.lose(f"the calls of {function.name} nest too deeply or too often to follow", node)
         return give_up_call(vm, function, arguments, node)
-    if vm.watcher is not None or vm.flow is not None:
+    if vm.watcher is not None or vm.flow is not None or (vm.shape_log is not None and vm.shape_log.functions):
         # What a call demands, and what it makes of what, is told only while it is followed.
         return _run(vm, function, bound, node)
     known = recall(vm, function, bound)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from distml.ops import Call
+from distml.ops.registry import find_op
 from distml.values import (
     NONE,
     Const,
@@ -33,9 +34,10 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from distml.diagnostics.model import Span
+    from distml.interp.arguments import Arguments
     from distml.interp.flow_log import FlowLog
     from distml.interp.machine import Frame, Machine
     from distml.interp.scope import Scope
@@ -67,9 +69,12 @@ class Place(NamedTuple):
 
 class LayerCall(NamedTuple):
     """A call of a layer of a library: `attrs` are those that hold tensors. `certain` is False on a path that may not be taken,
-    or is taken several times."""
+    or is taken several times.
 
-    module: Ref
+    `module` is None where a function was called; then `attrs` are its arguments by parameter.
+    """
+
+    module: Ref | None
     name: str
     attrs: dict[str, Value]
     inputs: tuple[Value | None, ...]
@@ -85,10 +90,14 @@ class Other(Value):
 
 
 class ShapeLog:
-    """The different values of each place in the checked file, in the order in which they were seen."""
+    """The different values of each place in the checked file, in the order in which they were seen.
 
-    def __init__(self, vm: Machine) -> None:
+    `functions` are those whose calls are kept as those of layers are; where there are any, every call is followed.
+    """
+
+    def __init__(self, vm: Machine, functions: Collection[str] = ()) -> None:
         self._vm = vm
+        self.functions = functions
         self._calls: dict[Scope, list[int]] = {}
         self.layers: list[LayerCall] = []
         self.complete = False
@@ -137,14 +146,28 @@ class ShapeLog:
 
     def layer(self, module: Ref, name: str, attrs: dict[str, Value], inputs: Sequence[Value], output: Value) -> None:
         """A layer of a library was called; one that holds others is not kept."""
+        if "__items__" not in attrs:
+            self._keep_call(module, name, attrs, inputs, output)
+
+    def function(self, name: str, arguments: Arguments, output: Value) -> None:
+        """A function of a library was called."""
+        rule: Any = find_op(name)
+        code = getattr(rule, "__wrapped__", rule).__code__
+        names = code.co_varnames[1 : code.co_argcount]
+        more = map(str, range(len(names), len(arguments.args)))
+        given = dict(zip((*names, *more), arguments.args, strict=False))
+        self._keep_call(None, name, {**given, **arguments.kwargs}, (), output)
+
+    def _keep_call(
+        self, module: Ref | None, name: str, attrs: dict[str, Value], inputs: Sequence[Value], output: Value
+    ) -> None:
         vm = self._vm
-        if "__items__" in attrs or len(self.layers) > MAX_LAYERS:
+        if len(self.layers) > MAX_LAYERS:
             return
         certain = not (vm.state.guard or vm.repeating or any(handler.speculative for handler in vm.handlers))
         with looking(vm):
-            weights = {key: view for key, value in attrs.items() if (view := view_of(vm, value)) is not None}
             views = tuple(view_of(vm, value) for value in inputs)
-            self.layers.append(LayerCall(module, name, weights, views, view_of(vm, output), certain))
+            self.layers.append(LayerCall(module, name, _views(vm, attrs), views, view_of(vm, output), certain))
 
     def settle(self) -> None:
         """A run is over: what the calls of layers saw gains what is known at its end."""
@@ -156,7 +179,7 @@ class ShapeLog:
 
         self.layers = [
             call._replace(
-                attrs={key: view for key, value in call.attrs.items() if (view := again(value)) is not None},
+                attrs=_views(vm, call.attrs),
                 inputs=tuple(map(again, call.inputs)),
                 output=again(call.output),
             )
@@ -198,6 +221,12 @@ def _add(table: dict[Place, dict[Value, None]], place: Place, values: Iterable[V
 
 def _again(vm: Machine, values: Iterable[Value]) -> dict[Value, None]:
     return {again: None for value in values if (again := view_of(vm, value)) is not None}
+
+
+def _views(vm: Machine, attrs: dict[str, Value]) -> dict[str, Value]:
+    """Those that hold tensors, and texts as they are."""
+    views = {key: value if isinstance(value, Const) else view_of(vm, value) for key, value in attrs.items()}
+    return {key: view for key, view in views.items() if view is not None}
 
 
 def view_of(vm: Machine, value: Value, depth: int = 0) -> Value | None:

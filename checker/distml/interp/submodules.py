@@ -45,7 +45,7 @@ COMPOUND = frozenset(
 """Layers of PyTorch that are made of others, which are not followed one by one."""
 
 
-MAX_PARTS = 200
+MAX_PARTS = 3000
 """What is made of more modules is not handed out one by one."""
 
 
