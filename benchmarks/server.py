@@ -4,8 +4,8 @@
 
 Run it with the interpreter that distml is installed for, with pygls. The files are `programs/detector.py`, once and several times
 with other names. An edit changes a comment in the middle, half a second after the last, so that the server takes it for one by
-itself; its time is that from the message to the findings. Hover is asked for after an edit, so the shapes are found anew. Best and
-median; Markdown.
+itself; its time is that from the message to the findings. Hover is asked for after an edit, so the shapes are found anew. Best
+and median; Markdown.
 CPU seconds are what the server and all its processes have used for an edit; the load of the machine changes them least.
 """
 
