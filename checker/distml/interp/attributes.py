@@ -120,7 +120,7 @@ def builtin_kind(vm: Machine, value: Value) -> str | None:
     if isinstance(value, Range):
         return "range"
     if isinstance(value, Many):
-        return "tuple"
+        return value.kind if value.kind in ("tuple", "range") else None
     if isinstance(value, Ref):
         record = vm.record(value)
         kinds = {ListRecord: "list", DictRecord: "dict", SetRecord: "set", IteratorRecord: "iterator"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from distml.ops.call import UNKNOWN
 from distml.ops.python.folding import compute, python
 from distml.ops.python.joined import pattern
 from distml.ops.python.likeness import either, kind_of
@@ -22,19 +23,28 @@ def slice_of(call: Call, self: Value, index: Slice) -> Value:
         found = compute(call, lambda text, place: text[place], self, index)
         return found or (Prim(str(kind_of(self))) if kind_of(self) in ("str", "bytes") else call.unknown())
     place = _place(index)
-    if isinstance(self, Tup | Range):
-        items = call.items(self)
-        if items is None:
-            return Many(call.number(call.symbol("i", None)), "range")
+    if isinstance(self, Range):
+        return _range_slice(call, self, place)
+    if isinstance(self, Tup):
+        items = self.items
         if not isinstance(place, slice) or place.step == 0:
             return Many(either(call, items), "tuple") if items else self
-        return Tup(items[place], self.kind if isinstance(self, Tup) and self.kind in SHAPE_KINDS else "tuple")
+        return Tup(items[place], self.kind if self.kind in SHAPE_KINDS else "tuple")
     if isinstance(self, Many):
         return Many(self.item, self.kind, None, self.same)
     record = call.world.record(self) if isinstance(self, Ref) else None
     if isinstance(record, ListRecord):
         return call.world.allocate(_list_slice(call, record, place))
     return call.unknown()
+
+
+def _range_slice(call: Call, self: Range, place: object) -> Value:
+    """A slice of a range is a range: as an index of an array it is one, of several numbers."""
+    bounds = [call.const(each, int) for each in (self.start, self.stop, self.step)]
+    if UNKNOWN in bounds or 0 in bounds[2:] or not isinstance(place, slice) or place.step == 0:
+        return Many(call.number(call.symbol("i", None)), "range")
+    taken = range(*bounds)[place]
+    return Range(Const(taken.start), Const(taken.stop), Const(taken.step))
 
 
 def _place(index: Slice) -> object:
