@@ -5,6 +5,7 @@ Each program is run for real and checked; calls that raise are left out of it.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,30 @@ class Inner(BaseModel):
 class Base(BaseModel):
     rows: int = 3
 """
+PARTS = """
+class Config(BaseModel):
+    inner: Inner = Inner()
+    sizes: list[int] = [1]
+    pair: tuple[int, ...] = (1,)
+    both: tuple[int, str] = (1, "a")
+    other: Optional[Inner] = None
+    last: int | None = None
+    rate: float = 0.5
+
+"""
+GIVEN_PARTS = [
+    "inner={'width': 5}",
+    "inner=Inner(width=4), sizes=[3, 4]",
+    "**{'inner': {'width': 6}, 'sizes': (3, 4, 5)}",
+    "inner={'width': '7'}",
+    "sizes=['3', 4]",
+    "pair=[2, 3]",
+    "both=(2, 'b')",
+    "other={'width': 5}, last=None",
+    "other={}, last=7",
+    "last='7', rate=2",
+    "last=True",
+]
 MODELS = {
     "plain": "    width: int = 32\n    depth: int = Field(default=2, ge=1)\n",
     "required": "    width: int\n    depth: int = Field(2, le=9)\n",
@@ -210,3 +235,23 @@ def test_what_a_model_of_pydantic_holds(model: str) -> None:
                 assert int(seen) == getattr(config, name), (given, name)
                 known += 1
     assert known >= (9 if model in ("plain", "required") else 0), known
+
+
+@pytest.mark.requires("pydantic")
+@pytest.mark.parametrize("given", GIVEN_PARTS)
+def test_models_within_models(given: str) -> None:
+    space: dict[str, object] = {}
+    made = f"{MODEL}{PARTS}c = Config({given})\n"
+    exec(made, space)
+    config = space["c"]
+    for part in ("inner.width", "sizes", "pair", "both", "last", "rate"):
+        (said,) = revealed(f"{made}reveal_shape(c.{part})\n")
+        real = repr(attrgetter(part)(config)).replace(",)", ")")
+        assert said.removeprefix("int ") == real or said.startswith(("unknown", "list of", "c.")), (part, said, real)
+
+
+@pytest.mark.requires("pydantic")
+def test_a_dict_becomes_the_model_that_is_asked_for() -> None:
+    made = f"{MODEL}{PARTS}raw = {{'inner': {{'width': 6}}, 'sizes': [2, 3], 'other': {{'width': 9}}}}\nc = Config(**raw)\n"
+    shown = "reveal_shape(c.inner.width)\nreveal_shape(c.sizes)\nreveal_shape(c.other.width)\n"
+    assert revealed(made + shown) == ["6", "[2, 3]", "9"]

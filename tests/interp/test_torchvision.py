@@ -61,13 +61,10 @@ def test_batches_of_data_sets(made: str, name: str) -> None:
 
 def test_what_a_picture_is_to_others_stays_unknown() -> None:
     used = "import numpy as np\nimg, _ = datasets.MNIST('x')[0]\n"
-    lines = (
-        "np.array(img) @ np.zeros((3, 4))",
-        "img.convert('RGB').resize((3, 4)).size[2]",
-        "w, h = img.size",
-        "img.filter(3) + np.ones(5)",
+    assert not errors_of(
+        f"{HEAD}{used}w, h = img.size\nimg.filter(3) + np.ones(5)\nnp.array(img) @ np.zeros((28, 4))\n"
     )
-    assert not errors_of(HEAD + used + "\n".join(lines) + "\n")
+    assert [each.code for each in errors_of(f"{HEAD}{used}np.array(img) @ np.zeros((3, 4))\n")] == ["SHP101"]
 
 
 def test_a_mistake_is_told_at_the_call_of_the_program() -> None:

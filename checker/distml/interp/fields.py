@@ -1,7 +1,7 @@
-"""The fields of classes whose constructor is written for them: dataclasses, attrs and models of pydantic.
+"""The fields of classes whose constructor is written for them: dataclasses and attrs.
 
-https://docs.python.org/3/library/dataclasses.html, https://www.attrs.org/en/stable/api.html and
-https://docs.pydantic.dev/latest/concepts/fields/
+https://docs.python.org/3/library/dataclasses.html and https://www.attrs.org/en/stable/api.html; what models of pydantic
+keep is `interp/validated`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from distml.values import (
     Const,
     DictRecord,
     InstanceRecord,
-    Lib,
     ListRecord,
     Record,
     Ref,
@@ -44,9 +43,6 @@ MADE = frozenset({"attr.s", "attr.attrs"})
 """Of these, unless `auto_attribs` says so, only what a function makes is a field, whatever is annotated."""
 AFTER = ("__post_init__", "__attrs_post_init__")
 """Methods that the constructor calls last."""
-MODELS = frozenset({"pydantic.BaseModel", "pydantic.main.BaseModel"})
-VALIDATING = frozenset({"field_validator", "model_validator", "validator", "root_validator", "model_post_init"})
-"""What may change what a model of pydantic is given: decorators, and a method."""
 MAX_NESTED = 8
 """How deep objects within objects are turned into dicts."""
 
@@ -211,36 +207,6 @@ def model_field(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         return call_value(vm, factory, Arguments([]), node)
     default = arguments.kwargs.get("default", arguments.args[0] if arguments.args else None)
     return vm.opaque("field") if default is None or default == Const(...) else default
-
-
-def given_to_model(vm: Machine, record: ClassRecord, arguments: Arguments) -> dict[str, Value] | None:
-    """What a model of pydantic keeps as it is given: integers, for fields that ask for one. None if code of its own may change
-    any field.
-    """
-    classes = [vm.at(base.address) for base in record.mro if isinstance(base, Class)]
-    first = next((base for base in record.mro if not isinstance(base, Class)), None)
-    if not isinstance(first, Lib) or first.name not in MODELS:
-        return {}
-    texts = {
-        each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else each.name
-        for cls in classes
-        for each in ast.walk(cls.node)
-        if isinstance(each, ast.Attribute | ast.Name | ast.FunctionDef)
-    }
-    if not texts.isdisjoint(VALIDATING):
-        return None
-    asked = {
-        statement.target.id
-        for cls in classes
-        for statement in cls.node.body
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
-        if isinstance(statement.annotation, ast.Name) and statement.annotation.id == "int"
-    }
-    return {
-        name: value
-        for name, value in arguments.kwargs.items()
-        if name in asked and isinstance(value, Const) and type(value.value) is int
-    }
 
 
 def as_dict(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:

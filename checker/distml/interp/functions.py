@@ -188,7 +188,7 @@ def _run(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST
     frame = enter(vm, function, node)
     frame.arguments = bound
     returned = False
-    saved_frame, saved_loops = vm.frame, vm.loops
+    saved_frame, saved_loops, saved_node = vm.frame, vm.loops, vm.node
     vm.stack.append(frame)
     vm.frame, vm.loops = frame, []
     positional = function.node.args.posonlyargs + function.node.args.args
@@ -205,7 +205,7 @@ def _run(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST
         return result
     finally:
         vm.stack.pop()
-        vm.frame, vm.loops = saved_frame, saved_loops
+        vm.frame, vm.loops, vm.node = saved_frame, saved_loops, saved_node
         if vm.shape_log is not None:
             vm.shape_log.left(frame, returned)
 

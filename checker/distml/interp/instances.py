@@ -10,10 +10,11 @@ from distml.interp.arguments import Arguments
 from distml.interp.calls import accepts, call_op, call_value, layer_attributes, run_rule, unknown_call
 from distml.interp.class_record import ClassRecord, Property
 from distml.interp.classes import CONTAINERS, container_of, entry, is_known_base, library_trait, lookup
-from distml.interp.fields import AFTER, asked, bind_fields, given_to_model
+from distml.interp.fields import AFTER, asked, bind_fields
 from distml.interp.hooks import EVERYWHERE, HOOKS, call_hooked
 from distml.interp.library import is_module, library_bases, library_member
 from distml.interp.storage import APART, ITEMS
+from distml.interp.validated import given_to_model
 from distml.ops.call import TRUE
 from distml.ops.dialect import library_of
 from distml.ops.registry import find_layer

@@ -23,7 +23,7 @@ from distml.source.roots import Layout, layout, upward
 
 MODELS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "models")
 MODELLED = frozenset(
-    """_arrays absl addict click configparser easydict fire hydra matplotlib ml_collections munch omegaconf pandas pathlib
+    """PIL _arrays absl addict click configparser easydict fire hydra matplotlib ml_collections munch omegaconf pandas pathlib
     scipy sklearn thop torchinfo torchsummary typer""".split()
 )
 """Libraries whose module is a short program in `source/models`, where the project has none."""

@@ -42,7 +42,7 @@ MAX_NESTING = 32
 @op("numpy.asarray_chkfinite", "numpy.require")
 def array(call: Call, object: Value = NONE, dtype: Value = NONE, *rest: Value, **options: Value) -> Value:
     """numpy.array(object): https://numpy.org/doc/stable/reference/generated/numpy.array.html"""
-    source = options.pop("a", object)
+    source = _made_array(call, options.pop("a", object))
     if call.const(dtype, str) == "c":
         # Characters: a text is a row of them.
         return call.unranked()
@@ -55,6 +55,16 @@ def array(call: Call, object: Value = NONE, dtype: Value = NONE, *rest: Value, *
     kind = kind_of(call, dtype, element_kind(call, source))
     content = _content(call, source) if kind == "int" else None
     return Tensor(call.lib, shape, kind, content=content)
+
+
+def _made_array(call: Call, value: Value) -> Value:
+    """The array that an object in sight makes of itself: https://numpy.org/doc/stable/reference/arrays.classes.html"""
+    record = call.world.record(value) if isinstance(value, Ref) else None
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+        return value
+    method = call.world.attribute(value, "__array__")
+    made = None if method is None else call.apply(method)
+    return made if isinstance(made, Tensor) else value
 
 
 @op("numpy.copy", "numpy.ndarray.copy", "numpy.ndarray.__copy__", "numpy.ndarray.__deepcopy__")

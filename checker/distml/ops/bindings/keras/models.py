@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Attrs = dict[str, Value]
 MODEL, SEQUENTIAL = "keras.Model", "keras.Sequential"
-INPUTS, OUTPUTS, ITEMS, LOSS = "__inputs__", "__outputs__", "__items__", "__loss__"
+INPUTS, OUTPUTS, ITEMS, LOSS, METRICS = "__inputs__", "__outputs__", "__items__", "__loss__", "__measured__"
 
 
 @op("keras.Input", "keras.layers.Input")
@@ -299,9 +299,9 @@ def pop(call: Call, self: Value, rebuild: Value = NONE) -> Value:
 
 @op(f"{MODEL}.compile")
 def compile_(call: Call, self: Value, *args: Value, **options: Value) -> Value:
-    """https://keras.io/api/models/model_training_apis/#compile-method: what counts for shapes is the loss."""
+    """https://keras.io/api/models/model_training_apis/#compile-method: what counts for shapes are the loss and the metrics."""
     loss = options.get("loss", args[1] if len(args) > 1 else NONE)
-    _update(call, self, **{LOSS: loss})
+    _update(call, self, **{LOSS: loss, METRICS: options.get("metrics", NONE)})
     return NONE
 
 
@@ -339,11 +339,13 @@ def _pass(call: Call, self: Value, inputs: Value, labels: Value) -> None:
     made = parts(call, output) or {}
     if made.keys() != wanted.keys():
         return
-    loss = (call.attrs(self) or {}).get(LOSS, NONE)
+    attrs = call.attrs(self) or {}
     for key, tensor in made.items():
         known, shape = call.shape(wanted[key]), call.facts.shape(call.shape(tensor))
         if known.dims and shape.dims:
-            _compared(call, _loss_of(call, loss, key), replace(wanted[key], shape=known), tensor)
+            _compared(call, _loss_of(call, attrs.get(LOSS, NONE), key), replace(wanted[key], shape=known), tensor)
+            for metric in _functions(call, attrs.get(METRICS, NONE)) if len(made) == 1 else ():
+                _compared(call, metric, replace(wanted[key], shape=known), tensor)
 
 
 def _compared(call: Call, loss: Value, labels: Tensor, output: Tensor) -> None:
@@ -354,6 +356,11 @@ def _compared(call: Call, loss: Value, labels: Tensor, output: Tensor) -> None:
         checked(call, loss, rows, shape)
     elif rows.rank == shape.rank:  # else versions of Keras differ in which axis they add or take away
         call.apply(loss, call.tensor(rows, labels.dtype, "tensorflow"), output)
+
+
+def _functions(call: Call, metrics: Value) -> list[Value]:
+    """The metrics that are functions of the program: they are given what the loss is given."""
+    return [each for each in call.items(metrics) or () if isinstance(each, Function)]
 
 
 def _loss_of(call: Call, loss: Value, key: Value) -> Value:

@@ -1,25 +1,8 @@
-"""Pictures as transforms see them: their size and channels. What else a picture has is Pillow's."""
+"""Pictures as transforms see them: their size and channels."""
 
 import torch
 from _elsewhere import resolved
-
-
-class Picture:
-    """A picture of Pillow."""
-
-    def __init__(self, height, width, channels):
-        self.sizes = (channels, height, width)
-
-    @property
-    def size(self):
-        """Width and height."""
-        return self.sizes[2], self.sizes[1]
-
-    def __array__(self, dtype=None, copy=None):
-        return resolved(self)
-
-    def __getattr__(self, name):
-        return resolved(name)
+from PIL.Image import Image as Picture
 
 
 def unknown_size():

@@ -3,6 +3,7 @@
 What each of them does to the size of an image. Those that work by chance do it, or not.
 """
 
+import numpy as np
 import torch
 from _elsewhere import resolved
 from torchvision.pictures import Picture, resized, sizes_of, unknown_size
@@ -31,6 +32,10 @@ class ToTensor:
     """ToTensor(): channels first"""
 
     def __call__(self, pic):
+        if isinstance(pic, np.ndarray):
+            if pic.ndim == 3:
+                return torch.zeros(pic.shape[2], pic.shape[0], pic.shape[1])
+            return torch.zeros(1, *pic.shape)
         if isinstance(pic, Picture):
             return torch.zeros(pic.sizes)
         return resolved(pic)
