@@ -155,3 +155,102 @@ def test_roles_are_no_types_of_data() -> None:
     )
     assert codes(text) == []
     assert codes(text.replace("-> At[int, A]:\n    pair", "-> At[str, A]:\n    pair")) == ["CHO501"]
+
+
+SENT = "def f(ch: {channel}, n: {value}) -> {result}:\n    return {body}\n"
+GIVEN = {"channel": "Channel[int, A, B]", "value": "At[int, A]", "result": "At[int, B]", "body": "n"}
+MAKERS = {
+    "a dict": ("T = {'a': At, 'c': Channel}\n", "T['a']", "T['c']"),
+    "a dict of keywords": ("T = dict(a=At, c=Channel)\n", "T['a']", "T['c']"),
+    "a list": ("T = [At, Channel]\n", "T[0]", "T[1]"),
+    "a class": ("class T:\n    a = At\n    c = Channel\n", "T.a", "T.c"),
+    "an enum": ("import enum\nclass T(enum.Enum):\n    a = At\n    c = Channel\n", "T.a.value", "T.c.value"),
+    "an object": ("from types import SimpleNamespace\nT = SimpleNamespace(a=At, c=Channel)\n", "T.a", "T.c"),
+    "a loop": ("for T, C in ((At, Channel),):\n    pass\n", "T", "C"),
+    "a with": ("from contextlib import nullcontext as n\nwith n(At) as T, n(Channel) as C:\n    pass\n", "T", "C"),
+    "a call": ("T, C = next(iter([(At, Channel)]))\n", "T", "C"),
+    "a global": ("", "globals()['At']", "globals()['Channel']"),
+    "getattr": ("import distml.choreo as dc\n", "getattr(dc, 'At')", "getattr(dc, 'Channel')"),
+    "vars": ("import distml.choreo as dc\n", "vars(dc)['At']", "vars(dc)['Channel']"),
+    "another name for getattr": (
+        "import distml.choreo as dc\nT, C = map(getattr, (dc, dc), ('At', 'Channel'))\n",
+        "T",
+        "C",
+    ),
+    "a walrus": ("", "(T := At)", "(C := Channel)"),
+    "a function": ("def t(*k):\n    return At[k]\ndef c(*k):\n    return Channel[k]\n", "t{}", "c{}"),
+    "a lambda": ("t = lambda *k: At[k]\nc = lambda *k: Channel[k]\n", "t{}", "c{}"),
+    "its method": ("", "At.__class_getitem__({})", "Channel.__class_getitem__({})"),
+}
+
+
+@pytest.mark.parametrize(("maker", "places"), list(product(MAKERS, ("value", "channel", "result", "both", "all"))))
+def test_a_type_that_is_computed_is_refused_by_name(maker: str, places: str) -> None:
+    """A type of the language is read where it is a name; whatever comes to one when the program runs is refused."""
+    head, value, channel = MAKERS[maker]
+    whole = {
+        "value": (value, "int, A"),
+        "result": (value, "int, B"),
+        "channel": (channel, "int, A, B"),
+    }
+    wanted = {"both": ("value", "channel"), "all": tuple(whole)}.get(places, (places,))
+    written = {
+        name: word.format(f"({parts})") if "{}" in word else f"{word}[{parts}]"
+        for name, (word, parts) in whole.items()
+        if name in wanted
+    }
+    assert "CHO402" in codes(HEAD + head + SENT.format(**{**GIVEN, **written}))
+    assert "CHO402" in codes(HEAD + head + SENT.format(**{**GIVEN, **written, "body": "ch.com(n)"}))
+
+
+COMPUTED = {
+    "a joined text": ("", "'At[int,' + ' A]'"),
+    "a formatted text": ("", "f'At[int, A]'"),
+    "a text that is none": ("", "'At[int, A'"),
+    "one of two": ("", "At[int, A] if A else At[int, B]"),
+    "a role that is called": ("def r():\n    return A\n", "At[int, r()]"),
+    "a role that is picked": ("R = (A, B)\n", "At[int, R[0]]"),
+    "roles that are unpacked": ("R = (A, B)\n", "At[int, *R]"),
+    "a new type": ("from typing import NewType\nT = NewType('T', At[int, A])\n", "T"),
+    "a type variable": ("from typing import TypeVar\nT = TypeVar('T', bound=At[int, A])\n", "T"),
+    "a container of it": ("", "list[At[int, A]]"),
+    "roles in another type": ("", "dict[A, int]"),
+}
+
+
+@pytest.mark.parametrize("form", COMPUTED)
+def test_a_type_of_no_form_that_is_read_is_refused_by_name(form: str) -> None:
+    head, value = COMPUTED[form]
+    assert "CHO402" in codes(HEAD + head + SENT.format(**{**GIVEN, "value": value}))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "f.__annotations__ = {'n': At[int, A]}\n",
+        "def places(**k):\n    return lambda g: g\n@places(n=At[int, A])\ndef g(n):\n    return n\n",
+        "D = {'r': roles}\n@D['r'](A, B)\ndef g(n):\n    return n\n",
+        "C = type('C', (Role,), {})\n",
+        "T = {'b': Ch2}\nclass R(T['b'][A, B]):\n    x = 1\n",
+        "def base():\n    return Ch2[A, B]\nclass R(base()):\n    x = 1\n",
+    ],
+)
+def test_words_of_the_language_that_are_handed_on_are_refused(head: str) -> None:
+    good = SENT.format(**{**GIVEN, "body": "ch.com(n)"})
+    assert "CHO402" in codes(HEAD + good + head)
+
+
+@pytest.mark.parametrize(
+    "local",
+    [
+        "T = {'a': int}\ndef g(n):\n    return T[n]\n",
+        "import numpy as np\ndef g(n: np.ndarray, m: 'list[int]', *k: int) -> dict[str, int]:\n    return {}\n",
+        "from jaxtyping import Float\ndef g(n: Float['a b'], m: {'a': 1}['a'], o: f'x') -> (1 + 2):\n    return n\n",
+        "assert issubclass(A, Role) and isinstance(A(), Role) and Channel is not At\n",
+        "from typing import cast\nONE = cast('int', 1)\n",
+        "from typing import Union\nNumber = Union[int, float]\ndef g(n: Number | None = None) -> 'Number': ...\n",
+    ],
+)
+def test_local_code_is_left_alone(local: str) -> None:
+    good = SENT.format(**{**GIVEN, "body": "ch.com(n)"})
+    assert [each for each in codes(HEAD + local + good) if each != "CHO501"] == []

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from distml.choreo.facts import Facts
 from distml.choreo.model import Module
-from distml.choreo.read import BASES, CHANNELS, class_roles, dotted, function_roles, last, parts_of, roles_in
+from distml.choreo.read import BASES, CHANNELS, class_roles, dotted, function_roles, last, roles_in
 from distml.choreo.surroundings import unquoted
+from distml.choreo.unread import is_read, report_unread
 
 HOMES = ("distml.choreo", "distml.choreo.language")
 _TYPES = {"At", *CHANNELS, *BASES}
@@ -141,7 +142,7 @@ def outside(origins: Mapping[str, Origin]) -> dict[str, str]:
 def report_unseen(module: Module, facts: Facts) -> None:
     """Report each definition that names roles and is not followed: nothing is said of what is in it."""
     _report_outside(module, facts)
-    _report_unread(module, facts)
+    report_unread(module, facts)
     seen: set[ast.AST] = {each.node for each in module.functions.values()}
     for definition in module.classes.values():
         seen |= {definition.node, *(each.node for each in definition.methods.values())}
@@ -160,15 +161,15 @@ def report_unseen(module: Module, facts: Facts) -> None:
 
 
 def _report_untyped(node: ast.FunctionDef | ast.AsyncFunctionDef, facts: Facts) -> None:
-    """Report a function without annotations that sends over what it is given: a comment that says the types is not read."""
+    """Report a function that sends over what it is given, where no annotation that can be read says the type."""
     untyped = {
-        each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if not each.annotation
+        each.arg
+        for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        if not each.annotation or not is_read(each.annotation)
     }
     for each in ast.walk(node):
         if isinstance(each, ast.Attribute) and each.attr == "com" and dotted(each.value) in untyped:
-            message = (
-                f"`{node.name}` communicates over `{dotted(each.value)}`, which has no annotation: it is not checked"
-            )
+            message = f"`{node.name}` communicates over `{dotted(each.value)}`, whose annotation is not read: it is not checked"
             facts.say("CHO402", node, message, "annotate it in this file: `Channel[T, A, B]`")
 
 
@@ -206,57 +207,6 @@ def _report_outside(module: Module, facts: Facts) -> None:
         for name in sorted(names_in(node) & module.outside.keys()):
             message = f"`{node.name}` is not checked, and has no projection: `{name}` is {module.outside[name]}"
             facts.say("CHO402", node, message, "write choreographies and their types in one file")
-
-
-def _report_unread(module: Module, facts: Facts) -> None:
-    """Report words of the language that stand where no type of a choreography is read."""
-    for node in ast.walk(module.tree):
-        for part, why in _unread(node, module):
-            names = {
-                last(each) for each in ast.walk(part) if isinstance(each, ast.expr) and dotted(each) in module.words
-            }
-            for name in sorted(names & _PLACES):
-                facts.say("CHO402", part, f"`{name}` {why}: what it says of roles is not read")
-
-
-def _unread(node: ast.AST, module: Module) -> Iterator[tuple[ast.expr, str]]:
-    """Expressions in which words of the language would not be read, and why."""
-    if isinstance(node, ast.arguments):
-        for each in (node.vararg, node.kwarg):
-            if each is not None and each.annotation is not None:
-                yield each.annotation, "is the type of any number of arguments"
-        for arg in (*node.posonlyargs, *node.args, *node.kwonlyargs):
-            yield from _within(arg.annotation)
-    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield from _within(node.returns)
-    elif isinstance(node, ast.AnnAssign):
-        yield from _within(node.annotation)
-    elif isinstance(node, ast.Assign | ast.NamedExpr):
-        known = isinstance(node, ast.Assign) and node in module.tree.body and len(node.targets) == 1
-        if not (known and isinstance(node.value, ast.Subscript | ast.Name | ast.Attribute)):
-            yield from ((each, "gets another name here") for each in _types_in(node.value))
-
-
-def _within(annotation: ast.expr | None) -> Iterator[tuple[ast.expr, str]]:
-    """What stands inside of a type, if it is none of the language itself."""
-    annotation = unquoted(annotation)
-    if annotation is None:
-        return
-    if isinstance(annotation, ast.Subscript) and last(annotation.value) in _PLACES:
-        inside = parts_of(annotation)[:1]
-    else:
-        inside = [each for each in ast.iter_child_nodes(annotation) if isinstance(each, ast.expr)]
-    yield from ((each, "stands inside of another type") for each in inside)
-
-
-def _types_in(value: ast.expr) -> Iterator[ast.expr]:
-    """The words that are given away as they are: not what is called or compared."""
-    if last(value.value if isinstance(value, ast.Subscript) else value) in _PLACES and not isinstance(value, ast.Call):
-        yield value
-    elif isinstance(value, ast.Tuple | ast.List | ast.IfExp | ast.BoolOp | ast.NamedExpr):
-        yield from (
-            name for each in ast.iter_child_nodes(value) if isinstance(each, ast.expr) for name in _types_in(each)
-        )
 
 
 def names_in(node: Definition) -> set[str]:
