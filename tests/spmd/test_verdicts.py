@@ -26,7 +26,6 @@ MISSED: dict[str, str] = {
     "hvd_local_early_stop_bad": LOCAL,
     "local_plateau_bad": LOCAL,
     "local_queue_bad": "the length of a queue filled by rank",
-    "loop_else_bad": "at which turn a loop is left follows from the rank",
     "one_rank_raises_bad": "an exception of one rank",
     "restored_on_main_bad": "the states an optimizer has once they are loaded",
     "resume_if_exists_bad": "whether a file of this rank exists",

@@ -12,6 +12,7 @@ from distml.spmd import names
 from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
 from distml.spmd.run import Run
 from distml.spmd.values import (
+    NOTHING_TOLD,
     Class,
     Container,
     Function,
@@ -75,7 +76,11 @@ def negation(of: Value) -> Value:
     known = truth(of)
     if known is not None:
         return Known(not known)
-    return Unknown(f"not {key(of)}", local_of(of))
+    found = Unknown(f"not {key(of)}", local_of(of))
+    if isinstance(of, Unknown):
+        found.told = (of.told[1], of.told[0])
+        found.either = of.either and (not of.either[0], negation(of.either[1]), negation(of.either[2]))
+    return found
 
 
 def truth_of(run: Run, scope: Scope, node: ast.expr) -> Value:
@@ -188,15 +193,19 @@ def _communicates(run: Run, scope: Scope, node: ast.expr) -> bool:
 
 def _either(left: Value, right: Value, decisive: bool) -> Value:
     """`left and right`, or `left or right`, where nothing is known of `left`."""
+    both = f"({key(left)} {'or' if decisive else 'and'} {key(right)})"
     if truth(right) is decisive:
         return (
             Known(decisive)
             if isinstance(right, Known) and isinstance(right.value, bool)
-            else derived(f"({key(left)} {'or' if decisive else 'and'} {key(right)})", left, right)
+            else derived(both, left, right)
         )
     if truth(right) is (not decisive):
         return left
-    return derived(f"({key(left)} {'or' if decisive else 'and'} {key(right)})", left, right)
+    found = derived(both, left, right)
+    if any(isinstance(each, Unknown) and (each.either or each.told != NOTHING_TOLD) for each in (left, right)):
+        found.either = (decisive, left, right)
+    return found
 
 
 def _comparison(run: Run, scope: Scope, node: ast.Compare) -> Value:
@@ -229,7 +238,8 @@ def _compared(operation: type[ast.cmpop], left: Value, right: Value) -> Value:
         left, right = right, left
     sign = "<" if operation is ast.Gt else _SIGNS.get(operation, "?")
     found = derived(f"({key(left)} {sign} {key(right)})", left, right)
-    return Unknown(found.key, found.local)
+    equal = {(key(one), other.value) for one, other in ((left, right), (right, left)) if isinstance(other, Known)}
+    return Unknown(found.key, found.local, told=(frozenset(), frozenset(equal if operation is ast.Eq else ())))
 
 
 def _never_alike(left: Value, right: Value) -> bool:

@@ -42,8 +42,8 @@ from distml.spmd.values import (
 
 _OBJECT_NAMES = {"accelerator": ACCELERATOR, "fabric": FABRIC}
 _BUILTINS = frozenset(
-    "abs all any bool dict enumerate exit quit filter float getattr hasattr int isinstance iter len list map max min next "
-    "open print range reversed round set setattr sorted str sum super tuple type zip".split()
+    "SystemExit abs all any bool dict enumerate exit quit filter float getattr hasattr int isinstance iter len list map max min "
+    "next open print range reversed round set setattr sorted str sum super tuple type zip".split()
 )
 
 

@@ -12,7 +12,7 @@ from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.trace import Choices, Event, Exit, Note, Site, Trace, Turn
-from distml.spmd.values import Local, Place, Scope, Unknown, Value, key, local_of, trained
+from distml.spmd.values import NOTHING_TOLD, Local, Place, Scope, Unknown, Value, key, local_of, trained
 
 if TYPE_CHECKING:
     from distml.spmd.language import Language
@@ -118,10 +118,14 @@ class Run:
 
     def decide(self, value: Value, place: Place) -> bool:
         """How a condition comes out that nobody knows."""
+        if isinstance(value, Unknown) and value.either:
+            decisive, first, second = value.either
+            return decisive if self.decide(first, place) is decisive else self.decide(second, place)
         local = local_of(value)
+        told = value.told if isinstance(value, Unknown) else NOTHING_TOLD
         site = self.site(place)
         visit = self._visits[site] = self._visits.get(site, 0) + 1
-        return self.choices.decide(key(value), site, visit, local is not None, self.rank)
+        return self.choices.decide(key(value), site, visit, local is not None, self.rank, told)
 
     def site(self, place: Place) -> Site:
         """What tells one place on one way to it from all others."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from distml.spmd import names
 from distml.spmd.blocks import attempt, block
-from distml.spmd.builtins import put
+from distml.spmd.builtins import BUILTINS, put
 from distml.spmd.expressions import BINARY, computed, merged, truth_of, value
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.loops import for_loop, while_loop
@@ -17,6 +17,7 @@ from distml.spmd.values import (
     Instance,
     Items,
     Known,
+    Library,
     Local,
     Place,
     Scope,
@@ -133,9 +134,30 @@ def _return(run: Run, scope: Scope, node: ast.Return) -> Flow:
 
 
 def _raise(run: Run, scope: Scope, node: ast.Raise) -> Flow:
+    if node.exc is not None:
+        _end(run, scope, node.exc)
     place = Place(scope.source, node)
     run.leave("raise", place)
     return Flow("raise", place)
+
+
+def _fails(run: Run, scope: Scope, node: ast.stmt) -> bool:
+    """Whether a statement raises an error."""
+    return isinstance(node, ast.Raise) and not (node.exc is not None and _asks_for_end(run, scope, node.exc))
+
+
+def _asks_for_end(run: Run, scope: Scope, raised: ast.expr) -> bool:
+    """Whether what is raised ends the process: Python's own `exit` does no more."""
+    name = raised.func if isinstance(raised, ast.Call) else raised
+    found = value(run, scope, name) if isinstance(name, ast.Name) else None
+    return isinstance(found, Library) and found.name == "builtins.SystemExit"
+
+
+def _end(run: Run, scope: Scope, raised: ast.expr) -> None:
+    """Leave the process, where what is raised asks for that. Raises `LeftError`."""
+    if _asks_for_end(run, scope, raised):
+        given = [value(run, scope, each) for each in raised.args] if isinstance(raised, ast.Call) else []
+        BUILTINS["exit"](run, given, {}, Place(scope.source, raised))
 
 
 def _break(run: Run, scope: Scope, node: ast.Break | ast.Continue) -> Flow:
@@ -199,7 +221,7 @@ def _only_way(run: Run, scope: Scope, node: ast.If, test: Value) -> bool | None:
     if local_of(test):
         return None
     sides = [
-        bool(body) and isinstance(body[-1], ast.Raise) and not _speaks(run, scope, body)
+        bool(body) and _fails(run, scope, body[-1]) and not _speaks(run, scope, body)
         for body in (node.body, node.orelse)
     ]
     return sides[1] if sides[0] != sides[1] else None

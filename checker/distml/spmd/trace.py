@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from distml.spmd.values import Local, Place
+from distml.spmd.values import NOTHING_TOLD, Local, Place, Scalar, Told
 
 Site = tuple[int, ...]
 """The calls that lead to a node, and the node."""
@@ -83,31 +83,32 @@ class Choices:
     """How the conditions that nobody knows come out on one path: alike on all ranks.
 
     A condition whose value was made on this rank alone (`Local`) is decided for each rank by itself. Where two ranks
-    come to the same place with different unknown values, the second takes the outcome of the first: nothing says that
-    they differ.
+    come to the same place with different unknown values, the second takes the outcome of the first, unless the two say
+    that one value is equal to different constants: `rank == last` is true on one rank at most.
     """
 
     def __init__(self, given: dict[str, bool]) -> None:
         self.given = given
         self.made = dict(given)
         self.order: list[str] = []
-        self._sites: dict[tuple[Site, int], bool] = {}
+        self._sites: dict[tuple[Site, int], tuple[bool, dict[str, Scalar]]] = {}
 
-    def decide(self, text: str, site: Site, visit: int, local: bool, rank: int) -> bool:
+    def decide(self, text: str, site: Site, visit: int, local: bool, rank: int, told: Told = NOTHING_TOLD) -> bool:
         """The outcome of a condition."""
         bare, negated = _canonical(text)
         if local:
             bare = f"rank {rank}: {bare}"
         known = self._sites.get((site, visit))
         if known is not None and not local:
-            return known
+            first, equal = known
+            return first != any(equal.get(name, constant) != constant for name, constant in told[first])
         if bare not in self.made:
             self.made[bare] = not negated
             self.order.append(bare)
         elif bare in self.given and bare not in self.order:
             self.order.append(bare)
         outcome = self.made[bare] != negated
-        self._sites.setdefault((site, visit), outcome)
+        self._sites.setdefault((site, visit), (outcome, dict(told[outcome])))
         return outcome
 
     def alternatives(self) -> list[tuple[tuple[str, bool], dict[str, bool]]]:

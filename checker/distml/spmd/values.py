@@ -19,6 +19,10 @@ class Place(NamedTuple):
     node: ast.expr | ast.stmt
 
 
+Told: TypeAlias = tuple[frozenset[tuple[str, Scalar]], frozenset[tuple[str, Scalar]]]
+NOTHING_TOLD: Told = (frozenset(), frozenset())
+
+
 class Local(NamedTuple):
     """Why a value is another one on every rank though nobody asked for the rank."""
 
@@ -51,6 +55,10 @@ class Unknown:
     """Why another rank may get another number of members."""
     each: Value | None = None
     """What a member is, where that is known."""
+    told: Told = NOTHING_TOLD
+    """Of a condition: what is equal to what if it is false, and if it is true."""
+    either: tuple[bool, Value, Value] | None = None
+    """Of a condition that tells ranks apart: it is this if its first part is, else it is what the second is."""
 
     def __post_init__(self) -> None:
         if len(self.key) > MAX_KEY:
