@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -176,14 +177,45 @@ def test_a_list_that_may_be_cut_is_none(number: int, known: bool) -> None:
     class Many(Api):
         def get(self, *path: str | int, **query: str | int) -> Any:
             start = (int(query["page"]) - 1) * 100
-            return [{"filename": f"{n}.py", "status": "added"} for n in range(start, min(start + 100, number))]
+            return [{"filename": f"{n}.py", "status": "added", "id": n} for n in range(start, min(start + 100, number))]
 
     host = Repository(Many(), "o", "r")
-    if known:
-        assert len(host.files(1)) == number
-    else:
-        with pytest.raises(ApiError, match="3,000"):
-            host.files(1)
+    for listed in (host.files, lambda pull: list(host.comments(pull))):
+        if known:
+            assert len(listed(1)) == number
+        else:
+            with pytest.raises(ApiError, match="3,000"):
+                listed(1)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("tail", ["", "\n\n"])
+def test_a_comment_that_says_the_same_is_not_edited(ends: str, tail: str) -> None:
+    from distml.action.comment import keep
+    from distml.github.pulls import Comment
+
+    class Host:
+        edits: ClassVar[list[str]] = []
+        given: ClassVar[list[Comment]] = []
+
+        def comments(self, number: int) -> list[Comment]:
+            return self.given
+
+        def own(self, comments: Iterable[Comment]) -> Iterator[Comment]:
+            return iter(comments)
+
+        def comment(self, number: int, body: str) -> None:
+            self.given.append(Comment(1, body.replace("\n", ends) + tail, "node"))
+
+        def edit_comment(self, comment: int, body: str) -> None:
+            self.edits.append(body)
+
+    host: Any = Host()
+    keep(host, 1, "one finding\n\n| a | b |\n", 1)
+    keep(host, 1, "one finding\n\n| a | b |\n", 1)
+    assert host.edits == []
+    keep(host, 1, "two findings\n\n| a | b |\n", 2)
+    assert len(host.edits) == 1
 
 
 def test_a_comment_of_another_is_left_alone_and_nothing_is_edited_without_news(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from distml.github.rest import PAGE, PAGES, Api, ApiError
+from distml.github.rest import PAGE, Api, ApiError
 
 
 class PullRequest(NamedTuple):
@@ -102,9 +102,7 @@ class Repository:
 
     def files(self, number: int) -> list[str]:
         """The files that it changes and does not remove. Raises `ApiError` where GitHub does not list all of them."""
-        found = list(self._api.pages(*self._home, "pulls", number, "files"))
-        if len(found) >= PAGE * PAGES:
-            raise ApiError(200, f"GitHub lists the first {PAGE * PAGES:,} files of a pull request and no more")
+        found = self._api.pages(*self._home, "pulls", number, "files")
         return [each["filename"] for each in found if each.get("status") != "removed"]
 
 

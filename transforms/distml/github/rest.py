@@ -92,7 +92,7 @@ class Api:
         return self._request("GET", path, query=query)
 
     def pages(self, *path: str | int, **query: str | int) -> Iterator[Any]:
-        """The items of a list that comes in pages."""
+        """The items of a list that comes in pages. Raises `ApiError` at the end of what is asked for, where there may be more."""
         for page in range(1, PAGES + 1):
             found = self.get(*path, **query, per_page=PAGE, page=page)
             if not isinstance(found, list):
@@ -100,6 +100,7 @@ class Api:
             yield from found
             if len(found) < PAGE:
                 return
+        raise ApiError(200, f"{_address(path)}: only the first {PAGE * PAGES:,} are listed")
 
     def post(self, *path: str | int, body: Mapping[str, Any]) -> Any:
         """Make something. Raises `UnknownOutcomeError` where nobody can say whether it was made."""
