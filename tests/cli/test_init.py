@@ -221,6 +221,17 @@ def test_parts_that_cannot_be_added_do_not_hinder_the_others(project: Path, caps
     assert not (project / ".github").exists()
 
 
+def test_a_project_without_the_file_of_the_table_lacks_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "pyproject.toml").unlink()
+    for _ in range(2):  # the second time all of it is there
+        assert main(["init", "--yes", *GIVEN]) == 0
+        assert "table: there is no pyproject.toml; distml works without one" in capsys.readouterr().out
+    assert not (project / "pyproject.toml").exists()
+    assert main(["init", "table", "--yes", *GIVEN]) == 2
+
+
 @pytest.mark.parametrize("name", [".pre-commit-config.yaml", ".github/workflows/distml.yml", "pyproject.toml"])
 def test_what_is_no_file_is_not_waited_for(project: Path, name: str) -> None:
     (project / name).parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import jsonschema
 import pytest
 
 from distml.cli.main import main
+from distml.report import merging
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "data" / "sarif-2.1.0-rtm.5.json").read_text("utf-8"))
 BAD = "import torch\n\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n"
@@ -46,6 +49,38 @@ def test_each_finding_once(logs: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert [result["ruleId"] for result in run["results"]] == ["SHP101", "SHP603"]
     assert "automationDetails" not in run
     assert len(run["tool"]["driver"]["rules"]) > 50
+
+
+def _places(node: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield way
+    for key in [*node] if isinstance(node, dict) else range(min(len(node), 1)) if isinstance(node, list) else ():
+        yield from _places(node[key], (*way, key))
+
+
+@pytest.mark.parametrize("value", [None, 3, True, "x", [], {}, ["x"], {"x": 1}, "absent"], ids=repr)
+def test_a_log_that_lacks_something_is_merged_or_refused_in_a_line(logs: Path, value: Any) -> None:
+    """Whatever stands in the place of any part of it, and where it is not there."""
+    whole = json.loads((logs / "one.sarif").read_text())
+    rules = whole["runs"][0]["tool"]["driver"]["rules"]
+    rules[:] = [each for each in rules if each["id"] == whole["runs"][0]["results"][0]["ruleId"]]
+    for way in _places(whole):
+        log = copy.deepcopy(whole)
+        holder = {"": log}
+        at: Any = holder
+        for before, key in zip(("", *way), (*way, None)):
+            if key is None:
+                break
+            at = at[before]
+        if value == "absent" and isinstance(at, dict):
+            del at[("", *way)[-1]]
+        else:
+            at[("", *way)[-1]] = value
+        try:
+            found = merging.merged([holder.get("", {}), whole], "x")
+        except merging.MergeError as error:
+            assert "\n" not in str(error)
+        else:
+            assert len(found["runs"]) == 1
 
 
 def test_rules_of_another_version_keep_their_findings(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,6 +36,9 @@ def configure(parser: ArgumentParser) -> None:
     mode.add_argument("--diff", action="store_true", help="print a patch instead; change nothing")
 
 
+_NO_TABLE = "there is no pyproject.toml; distml works without one"
+
+
 class _Change(NamedTuple):
     """A file of the project: its path below the root, its text now (None if it does not exist) and then."""
 
@@ -45,7 +48,9 @@ class _Change(NamedTuple):
 
 
 def run(options: Namespace) -> int:
-    """Show what would be added, ask, write. Exit code 2 if a part cannot be added or there is no terminal to ask on."""
+    """Show what would be added, ask, write. Exit code 2 if a part that is needed or named cannot be added, or there
+    is no terminal to ask on.
+    """
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown:
         raise ConfigError(f"unknown part {unknown[0]}; known parts: {', '.join(PARTS)}")
@@ -56,7 +61,7 @@ def run(options: Namespace) -> int:
             continue
         change = _MAKERS[part](root, options)
         if isinstance(change, str):
-            refused += 1
+            refused += part in options.parts or change != _NO_TABLE
             say(f"{part}: {change}")
         elif change.before == change.after:
             say(f"{part}: {change.path} has it already")
@@ -139,7 +144,7 @@ def _table(root: str, _options: Namespace) -> _Change | str:
                 return f"{path}: {error}"
         if folder == root:
             break
-    return "there is no pyproject.toml; distml works without one"
+    return _NO_TABLE
 
 
 _MAKERS: dict[str, Callable[[str, Namespace], _Change | str]] = {"hook": _hook, "workflow": _workflow, "table": _table}

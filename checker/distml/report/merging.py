@@ -18,8 +18,16 @@ class MergeError(ValueError):
 def merged(logs: Iterable[Log], category: str | None = None) -> Log:
     """One log with the rules and findings of all; a finding that several targets report is there once.
 
-    `category` is what code scanning tells the findings of several uploads apart by. Raises `MergeError`.
+    `category` is what code scanning tells the findings of several uploads apart by. Raises `MergeError` where a log has not
+    what is read here, which every log of distml has.
     """
+    try:
+        return _merged(logs, category)
+    except (KeyError, TypeError, AttributeError):
+        raise MergeError("this is no SARIF of distml") from None
+
+
+def _merged(logs: Iterable[Log], category: str | None) -> Log:
     rules: dict[str, Any] = {}
     results: dict[str, Any] = {}
     run: dict[str, Any] = {"tool": {"driver": {"name": "distml"}}, "columnKind": "unicodeCodePoints"}
@@ -38,13 +46,12 @@ def merged(logs: Iterable[Log], category: str | None = None) -> Log:
 
 def _runs(logs: Iterable[Log]) -> Iterable[dict[str, Any]]:
     for log in logs:
-        try:
-            runs = log["runs"]
-            names = {run["tool"]["driver"]["name"] for run in runs}
-        except (KeyError, TypeError):
-            raise MergeError("this is no SARIF") from None
-        if other := sorted(names - {"distml"}):
-            raise MergeError(f"this is SARIF of {other[0]}")
+        runs = log["runs"]
+        if not isinstance(runs, list):
+            raise TypeError(runs)
+        others = [name for name in (run["tool"]["driver"]["name"] for run in runs) if name != "distml"]
+        if others:
+            raise MergeError(f"this is SARIF of {others[0]}")
         yield from runs
 
 
