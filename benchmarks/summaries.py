@@ -3,9 +3,9 @@
     python benchmarks/summaries.py --python PROGRAM [--only resnet,vgg]
 
 Run it with the interpreter that distml is installed for; PROGRAM is a Python that has torch, torchvision and torchinfo.
-distml reads the source of each model, torchinfo builds the model and runs it on the CPU. What is right is asked of torch: the
-sizes of a model's parameters, and half of what its `FlopCounterMode` counts of a call on the meta device. Markdown; the
-models where something differs go to standard error.
+distml reads the source of each model, torchinfo builds the model and runs it on the CPU, in training as it is built. What is
+right is asked of torch: the sizes of a model's parameters, and half of what its `FlopCounterMode` counts of a call on the meta
+device. Markdown; the models where something differs go to standard error.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ for name in torchvision.models.list_models(torchvision.models):
     build = torchvision.models.get_model_builder(name)
     size = 299 if name == "inception_v3" else 224
     started = time.process_time()
-    model = build().eval()
-    found = torchinfo.summary(model, (1, 3, size, size), verbose=0, device="cpu")
+    model = build()
+    found = torchinfo.summary(model, (2, 3, size, size), verbose=0, device="cpu", mode="train")
     seconds = time.process_time() - started
     with FlopCounterMode(display=False) as counted:
-        model.to("meta")(torch.empty(1, 3, size, size, device="meta"))
+        model.to("meta")(torch.empty(2, 3, size, size, device="meta"))
     truth = [sum(each.numel() for each in model.parameters()), counted.get_total_flops() // 2]
     made = inspect.unwrap(build)
     print(json.dumps([name, inspect.getsourcefile(made), made.__name__, size, truth,
@@ -87,7 +87,7 @@ def asked(model: Any, python: str) -> tuple[Any, Any, float]:
     """What distml says of a model: parameters, multiply-adds, and its CPU seconds."""
     _, path, builder, size, *_ = model
     target = f"{Path(path).name}::{builder}"
-    command = [*DISTML, "shapes", target, "--input", f"x: float[1, 3, {size}, {size}]", "--format", "json"]
+    command = [*DISTML, "shapes", target, "--input", f"x: float[2, 3, {size}, {size}]", "--format", "json"]
     done = run(command, Path(path).parent, {"VIRTUAL_ENV": os.path.dirname(os.path.dirname(os.path.abspath(python)))})
     layers = {} if done.code else json.loads(done.output)["layers"] or {}
     return layers.get("parameters"), layers.get("multiply_adds"), done.cpu

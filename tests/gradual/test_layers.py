@@ -320,3 +320,11 @@ def test_a_model_that_is_not_all_in_sight_has_no_sum(tmp_path: Path) -> None:
 
 def test_what_is_no_model_has_no_layers(tmp_path: Path) -> None:
     assert shapes(tmp_path, HEAD + "def f(x):\n    return torch.relu(x)\n", "f").layers is None
+
+
+def test_a_variable_that_holds_a_model_is_asked_as_it_was_made(tmp_path: Path) -> None:
+    program = HEAD + MODELS["blocks made in a loop"][0].replace("class Net(", "class Made(")
+    size = MODELS["blocks made in a loop"][1]
+    made = shown(tmp_path, program, size, "Made")
+    for variable in ("net = Made()", "def build():\n    return Made()\n\n\nnet = build()"):
+        assert shown(tmp_path, f"{program}\n\n{variable}\n", size, "net") == made

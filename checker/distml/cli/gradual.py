@@ -31,7 +31,7 @@ def add_question(parser: ArgumentParser, least: int) -> None:
         "subject",
         nargs="?",
         metavar="FILE[::NAME]",
-        help="a file, or in it a function, a class, or Class.method; without a name, all of them",
+        help="a file, or in it a function, a class, Class.method, or a variable that holds a model; without a name, all of them",
     )
     parser.add_argument("--where", metavar="EXPR", help='what to assume: "x.shape[0] > 5 and x.shape[2] == 224"')
     name, other, text = _OTHER_LEAST[least]

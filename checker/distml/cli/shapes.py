@@ -17,7 +17,7 @@ SUMMARY = "Show the source with the shape of each tensor beside its line."
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments of `distml shapes`."""
-    add_inputs(parser, "a file, or in it a function, a class, or Class.method")
+    add_inputs(parser, "a file, or in it a function, a class, Class.method, or a variable that holds a model")
     parser.add_argument(
         "--format", choices=("text", "json", "html"), default="text", help="form of the answer (default: text)"
     )

@@ -173,6 +173,8 @@ class Program:
         if isinstance(value, Class):
             made = self._instance(value)
             return None if made is None else self._method(made[0], made[1], name, method)
+        if isinstance(value, Ref) and isinstance(self.vm.record(value), InstanceRecord):
+            return self._method(value, self.vm.loaded, name, method)
         if method is not None or not isinstance(value, Function):
             return None
         if _builds(value.node):
