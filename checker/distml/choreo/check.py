@@ -40,7 +40,8 @@ def check_source(source: SourceFile, origins: Mapping[str, Origin] = NOWHERE) ->
 
     checked = check_tree(source.tree, origins)
     found = diagnostics(source, checked)
-    if found or origins or not (checked.module.classes or checked.module.functions):
+    abroad = any(each.word or each.what for each in origins.values())
+    if found or abroad or not (checked.module.classes or checked.module.functions):
         return found  # to mypy, words from other files are unknown
     return check_types(source, checked.module)
 
@@ -55,6 +56,7 @@ def check_tree(tree: ast.Module, origins: Mapping[str, Origin] = NOWHERE) -> Che
     resolve(tree, origins)
     module, facts = read(tree), Facts()
     module.outside |= outside(origins)
+    module.constants |= {name for name, each in origins.items() if not each.word and not each.what}
     module.words |= spoken(tree, origins)
     report_unseen(module, facts)
     functions = [*module.functions.values()]

@@ -105,7 +105,8 @@ class Module:
     """A file of choreographies. `local` are the statements of its top level that know no roles.
 
     `roles` are the roles that the file defines, or names in annotations and imports from elsewhere. `outside` says what
-    names are that lead to choreographies of other files, `words` which names stand for words of the language.
+    names are that lead to choreographies of other files, `words` which names stand for words of the language, `constants`
+    which of them other files define once and for all.
     """
 
     tree: ast.Module
@@ -115,11 +116,12 @@ class Module:
     local: list[ast.stmt] = field(default_factory=list)
     outside: dict[str, str] = field(default_factory=dict)
     words: set[str] = field(default_factory=set)
+    constants: set[str] = field(default_factory=set)
 
     @cached_property
     def around(self) -> Surroundings:
         """The local code, once the file is read."""
-        return Surroundings(self.tree, self.local)
+        return Surroundings(self.tree, self.local, frozenset(self.constants))
 
     def at_run_time(self, hint: ast.expr) -> bool:
         """Whether a type can be evaluated when a program runs: its names are there then, and nothing in it is quoted."""

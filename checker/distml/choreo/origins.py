@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from distml.choreo.bindings import HOMES, WORDS, Origin, dotted_names, names_in, resolve
+from distml.choreo.imported import Bound, Names, bindings, constant_of, imported_names
 from distml.choreo.read import dotted, read
-from distml.choreo.surroundings import defines
 from distml.source.reach import CHOREOGRAPHIES
 from distml.source.reading import UnreadableError
 
@@ -28,14 +28,6 @@ def origins_of(source: SourceFile, project: Project) -> Mapping[str, Origin]:
     return _answers[project].of(source)
 
 
-class _Bound(NamedTuple):
-    """What an import binds a name to: a module, or the name `attribute` of it."""
-
-    module: str
-    level: int
-    attribute: str = ""
-
-
 class Origins:
     """Answers for the files of a project, each looked at once."""
 
@@ -43,7 +35,7 @@ class Origins:
         self._project = project
         self._known: dict[str, dict[str, Origin]] = {}
         self._defined: dict[str, dict[str, Origin]] = {}
-        self._bound: dict[str, _Names] = {}
+        self._bound: dict[str, Names] = {}
         self._answers: dict[object, Origin | None] = {}
 
     def of(self, source: SourceFile) -> Mapping[str, Origin]:
@@ -54,6 +46,10 @@ class Origins:
             self._note(source, _candidates(source.tree), known)
             if known or CHOREOGRAPHIES in source.text:
                 self._note(source, _called(source.tree), known)
+                for name in imported_names(source.tree, self._bindings(source)) - known.keys():
+                    home = constant_of(self._project, self._bindings, source, tuple(name.split(".")))
+                    if home is not None:
+                        known[name] = Origin(path=home.path)
         return known
 
     def _note(self, source: SourceFile, names: Iterable[str], known: dict[str, Origin]) -> None:
@@ -104,18 +100,18 @@ class Origins:
             return self._definitions(source).get(parts[0])
         return None
 
-    def _imported(self, source: SourceFile, bound: _Bound, parts: tuple[str, ...], seen: set[object]) -> Origin | None:
+    def _imported(self, source: SourceFile, bound: Bound, parts: tuple[str, ...], seen: set[object]) -> Origin | None:
         rest = parts[1:]
         if bound.attribute:
             return self._named(source, bound, (bound.attribute, *rest), seen)
         whole = (*bound.module.split("."), *rest)
         for length in range(len(whole) - 1, 0, -1):  # `import a.b` binds `a`: the longest module counts
-            found = self._named(source, _Bound(".".join(whole[:length]), bound.level), whole[length:], seen)
+            found = self._named(source, Bound(".".join(whole[:length]), bound.level), whole[length:], seen)
             if found is not None:
                 return found
         return None
 
-    def _named(self, source: SourceFile, module: _Bound, parts: tuple[str, ...], seen: set[object]) -> Origin | None:
+    def _named(self, source: SourceFile, module: Bound, parts: tuple[str, ...], seen: set[object]) -> Origin | None:
         """What `parts` means in a module."""
         if not module.level and module.module.partition(".")[0] == "distml":
             whole = ".".join((module.module, *parts))
@@ -128,13 +124,13 @@ class Origins:
         inner = self._project.submodule(target, parts[0]) if found is None and len(parts) > 1 else None
         return self._lookup(inner, parts[1:], seen) if inner is not None else found
 
-    def _bindings(self, source: SourceFile) -> _Names:
+    def _bindings(self, source: SourceFile) -> Names:
         known = self._bound.get(source.location)
         if known is None:
             try:
-                known = _bindings(source.tree)
+                known = bindings(source.tree)
             except UnreadableError:  # reported where that file is checked
-                known = _Names({}, [], {})
+                known = Names({}, [], {})
             self._bound[source.location] = known
         return known
 
@@ -161,33 +157,6 @@ def _definitions(tree: ast.Module, origins: Mapping[str, Origin], path: str) -> 
 
 def _bases(node: ast.ClassDef) -> Iterator[str]:
     return (name for base in node.bases for name in dotted_names(base))
-
-
-class _Names(NamedTuple):
-    """What the imports of a file bind, what it imports with a star, and what the statements at its top define."""
-
-    bound: dict[str, _Bound]
-    stars: list[_Bound]
-    defined: dict[str, ast.stmt]
-
-
-def _bindings(tree: ast.Module) -> _Names:
-    bound: dict[str, _Bound] = {}
-    stars = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for each in node.names:
-                first = each.name.partition(".")[0]
-                bound[each.asname or first] = _Bound(each.name if each.asname else first, 0)
-        elif isinstance(node, ast.ImportFrom):
-            for each in node.names:
-                module = _Bound(node.module or "", node.level, each.name)
-                if each.name == "*":
-                    stars.append(module)
-                else:
-                    bound[each.asname or each.name] = module
-    own = (node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom))
-    return _Names(bound, stars, {name: node for node in own for name in defines(node)})
 
 
 def _header(node: ast.stmt) -> Iterable[str]:

@@ -34,7 +34,7 @@ from distml.choreo.library import (
     iterates,
 )
 from distml.choreo.operations import Operations
-from distml.choreo.read import last
+from distml.choreo.read import dotted, last
 from distml.choreo.sharing import kept_arguments
 from distml.choreo.surroundings import SETS, Surroundings, defines
 from distml.choreo.varying import varying
@@ -172,9 +172,24 @@ class Purity(Operations):
                 Purity(self.module, {}, seen=self.seen).anywhere(each) for each in made.body if _sets_value(each)
             )
         if made is not None or node.id in self.module.imports():
-            return False  # a class is data; modules and what is imported are judged where they are used
+            return self._from_elsewhere(node)  # a class is data; modules are judged where they are used
         own = self.module.local_function(node.id) is not None
+        own = own or self._by_star(node.id)
         return own or (node.id not in self.module.defined() and self._python(node.id) and self._runs(node, None))
+
+    def _by_star(self, name: str) -> bool:
+        """Whether a name that the file does not mention otherwise comes from all that another file has."""
+        away = name not in self.module.defined() and not hasattr(builtins, name) and self.module.stars()
+        return away and name not in self.module.constants
+
+    def _from_elsewhere(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether a name comes from a file that is not Python's, and nothing shows that it is a constant there."""
+        name = dotted(node)
+        first = name.partition(".")[0]
+        path = self.module.imports().get(first) if first not in self.names else None
+        if path is None or path.partition(".")[0] in {*sys.stdlib_module_names, "distml"}:
+            return False
+        return name not in self.module.constants
 
     def _python(self, name: str) -> bool:
         """Whether a name is that of a function of Python's own."""
@@ -190,6 +205,8 @@ class Purity(Operations):
         owner = node.value.id if isinstance(node.value, ast.Name) and node.value.id not in self.names else ""
         hint = self.hints.of(node.value)
         itself = self.module.local_class(owner) or self.module.local_class(head(hint))
+        if itself is None and self._from_elsewhere(node):
+            return True
         if itself is None:
             return node.attr in METHODS.get(head(hint), frozenset()) & CHANGING or owner in METHODS
         return self._field(itself, node.attr, [hint])

@@ -15,6 +15,7 @@ from distml.choreo.facts import Facts, Invocation, Mend, Transfer, names
 from distml.choreo.hints import captured, element, targets
 from distml.choreo.model import EVERYWHERE, Function, Kind, Located, Module
 from distml.choreo.parties import Parties
+from distml.choreo.purity import Purity
 from distml.choreo.read import CHANNELS, last, located, roles_in, takes_everything
 from distml.choreo.sharing import is_iterator
 
@@ -26,6 +27,7 @@ def check_function(function: Function, module: Module, facts: Facts) -> None:
     _signature(function, facts)
     if not function.is_abstract:
         checker = _Statements(function, module, facts)
+        checker.defaults()
         checker.block(function.node.body)
         checker.selects()
 
@@ -56,6 +58,15 @@ class _Statements:
         self.told: list[
             dict[str, str]
         ] = []  # who knows which branch was taken: by holding the condition ("") or a label
+
+    def defaults(self) -> None:
+        """Report what several parties are given where they are given nothing, if each may get something else."""
+        for each in self.function.parameters:
+            given = each.default
+            if isinstance(given, ast.BinOp) and isinstance(given.op, ast.MatMult):
+                given = given.left  # `3 @ A()`
+            if given is not None and each.type.kind is Kind.DATA and Purity(self.module.around, {}).anywhere(given):
+                self.expressions.agreed(given, each.type.roles or self.function.roles, f"`{each.name}`")
 
     def selects(self) -> None:
         """Report selects inside of other expressions: what a party is told is no value."""

@@ -21,11 +21,12 @@ _UNIONS = frozenset(("Optional", "Union"))
 class Surroundings:
     """What the names of a file stand for. `local` are the statements of its top level that know no roles."""
 
-    def __init__(self, tree: ast.Module, local: list[ast.stmt]) -> None:
-        self.tree, self.local = tree, local
+    def __init__(self, tree: ast.Module, local: list[ast.stmt], constants: frozenset[str] = frozenset()) -> None:
+        self.tree, self.local, self.constants = tree, local, constants
         self.local_class = cache(self._local_class)
         self.local_function = cache(self._local_function)
         self.imports = cache(self._imports)
+        self.stars = cache(self._stars)
         self.patched = cache(self._patched)
         self.constant = cache(self._constant)
         self.told_types: dict[str, ast.expr | None] = {}
@@ -105,6 +106,15 @@ class Surroundings:
             for name, path in pairs:
                 found[name] = path if found.setdefault(name, path) == path else ""
         return found
+
+    def _stars(self) -> bool:
+        """Whether the file imports all names of a file that is not Python's."""
+        homes = (
+            (each.module or "").partition(".")[0]
+            for each in ast.walk(self.tree)
+            if isinstance(each, ast.ImportFrom) and any(name.name == "*" for name in each.names)
+        )
+        return any(home not in {*sys.stdlib_module_names, "distml"} for home in homes)
 
     def remembered(self, name: str, types: tuple[str, ...], judge: Callable[[], bool]) -> bool:
         """The judgment of a function or a class, made once where it rests on nothing that is still being found out."""
