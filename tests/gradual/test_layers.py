@@ -328,3 +328,11 @@ def test_a_variable_that_holds_a_model_is_asked_as_it_was_made(tmp_path: Path) -
     made = shown(tmp_path, program, size, "Made")
     for variable in ("net = Made()", "def build():\n    return Made()\n\n\nnet = build()"):
         assert shown(tmp_path, f"{program}\n\n{variable}\n", size, "net") == made
+
+
+def test_a_layer_that_a_variable_holds_is_asked_for_its_input(tmp_path: Path) -> None:
+    program = HEAD + "net = nn.Sequential(nn.Linear(4, 3), nn.ReLU())\n"
+    found = shapes(tmp_path, program, "net", ["input: float[2, 4]"])
+    assert found.layers is not None
+    assert [(row.name, row.output) for row in found.layers.rows] == [("0", "[2, 3]"), ("1", "[2, 3]")]
+    assert [(each.name, each.line) for each in found.entries] == [("input", 6), ("net", 6)]

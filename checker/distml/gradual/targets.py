@@ -18,7 +18,8 @@ from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEn
 from distml.interp.shape_log import ShapeLog
 from distml.interp.symbolic import any_object, constructed
 from distml.interp.unsettled import unsettle_module
-from distml.values import Bound, Class, Const, Function, InstanceRecord, Ref, Value
+from distml.ops.registry import find_layer
+from distml.values import Bound, Class, Const, Function, InstanceRecord, Lib, Ref, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,7 +175,7 @@ class Program:
             made = self._instance(value)
             return None if made is None else self._method(made[0], made[1], name, method)
         if isinstance(value, Ref) and isinstance(self.vm.record(value), InstanceRecord):
-            return self._method(value, self.vm.loaded, name, method)
+            return self._method(value, self.vm.loaded, name, method) or self._called(value, name)
         if method is not None or not isinstance(value, Function):
             return None
         if _builds(value.node):
@@ -232,6 +233,22 @@ class Program:
         if method:
             raise TargetError(f"{name} in {self.source.path} has no method {method!r}")
         return None
+
+    def _called(self, model: Ref, name: str) -> Target | None:
+        """The call of a layer of a library that a variable holds, as a function of one input; None where it is no such thing."""
+        vm = self.vm
+        record = vm.record(model)
+        cls = record.cls if isinstance(record, InstanceRecord) else None
+        if not isinstance(cls, Lib) or find_layer(cls.name) is None or vm.main is None:
+            return None
+        named = [node for node in ast.walk(self.source.tree) if isinstance(node, ast.Name) and node.id == name]
+        call = ast.parse("lambda self, input: self(input)", mode="eval").body
+        for node in ast.walk(call) if named else ():
+            ast.copy_location(node, min(named, key=lambda node: node.lineno))
+        vm.return_to(vm.main)
+        vm.state = vm.loaded
+        function = vm.language.evaluate(vm, call)
+        return Target(name, function, model, vm.loaded, name) if isinstance(function, Function) else None
 
     def _qualified(self, ref: Ref, function: Function) -> str:
         """`Class.method`, by the class that defines the method."""
