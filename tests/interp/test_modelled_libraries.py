@@ -12,7 +12,7 @@ import pytest
 
 from distml.interp.check import check_file
 from distml.source.libraries import TENSOR_LIBRARIES
-from distml.source.project import MODELLED, MODELLED_PARTS, MODELS, Project
+from distml.source.project import MODELLED, MODELLED_PARTS, MODELLED_WITHIN, MODELS, Project
 
 from interp.differential import compare_runs
 from interp.programs import errors_of
@@ -355,10 +355,12 @@ two(standalone_mode=False)
 
 
 def test_every_model_is_compared() -> None:
-    # Libraries that the tests do without: `test_` with the name has what was recorded of them, test_traced.py what runs a model.
-    recorded = {"hydra", "matplotlib", "pandas", "scipy", "sklearn", "thop", "torchinfo", "torchsummary"}
+    # Libraries that the tests do without: `test_` with the name has what was recorded of them, test_pictures.py PIL,
+    # test_traced.py what runs a model.
+    recorded = {"PIL", "hydra", "matplotlib", "pandas", "scipy", "sklearn", "thop", "torchinfo", "torchsummary"}
     assert set(PROGRAMS) == MODELLED - recorded - {"_arrays"}
-    parts = {name.partition(".")[0] for name in MODELLED_PARTS}  # test_torchvision.py has recorded what they do
+    # test_torchvision.py and test_transformers.py say what they do.
+    parts = {name.partition(".")[0] for name in MODELLED_PARTS | MODELLED_WITHIN}
     assert {path.stem for path in Path(MODELS).glob("*") if not path.stem.startswith("__")} == MODELLED | parts
 
 

@@ -33,6 +33,17 @@ MODELLED_PARTS = frozenset(
 """Modules of libraries that are followed where they are installed, but for these."""
 
 
+MODELLED_WITHIN = frozenset(
+    """huggingface_hub.dataclasses transformers.activations transformers.cache_utils transformers.configuration_utils
+    transformers.generation transformers.integrations transformers.masking_utils transformers.modeling_layers
+    transformers.modeling_utils transformers.utils transformers.utils.auto_docstring transformers.utils.deprecation
+    transformers.utils.generic transformers.utils.import_utils transformers.utils.output_capturing""".split()
+)
+"""Those of which the library's own code, too, gets the program that stands for them: much that its models stand on, and little
+that says what sizes they have."""
+_PARTS = MODELLED_PARTS | MODELLED_WITHIN
+
+
 def is_model(source: SourceFile) -> bool:
     """Whether a file is a short program that stands for a library."""
     return source.location.startswith(MODELS + os.sep)
@@ -152,7 +163,7 @@ class Project:
     def model(self, module: str) -> SourceFile | None:
         """The short program in `source/models` that stands for a library; `None` where there is none."""
         parts = module.split(".")
-        stands = parts[0] in MODELLED or module in MODELLED_PARTS
+        stands = parts[0] in MODELLED or module in _PARTS
         return self._first_file((MODELS,), parts) if stands else None
 
     def data(self, base: SourceFile, readers: Iterable[SourceFile], path: str) -> bytes | None:

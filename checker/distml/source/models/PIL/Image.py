@@ -1,6 +1,6 @@
 """PIL.Image: https://pillow.readthedocs.io/en/stable/reference/Image.html: sizes and channels of pictures."""
 
-import numpy as np
+from _arrays import is_array, numbers
 from _elsewhere import resolved
 
 _CHANNELS = {
@@ -68,7 +68,7 @@ class Image:
 
     def __array__(self, dtype=None, copy=None):
         channels, height, width = self.sizes
-        return np.zeros((height, width) if channels == 1 else (height, width, channels))
+        return numbers(height, width) if channels == 1 else numbers(height, width, channels)
 
     def __getattr__(self, name):
         return resolved(name)
@@ -86,7 +86,7 @@ def new(mode, size, color=0):
 
 def fromarray(obj, mode=None):
     """A picture of an array: rows, columns and perhaps channels."""
-    if isinstance(obj, np.ndarray) and mode is None:
+    if is_array(obj) and mode is None:
         if obj.ndim == 2:
             return Image(obj.shape[0], obj.shape[1], 1)
         if obj.ndim == 3:

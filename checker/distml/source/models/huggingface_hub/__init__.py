@@ -1,0 +1,1 @@
+"""huggingface_hub: https://huggingface.co/docs/huggingface_hub"""

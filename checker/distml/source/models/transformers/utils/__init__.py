@@ -1,0 +1,40 @@
+"""transformers.utils"""
+
+from _elsewhere import resolved
+from transformers.utils.auto_docstring import auto_class_docstring, auto_docstring, auto_method_docstring
+from transformers.utils.generic import ModelOutput, TransformersKwargs, can_return_tuple, torch_int
+from transformers.utils.import_utils import (
+    is_flash_attn_2_available,
+    is_torch_available,
+    is_torch_flex_attn_available,
+    is_torchdynamo_compiling,
+    requires,
+)
+
+
+class _Logger:
+    def __getattr__(self, name):
+        return resolved(name)
+
+
+class logging:
+    """transformers.utils.logging"""
+
+    @staticmethod
+    def get_logger(name=None):
+        return _Logger()
+
+
+def _kept(*args, **kwargs):
+    def decorate(function):
+        return function
+
+    return decorate
+
+
+add_start_docstrings = _kept
+add_start_docstrings_to_model_forward = _kept
+add_end_docstrings = _kept
+add_code_sample_docstrings = _kept
+replace_return_docstrings = _kept
+copy_func = resolved
