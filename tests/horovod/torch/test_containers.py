@@ -57,6 +57,16 @@ IN_LOOPS = {
         "for name, value in {'loss': loss.item(), 'right': right(out, b)}.items():\n    log[name].append(value)",
         "print(*(sum(values) / len(values) for values in log.values()))",
     ),
+    "lists in a list, gone through": (
+        "kept = [[], []]",
+        "for each, value in zip(kept, (loss.item(), right(out, b))):\n    each.append(value)",
+        "print(*map(np.mean, kept))",
+    ),
+    "lists in a list, counted through": (
+        "kept = [[], []]",
+        "for i, each in enumerate(kept):\n    each.append((loss.item(), right(out, b))[i])",
+        "print(np.mean(kept[0]), np.mean(kept[1]))",
+    ),
     "sums by every name": (
         "stats = {'loss': 0.0, 'right': 0.0}",
         "found = {'loss': loss.item(), 'right': right(out, b)}\nfor name in stats:\n    stats[name] += found[name]",

@@ -54,6 +54,8 @@ print("ended")
 """
 WAYS = {
     "in place": 'data = MNIST("data", download=True)',
+    "by a computed name": 'import torchvision.datasets as sets\n\ndata = sets.__dict__["mnist".upper()]("data", download=True)',
+    "by getattr": 'import torchvision.datasets as sets\n\ndata = getattr(sets, "mnist".upper())("data", download=True)',
     "a class of the program": 'class Pairs(MNIST):\n    pass\n\n\ndata = Pairs("data", download=True)',
     "a class below one": "class Pairs(MNIST):\n    pass\n\n\nclass More(Pairs):\n    pass\n\n\n"
     'data = More("data", download=True)',

@@ -249,7 +249,8 @@ class Calls:
         if name == "builtins.getattr" and len(given.positional) > 1:
             names = [v.value for v in given.positional[1] if isinstance(v, Constant) and isinstance(v.value, str)]
             found = frozenset(v for each in names for v in self.attribute(first, each))
-            return found or frozenset({callee.called(node)})
+            modules = frozenset(v.step(".?") for v in first if isinstance(v, Foreign) and v.node is None)
+            return found or (NOTHING if names else modules) or frozenset({callee.called(node)})
         if name == "importlib.import_module" and len(given.positional) == 1:
             names = [v.value for v in first if isinstance(v, Constant) and isinstance(v.value, str)]
             return frozenset(v for each in names for v in self.module_of(unit, each)) or frozenset(

@@ -127,8 +127,10 @@ _PATHS = re.compile(
 def canonical(name: str) -> str:
     """One name for what libraries offer under several: `tensorflow.keras.X` and `keras.X`, `tensorflow.compat.v1.X`.
 
-    A path that is made of another is a path like any.
+    A path that is made of another is a path like any. A member by a computed name is `.?`.
     """
+    if name.endswith(".__dict__[]"):
+        return canonical(name.removesuffix("__dict__[]") + "?")
     if name.startswith("pathlib."):
         return _PATHS.sub("pathlib.Path()", name)
     if name.startswith(("tensorflow.", "keras.", "torch.", "tf_keras")):

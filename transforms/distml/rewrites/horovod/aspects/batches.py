@@ -16,11 +16,11 @@ from distml.training.around import SCOPES, Looping
 from distml.training.callers import run_by
 from distml.training.callsites import positional, takes_receiver
 from distml.training.program import Program
-from distml.training.values import Box, Foreign, Instance, Module
+from distml.training.values import Box, Foreign, Instance, Module, Value
 
-How = Literal["grows", "extends", "items", "counts", "largest", "smallest", "anew", "object", "scattered"]
+How = Literal["grows", "extends", "items", "counts", "largest", "smallest", "anew", "object", "scattered", "opaque"]
 """By one item, by several, item by item, by one at a key of the data, as an extreme, as another container, by its own method,
-at keys that the data says."""
+at keys that the data says, by a library that keeps something of it in its own way."""
 _JOINING = frozenset("append concatenate concat cat vstack hstack stack row_stack column_stack".split())
 _ONE = frozenset({"append", "appendleft", "insert", "add"})
 _SEVERAL = frozenset({"extend", "extendleft"})
@@ -142,10 +142,14 @@ class Batches:
         """Whether a loop within the pass has turns for what is in a batch."""
         if isinstance(loop, ast.While):
             return self.of_batch(loop.test, frame)
-        func = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+        return any(self._lasts_by_batch(each, frame) for each in _gone_along(loop.iter))
+
+    def _lasts_by_batch(self, iterable: ast.expr, frame: Frame) -> bool:
+        """Whether a batch says how many items something gives."""
+        func = iterable.func if isinstance(iterable, ast.Call) else None
         named = isinstance(func, ast.Attribute) and func.attr in ("items", "keys", "values")
-        written = isinstance(loop.iter, ast.Tuple | ast.List | ast.Dict)
-        return self.of_batch(loop.iter, frame) and not named and not written
+        written = isinstance(iterable, ast.Tuple | ast.List | ast.Dict)
+        return self.of_batch(iterable, frame) and not named and not written
 
     # Where it is put
 
@@ -240,6 +244,8 @@ class Batches:
         if any(isinstance(each, Instance) for each in values):
             if isinstance(held, ast.Subscript) and not self._steady(held, frame):
                 yield from self._filling(held, "object", given, statement, frame)
+        elif func.attr in _ONE | _SEVERAL and any(map(_opaque, values)):
+            yield from self._filling(held, "opaque", given, statement, frame)
         elif func.attr in _ONE | _SEVERAL:
             item = given[-1:]
             several = func.attr in _SEVERAL
@@ -263,6 +269,12 @@ class Batches:
                 how = "items"
             place = place.value
         root = root_of(place)
+        for _ in range(DEEPEST):
+            whole = _gone_through(root.id, frame.body) if root is not None else None
+            if whole is None:
+                break
+            how = how if how in ("counts", "object", "opaque") else "scattered" if how == "extends" else "items"
+            place, root = whole, root_of(whole)
         if root is None or not self._began_before(root, place, frame):
             return
         text = ast.unparse(place)
@@ -337,6 +349,13 @@ class Batches:
         )
 
 
+def _opaque(value: Value) -> bool:
+    """Whether a value is an object of a library whose insides nobody knows: a meter, but no container of Python."""
+    if not isinstance(value, Foreign) or value.node is None or not value.name.endswith("()"):
+        return False
+    return not value.name.startswith(("collections.", "dataclasses.", "builtins.", "?"))
+
+
 def own_nodes(owner: ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:
     """The nodes below one, those of functions in it left out, in the order of the text."""
     if itself:
@@ -372,6 +391,37 @@ def _elsewhere(value: ast.expr, frame: Frame) -> str:
     if root.id in frame.outside:
         return frame.outside[root.id] + text.removeprefix(root.id) if frame.outside[root.id] else ""
     return "" if frame.outside and root.id in _stores(frame.body) else text
+
+
+def _gone_through(name: str, body: ast.AST) -> ast.expr | None:
+    """The container of which a variable only holds items, one in each turn of the loops in `body` that set it."""
+    loops = [each for each in own_nodes(body) if isinstance(each, ast.For) and name in _bound(each.target)]
+    stores = [each for each in own_nodes(body) if isinstance(each, ast.Name) and each.id == name]
+    if sum(isinstance(each.ctx, ast.Store) for each in stores) != len(loops):
+        return None
+    found = {ast.unparse(each): each for loop in loops if (each := item_of(loop.target, loop.iter, name)) is not None}
+    whole = next(iter(found.values())) if len(found) == 1 else None
+    return whole if isinstance(whole, ast.Name | ast.Attribute) else None
+
+
+def _gone_along(iterable: ast.expr) -> list[ast.expr]:
+    """What a loop goes through at once: `zip` and `enumerate` go through what they are given."""
+    if isinstance(iterable, ast.Call) and ast.unparse(iterable.func) in ("zip", "enumerate"):
+        return iterable.args
+    return [iterable]
+
+
+def item_of(target: ast.expr, iterable: ast.expr, name: str) -> ast.expr | None:
+    """What a part of a loop's target is an item of: `zip` and `enumerate` give items of what they are given."""
+    last = ast.unparse(iterable.func).rpartition(".")[2] if isinstance(iterable, ast.Call) else ""
+    if isinstance(iterable, ast.Call) and isinstance(target, ast.Tuple) and last in ("zip", "enumerate"):
+        parts = target.elts if last == "zip" else target.elts[1:]
+        pairs = [*zip(parts, iterable.args, strict=False)]
+        return next((found for part, each in pairs if (found := item_of(part, each, name)) is not None), None)
+    if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Attribute) and last in ("values", "items"):
+        part = target.elts[-1] if last == "items" and isinstance(target, ast.Tuple) else target
+        return item_of(part, iterable.func.value, name)
+    return iterable if any(each == name for each in _bound(target)) else None
 
 
 def _default_of(value: ast.expr, container: str) -> ast.expr | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable as Function
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, Protocol
 
-from distml.rewrites.horovod.aspects.batches import Batches, Filling, own_nodes
+from distml.rewrites.horovod.aspects.batches import Batches, Filling, item_of, own_nodes
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import Looping, block_of, owner_of
@@ -179,12 +179,8 @@ class Containers:
             elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value is not None:
                 if isinstance(node.target, ast.Name) and node.target.id == name.id:
                     yield node.value
-            elif isinstance(node, ast.For) and any(
-                isinstance(e, ast.Name) and e.id == name.id for e in _parts(node.target)
-            ):
-                func = node.iter.func if isinstance(node.iter, ast.Call) else None
-                items = isinstance(func, ast.Attribute) and func.attr in ("items", "values")
-                yield func.value if items and isinstance(func, ast.Attribute) else node.iter
+            elif isinstance(node, ast.For) and (held := item_of(node.target, node.iter, name.id)) is not None:
+                yield held
 
     def _is_list(self, filling: Filling) -> bool:
         statement = filling.statement

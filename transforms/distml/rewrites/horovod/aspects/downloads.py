@@ -34,8 +34,8 @@ _ANEW = re.compile(
     r"(six\.moves\.)?urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)"
     r"|zipfile\.ZipFile\(\)\.extractall|tarfile\.(open|TarFile)\(\)\.extractall|shutil\.unpack_archive"
 )
-_SETS = re.compile(r"torchvision\.datasets\.(\w+\.)*[A-Z]\w+|torchaudio\.datasets\.\w+")
-_MODELS = re.compile(r"torchvision\.models\.(\w+\.)*[a-z]\w+")
+_SETS = re.compile(r"torchvision\.datasets\.(\?|(\w+\.)*[A-Z]\w+)|torchaudio\.datasets\.\w+")
+_MODELS = re.compile(r"torchvision\.models\.(\?|(\w+\.)*[a-z]\w+)")
 _COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
 _LOADERS = re.compile(r"\s*(wget|curl|gsutil|kaggle|gdown)\b")
 _ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize")
@@ -89,7 +89,7 @@ def once(plan: Plan) -> None:
         plan.local.update(_between(first, last, plan.program))
         world = plan.world(first)
         patch = plan.patch(first)
-        wait = textwrap.indent(_in_session(first, plan) if start == "session" else _wait(start, world), "    ")
+        wait = textwrap.indent(wait_in_session(first, plan) if start == "session" else _wait(start, world), "    ")
         patch.before(first, f"if {world.local_rank} != 0:\n{wait}", _NOTE)
         patch.after(last, f"if {world.local_rank} == 0:\n{wait}", _NOTE)
 
@@ -126,7 +126,7 @@ def _given_away(node: ast.AST, program: Program, depth: int = 6) -> bool:
     return any(_given_away(call, program, depth - 1) for call in calls)
 
 
-def _in_session(statement: ast.stmt, plan: Plan) -> str:
+def wait_in_session(statement: ast.stmt, plan: Plan) -> str:
     """How a program of sessions waits: in a graph of its own, which changes no name in that of the program, and off the GPUs."""
     tf, hvd = tensorflow_at(statement, plan.program) or "tf", plan.world(statement).module
     location = plan.program.unit(statement).source.location

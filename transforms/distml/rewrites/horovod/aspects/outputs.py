@@ -41,7 +41,7 @@ _FILES = re.compile(
     r"|pathlib\.Path\(\)\.(write_text|write_bytes|unlink|rmdir|rename|replace)"
     r"|(builtins|pathlib\.Path\(\))\.open\(\)\.(write|writelines|flush)"
     r"|tensorflow\.(gfile|io\.gfile)\.(DeleteRecursively|Remove|Rename|Copy|rmtree|remove|rename|copy)"
-    r"|wandb\.(log|watch|save|finish)|mlflow\.log_\w+"
+    r"|wandb\.(log|watch|save|finish)|mlflow\.log_\w+|tensorboard_logger\.(configure|log_\w+)|tensorboard_logger\.Logger\(\)\.log_\w+"
     r"|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
 )
 _WRITERS = re.compile(

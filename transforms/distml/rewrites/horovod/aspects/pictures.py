@@ -1,6 +1,7 @@
-"""Pictures and sounds that functions of the program write while it trains, in whatever module they stand: by rank 0.
+"""Pictures, sounds and commands that a program writes and runs while it trains, in whatever module they stand: by rank 0.
 
-Scripts leave that to a module of helpers, in which nothing else changes. What is written before the training begins is
+Scripts leave that to a module of helpers, in which nothing else changes. A command may write files, or read what rank 0
+has written. What is written before the training begins is
 left alone: that may be data, which all ranks go on to read.
 """
 
@@ -21,12 +22,13 @@ _WRITES = re.compile(
     r"|imageio(\.v2|\.v3)?\.(imwrite|imsave|mimsave|mimwrite)|skimage\.io\.imsave|torchvision\.utils\.save_image"
     r"|keras\.(preprocessing\.image|utils)\.(save_img|array_to_img\(\)\.save)|PIL\.Image\.(open|fromarray|new)\(\)(\.\w+\(\))*\.save"
     r"|matplotlib\.backends\.\w+\.\w+\(\)\.print_\w+|scipy\.io\.wavfile\.write|librosa\.output\.write_wav|soundfile\.write"
+    r"|os\.system|subprocess\.(run|call|check_call|Popen)"
 )
 _NOTE = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
 
 
 def by_rank_zero(plan: Plan) -> None:
-    """Put calls that write pictures or sounds under rank 0, where a function makes them during the training."""
+    """Put such calls under rank 0, where they are made during the training and nothing is done with what they give."""
     program = plan.program
     for call in program.calls:
         if any(_WRITES.fullmatch(name) for name in program.names(call.func)) and _moves(call, plan):
@@ -40,7 +42,7 @@ def by_rank_zero(plan: Plan) -> None:
 def _moves(call: ast.Call, plan: Plan) -> bool:
     """Whether the other ranks can leave a call out, and nobody has seen to that."""
     program, statement = plan.program, plan.program.statement(call)
-    known = program.unit(call).source.location in plan.editable and program.function(call) is not None
+    known = program.unit(call).source.location in plan.editable
     if not known or not runs(call, program) or guarded(statement, plan) or private(call, program):
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]

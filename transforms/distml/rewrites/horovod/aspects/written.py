@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.destinations import opens_to_write
+from distml.rewrites.horovod.aspects.downloads import wait_in_session
 from distml.rewrites.horovod.aspects.outputs import private
+from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.values import Class
@@ -22,7 +24,8 @@ _KINDS = (
             r"torch\.(jit\.)?save|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*\.(save|save_weights)"
         ),
         re.compile(
-            r"torch\.(jit\.)?load|tensorflow\.train\.latest_checkpoint|keras\.models\.load_model|.*\(\)\.load_weights"
+            r"torch\.(jit\.)?load|tensorflow\.train\.(latest_checkpoint|get_checkpoint_state|import_meta_graph|Saver\(\)\.restore)"
+            r"|keras\.models\.load_model|.*\(\)\.load_weights"
         ),
     ),
     (
@@ -65,7 +68,9 @@ _KINDS = (
 """What writes files of a kind, and what reads them."""
 
 _WAITS = {"torch": "barrier()", "tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="written")'}
-"""How all ranks wait for each other."""
+"""How all ranks wait for each other where no session is needed for it."""
+_IN_SESSION = ".broadcast_object(None, session="
+"""How they have been made to wait within a session already."""
 
 _NOTE = Note(
     "all ranks wait until rank 0 has written",
@@ -76,9 +81,8 @@ _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def wait(plan: Plan) -> None:
-    """Have all ranks wait in front of what reads files that rank 0 alone writes, in PyTorch and TensorFlow 2."""
-    starts = {loop.start for loop in plan.loops}
-    if len(starts) == 1 and starts <= set(_WAITS):
+    """Have all ranks wait in front of what reads files that rank 0 alone writes."""
+    if len({loop.start for loop in plan.loops}) == 1:
         reach = _Reach(plan)
         for block in _blocks(plan, reach):
             _look_through(plan, reach, block)
@@ -150,7 +154,9 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
         calls = [] if _is_main(statement) else [each for each in reach.of(statement) if isinstance(each, ast.Call)]
         if written & {kind for call in calls for kind in _kinds(call, plan.program, 1)}:
             if not _first_only(statement, plan):
-                code = f"{plan.world(statement).module}.{_WAITS[plan.loops[0].start]}"
+                code = _wait(statement, plan)
+                if code is None:
+                    continue
                 patch = plan.patch(statement)
                 patch.before(statement, code, _NOTE)
                 before = patch.requests.statements[statement].before
@@ -161,6 +167,18 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
                 written |= _kinds(call, plan.program, 0)
         if plan.loops[0].start == "keras":
             written.discard(0)  # all wait behind what saves models of Keras already
+
+
+def _wait(statement: ast.stmt, plan: Plan) -> str | None:
+    """How all ranks wait for each other in front of a statement; None where its module has no TensorFlow to do it with."""
+    start = plan.loops[0].start
+    if start == "session":
+        asked = plan.patch(statement).requests.statements
+        waits = any(_IN_SESSION in code for each in ast.walk(statement) if each in asked for code in asked[each].before)
+        if waits:
+            return None
+        return wait_in_session(statement, plan) if tensorflow_at(statement, plan.program) is not None else None
+    return f"{plan.world(statement).module}.{_WAITS[start]}"
 
 
 def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:

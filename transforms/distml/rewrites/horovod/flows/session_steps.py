@@ -40,16 +40,22 @@ def divide(plan: Plan, loop: Looping) -> bool:
 
 def range_of(loop: ast.For, program: Program) -> ast.Call | None:
     """The call of `range` that a loop goes through: bare, in a progress bar, or in a variable that only it goes through."""
+    return next((call for call, bar in _around_range(loop, program) if not bar), None)
+
+
+def _around_range(loop: ast.For, program: Program) -> Iterator[tuple[ast.Call, bool]]:
+    """The progress bars around the range of a loop, and the call of `range`; whether each is a bar."""
     call = _held(loop.iter, program)
     while isinstance(call, ast.Call):
         names = program.names(call.func) | ({ast.unparse(call.func)} if isinstance(call.func, ast.Name) else set())
         last = {name.rpartition(".")[2] for name in names}
         if last & {"range", "xrange", "trange", "arange"}:
-            return call
+            yield call, False
+            return
         if not last & {"tqdm", "tqdm_notebook", "track", "progressbar"} or not call.args:
-            return None
+            return
+        yield call, True
         call = call.args[0]
-    return None
 
 
 def _held(iterated: ast.expr, program: Program) -> ast.expr:
@@ -90,6 +96,8 @@ def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
     asked = list(_lasts(loop, number))
     if start is None or (isinstance(start, ast.Constant) and start.value in (0, 1)):
         place = divide_number(plan, stop)
+        for total in _totals(loop, stop, plan.program) if place is number else ():
+            divide_number(plan, total)
         for test, code in asked if place is number else ():
             plan.patch(test).wrap(test, code.format(plan.world(stop).size), FEWER)
         if place is number:
@@ -111,6 +119,14 @@ def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
             code = name
         patch.wrap(stop, code, FEWER)
     return None
+
+
+def _totals(loop: ast.For, stop: ast.expr, program: Program) -> Iterator[ast.expr]:
+    """Where a progress bar is told again how many turns there are."""
+    for bar, is_bar in _around_range(loop, program):
+        for keyword in bar.keywords if is_bar else ():
+            if keyword.arg == "total" and ast.unparse(keyword.value) == ast.unparse(stop):
+                yield keyword.value
 
 
 def relate(plan: Plan, loop: ast.For, number: ast.expr) -> None:

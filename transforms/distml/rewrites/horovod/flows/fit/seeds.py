@@ -42,18 +42,17 @@ _FOLDS = re.compile(r"sklearn\.model_selection\.(Stratified)?KFold")
 def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = True) -> None:
     """Let all ranks hold the same arrays in the same order, so that the parts they take are disjoint.
 
-    What is drawn in loops counts only if the parts are taken `inside` of them too.
+    What is drawn in loops counts only if the parts are taken `inside` of them too. Raises `Refuse` where a file that must
+    not be changed draws them.
     """
     program = plan.program
     sources = {source for each in arrays for source in program.sources(each)}
     for source in () if is_seeded(program, "numpy") else sources:
         if isinstance(source, ast.Call) and _splits(source, program) and not _says(source, "random_state"):
-            if program.unit(source).source.location in plan.editable:
-                plan.patch(source).keyword(source, "random_state", "0", ALIKE)
+            plan.patch(source).keyword(source, "random_state", "0", ALIKE)
     for source in sources:
         if isinstance(source, ast.Call) and is_unseeded(source, program) and (inside or _prepares(source, program)):
-            if program.unit(source).source.location in plan.editable:
-                plan.patch(source).argument(source, "0", ALIKE)
+            plan.patch(source).argument(source, "0", ALIKE)
     for library in ("numpy", "random"):
         drawn = next((each for each in _draws(program, library, sources) if inside or not _looped(program, each)), None)
         if drawn is not None and not is_seeded(program, library):

@@ -83,11 +83,20 @@ class Optimizers:
                         self._times(argument(call, position, keyword))
 
     def set_by_hand(self) -> Iterator[ast.Assign]:
-        """The assignments to rates of optimizers."""
-        for unit in self.plan.units():
+        """The assignments to rates of optimizers, in files that must not be changed those that are sure to run."""
+        for location, unit in self.program.units.items():
             for node in ast.walk(unit.tree):
                 if isinstance(node, ast.Assign) and any(self._sets_rate(each) for each in node.targets):
-                    yield node
+                    if location in self.plan.editable or self._runs(node):
+                        yield node
+
+    def _runs(self, node: ast.Assign) -> bool:
+        """Whether something of the program calls the function around an assignment to what is surely an optimizer."""
+        held = (v for target in node.targets for each in ast.walk(target) for v in self.program.of(each))
+        stepped = {maker for step in self.study.steps for maker in step.makers}
+        function = self.program.function(node)
+        called = bool(function and self.study.callers.get(function))
+        return called and any(isinstance(each, Foreign) and each.node in stepped for each in held)
 
     def _scale_maker(self, maker: ast.Call) -> None:
         given = argument(maker, 0, "params")

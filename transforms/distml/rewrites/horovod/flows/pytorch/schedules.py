@@ -83,8 +83,8 @@ class Schedules:
                 self._warn(place, "a learning rate is set for each batch")
 
     def _by_batch(self, node: ast.AST) -> bool:
-        """Whether a node runs once for each iteration of a loop that a rank goes through less often."""
-        return bool(self.study.loops_of(node, innermost=True) & self.study.shortened)
+        """Whether a node runs within the turns of a loop that a rank goes through less often, in whatever loops inside it."""
+        return bool(self.study.loops_of(node) & self.study.shortened)
 
     def _made(self, node: ast.expr) -> Iterator[ast.expr]:
         """The calls that make the schedules which an expression can stand for."""
