@@ -14,7 +14,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.values import Foreign
+from distml.training.values import Constant, Foreign
 
 ALIKE = Note(
     "drawn alike on every rank",
@@ -55,12 +55,31 @@ def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = 
             plan.patch(source).argument(source, "0", ALIKE)
     for library in ("numpy", "random"):
         drawn = next((each for each in _draws(program, library, sources) if inside or not _looped(program, each)), None)
+        if drawn is not None:
+            _begin_alike(plan, library)
         if drawn is not None and not is_seeded(program, library):
             unit = program.unit(drawn)
             plan.world(drawn)
             seed = spell(plan, drawn, SEED[library], at_start=True)
             plan.spelled[(unit.source.location, SEED[library])] = seed
             behind_start(plan, unit, f"{seed}(0)", ALIKE)
+
+
+def _begin_alike(plan: Plan, library: str) -> None:
+    """Let the global generator of a library begin alike where it is told to begin anywhere: `seed(None)`."""
+    for call in plan.program.calls_of(SEED[library]):
+        given = argument(call, 0, "seed", "a")
+        if _is_none(call, plan.program) and given is None:
+            plan.patch(call).argument(call, "0", ALIKE)
+        elif _is_none(call, plan.program) and given is not None:
+            plan.patch(given).wrap(given, "0", ALIKE)
+
+
+def _is_none(seed: ast.Call, program: Program) -> bool:
+    """Whether a seed is none: the generator begins elsewhere in each process."""
+    given = argument(seed, 0, "seed", "a")
+    values = program.of(given)
+    return (not seed.args and not seed.keywords) or (bool(values) and all(value == Constant(None) for value in values))
 
 
 def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST]) -> list[str]:
@@ -74,6 +93,7 @@ def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST]) -> list[str]:
         names = {name for call in calls for name in program.names(call.func) if _DRAWS.fullmatch(name)}
         if any(name.startswith(library + ".") for name in names):
             found.append(path)
+            _begin_alike(plan, library)
             if not is_seeded(program, library):
                 plan.world(node)
                 behind_start(plan, program.unit(node), f"{spell(plan, node, path, at_start=True)}(0)", ALIKE)
@@ -125,7 +145,8 @@ def _within(program: Program, node: ast.AST) -> bool:
 
 def is_seeded(program: Program, library: str) -> bool:
     """Whether the program seeds the global generator of a library."""
-    return any(program.calls_of(SEED[library], "keras.utils.set_random_seed"))
+    calls = program.calls_of(SEED[library], "keras.utils.set_random_seed")
+    return any(not _is_none(each, program) for each in calls)
 
 
 def orders(program: Program, loop: ast.AST, arrays: Iterable[ast.expr]) -> bool:
