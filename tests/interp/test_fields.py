@@ -251,7 +251,8 @@ def test_models_within_models(given: str) -> None:
 
 
 @pytest.mark.requires("pydantic")
-def test_a_dict_becomes_the_model_that_is_asked_for() -> None:
-    made = f"{MODEL}{PARTS}raw = {{'inner': {{'width': 6}}, 'sizes': [2, 3], 'other': {{'width': 9}}}}\nc = Config(**raw)\n"
+@pytest.mark.parametrize("given", ["Config(**raw)", "Config.model_validate(raw)", "Config.parse_obj(raw)"])
+def test_a_dict_becomes_the_model_that_is_asked_for(given: str) -> None:
+    made = f"{MODEL}{PARTS}raw = {{'inner': {{'width': 6}}, 'sizes': [2, 3], 'other': {{'width': 9}}}}\nc = {given}\n"
     shown = "reveal_shape(c.inner.width)\nreveal_shape(c.sizes)\nreveal_shape(c.other.width)\n"
     assert revealed(made + shown) == ["6", "[2, 3]", "9"]

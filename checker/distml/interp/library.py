@@ -21,7 +21,9 @@ MODULE_BASES = frozenset(
 _NAMES = 1 << 14
 """Names whose rules are remembered: those of a library are all there once one of them was looked for."""
 
-CLASS_METHODS = frozenset({"torch.autograd.Function.apply", "torch.autograd.function.Function.apply"})
+PYDANTIC = ("pydantic.BaseModel", "pydantic.main.BaseModel")
+VALIDATE = tuple(f"{model}.{name}" for model in PYDANTIC for name in ("model_validate", "parse_obj"))
+CLASS_METHODS = frozenset({"torch.autograd.Function.apply", "torch.autograd.function.Function.apply", *VALIDATE})
 """What classes of the program inherit from a library and are called themselves for."""
 
 

@@ -17,6 +17,7 @@ from distml.interp.exits import EXITS
 from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, changed_copy, initialize, new_object
+from distml.interp.library import VALIDATE
 from distml.interp.lightning import LIGHTNING
 from distml.interp.machine import Revealed
 from distml.interp.modes import MODES
@@ -26,6 +27,7 @@ from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
 from distml.interp.typetests import has_attribute, is_callable, is_instance
 from distml.interp.unsettled import unsettle_names
+from distml.interp.validated import validate
 from distml.interp.weights import WEIGHTS
 from distml.ops.dialect import TENSOR_CLASSES
 from distml.ops.registry import find_layer, find_op
@@ -345,6 +347,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     **dict.fromkeys(("dataclasses.field", "attrs.field", "attr.field", "attr.ib", "attr.attrib"), field_default),
     **dict.fromkeys(("dataclasses.replace", "attrs.evolve", "attr.evolve"), changed_copy),
     **dict.fromkeys(("pydantic.Field", "pydantic.fields.Field"), model_field),
+    **dict.fromkeys(VALIDATE, validate),
     **dict.fromkeys(("dataclasses.asdict", "attrs.asdict", "attr.asdict"), as_dict),
     "builtins.len": _len,
     "builtins.zip": _zip,

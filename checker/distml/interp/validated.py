@@ -10,15 +10,15 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
-from distml.interp.calls import call_value
+from distml.interp.calls import call_value, unknown_call
 from distml.interp.imports import resolve_import
+from distml.interp.library import PYDANTIC
 from distml.values import NONE, Class, Const, DictRecord, Imported, InstanceRecord, Lib, ListRecord, Ref, Tup, Value
 
 if TYPE_CHECKING:
     from distml.interp.class_record import ClassRecord
     from distml.interp.machine import Machine
 
-MODELS = frozenset({"pydantic.BaseModel", "pydantic.main.BaseModel"})
 VALIDATING = frozenset({"field_validator", "model_validator", "validator", "root_validator", "model_post_init"})
 """What may change what a model of pydantic is given: decorators, and a method."""
 _PLAIN: dict[str, type] = {"int": int, "str": str, "bool": bool, "float": float}
@@ -53,7 +53,7 @@ def given_to_model(vm: Machine, record: ClassRecord, arguments: Arguments) -> di
 
 def _is_model(record: ClassRecord) -> bool:
     first = next((base for base in record.mro if not isinstance(base, Class)), None)
-    return isinstance(first, Lib) and first.name in MODELS
+    return isinstance(first, Lib) and first.name in PYDANTIC
 
 
 def _kept(vm: Machine, cls: ClassRecord, asked: ast.expr, given: Value) -> Value | None:
@@ -92,6 +92,17 @@ def _of_model(vm: Machine, cls: ClassRecord, name: str, given: Value) -> Value |
     info = vm.modules.get(cls.module) or vm.main
     model = None if info is None else vm.variable(info.frame.ident, name)
     model = resolve_import(vm, model) if isinstance(model, Imported) else model
+    return _made_into(vm, model, given)
+
+
+def validate(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`Model.model_validate(value)`."""
+    plain = len(arguments.args) == 2 and not arguments.kwargs and not arguments.open
+    made = _made_into(vm, *arguments.args) if plain else None
+    return unknown_call(vm, arguments, node) if made is None else made
+
+
+def _made_into(vm: Machine, model: Value | None, given: Value) -> Value | None:
     if not isinstance(model, Class) or not _is_model(vm.at(model.address)):
         return None
     record = vm.record(given) if isinstance(given, Ref) else None
