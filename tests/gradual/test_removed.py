@@ -138,3 +138,60 @@ def test_an_annotation_removes_no_guard(annotation: str, folder: Path) -> None:
         path.write_text(f"import torch\nfrom torch import nn\n\n\ndef f(x: torch.Tensor, a: {annotation}):\n{body}")
         main(["branches", "--write", f"{path.name}::f"])
         assert path.read_text().endswith(body)
+
+
+BEFORE = {"nothing": "", "two axes": "    n, m = x.shape\n", "a guard": "    if x.ndim != 2:\n        return -1\n"}
+CONDITIONS = [
+    ("x.shape[0] < 0", {"two axes", "a guard"}),
+    ("x.shape[1] < 0", {"two axes", "a guard"}),
+    ("x.shape[2] < 0", set[str]()),
+    ("x.size(-1) < 0", {"two axes", "a guard"}),
+    ("len(x) < 0", set[str]()),
+    ("len(x.shape) < 0", set(BEFORE)),
+    ("x.shape[0] % 3 == 4", {"two axes", "a guard"}),
+    ("x.ndim < 0 or x.shape[0] < 0", {"two axes", "a guard"}),
+    ("x.ndim > 1 and x.shape[1] < 0", set(BEFORE)),
+    ("x.ndim < 0", set(BEFORE)),
+    ("x.numel() < 0", {"two axes", "a guard"}),
+    ("x.shape[0] // x.shape[1] < 0", set[str]()),
+    ("x.numel() % len(x.shape) < 0", set[str]()),
+    ("x.ndim % -2 < -1", set(BEFORE)),
+    ("x.numel() % -3 == -2", set[str]()),
+]
+FORMS = {
+    "if": "    if {test}:\n        return 1\n    return 2\n",
+    "expression": "    return 1 if {test} else 2\n",
+    "assertion": "    assert not ({test})\n    return 2\n",
+    "attempt": "    try:\n        if {test}:\n            return 1\n    except (IndexError, ZeroDivisionError, TypeError):\n"
+    "        return 3\n    return 2\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "before"), [*((form, "nothing") for form in FORMS), ("if", "two axes"), ("attempt", "a guard")]
+)
+def test_a_condition_that_may_fail_stays(form: str, before: str, folder: Path) -> None:
+    """What a condition raises is an outcome too: it goes only where it fails for no input that gets there."""
+    text = "import torch\n" + "".join(
+        f"\n\ndef f{n}(x: torch.Tensor):\n{BEFORE[before]}{FORMS[form].format(test=test)}"
+        for n, (test, _) in enumerate(CONDITIONS)
+    )
+    (folder / "p.py").write_text(text)
+    main(["branches", "--write", "p.py"])
+    written = (folder / "p.py").read_text()
+    names: list[dict[str, Any]] = [{}, {}]
+    for each, source in zip(names, (text, written), strict=True):
+        exec(compile(source, "p.py", "exec"), each)
+    for n, (test, removable) in enumerate(CONDITIONS):
+        for shape in ((), (0,), (3,), (0, 0), (2, 0), (3, 2), (1, 2, 3), (2, 2, 0, 1)):
+            found = [_outcome(each[f"f{n}"], torch.empty(shape, device="meta")) for each in names]
+            assert found[0] == found[1], (test, shape)
+        kept = test in written.partition(f"def f{n}(")[2].partition("\n\n\n")[0]
+        assert kept == (before not in removable), test
+
+
+def _outcome(function: Any, x: Any) -> Any:
+    try:
+        return function(x)
+    except Exception as error:
+        return type(error).__name__

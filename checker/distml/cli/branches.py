@@ -55,7 +55,10 @@ def _without_dead(source: str, path: str, found: Sequence[Decision]) -> Rewritte
     for d in found:
         if d.path != path or d.verdict not in ("always", "never"):
             continue
-        if d.own:
+        if d.fails:
+            why = "the condition itself may fail for an input that gets here, and the failure would go with it"
+            others.append(Refusal("condition", d.line, d.column - 1, d.kind, why))
+        elif d.own:
             why = f"the condition is {d.verdict} true, whatever input reaches it"
             decided.append(Removal(d.line, d.column - 1, d.kind, d.verdict, why))
         else:

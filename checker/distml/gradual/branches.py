@@ -44,7 +44,8 @@ Place = tuple[str, int, int]
 class Decision:
     """What is known of one branch. `condition` says for which inputs it holds, where that depends on them.
 
-    `own` tells whether it stands in the function that was asked about, so that the verdict is of all calls of it.
+    `own` tells whether it stands in the function that was asked about, so that the verdict is of all calls of it, `fails`
+    whether the condition itself may fail for an input that gets there.
     """
 
     path: str
@@ -55,6 +56,7 @@ class Decision:
     condition: str
     related: tuple[Conflict, ...] = ()
     own: bool = field(default=True, compare=False)
+    fails: bool = field(default=False, compare=False)
 
 
 class _Judged(NamedTuple):
@@ -79,8 +81,9 @@ def find_branches(bench: Bench) -> list[Decision]:
     general = bench.in_general()
     found_too = _found(general) if general is not None else []
     whatever = {(each.path, each.line, each.column): each.verdict for each in found_too}
+    failing = {(each.path, each.line, each.column) for each in found_too if each.fails}
     return [
-        each
+        replace(each, fails=each.fails or (each.path, each.line, each.column) in failing)
         if each.verdict not in DECIDED or whatever.get((each.path, each.line, each.column)) == each.verdict
         else replace(each, verdict="unknown", condition="", related=())
         for each in found
@@ -113,7 +116,8 @@ def _found(bench: Bench) -> list[Decision]:
         _decision(bench, place, nodes[place], found[place], trials) for place in sorted(found) if place in about
     ]
     if all(trial.complete for trial in trials):
-        return decisions
+        failing = _failing(bench)
+        return [replace(each, fails=(each.path, each.line, each.column - 1) in failing) for each in decisions]
     # A run that was not followed to its end may come to any of them in a way that nobody has seen.
     return [replace(decision, verdict="unknown", condition="", related=()) for decision in decisions]
 
@@ -142,6 +146,17 @@ def _about_shapes(trials: Iterable[Trial]) -> set[Place]:
         for trial in trials
         for visit in trial.visits
         if visit.about_shapes
+    }
+
+
+def _failing(bench: Bench) -> set[Place]:
+    """The tests whose condition fails for some input that is possible, or asks something of it that others need not have."""
+    watchers = (trial.watcher for trial in bench.tried if trial.watcher is not None)
+    return {
+        (path, node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        for watcher in watchers
+        if watcher.assumed != FALSE
+        for path, node in watcher.entered
     }
 
 
@@ -242,7 +257,8 @@ def merged(answers: Iterable[list[Decision]]) -> list[Decision]:
         place = (decision.path, decision.line, decision.column)
         known = found.get(place)
         if known is None or known == decision:
-            found[place] = replace(decision, own=decision.own or (known is not None and known.own))
+            own = decision.own or (known is not None and known.own)
+            found[place] = replace(decision, own=own, fails=decision.fails or (known is not None and known.fails))
         else:
             both = {known.verdict, decision.verdict}
             verdict: Verdict = "unknown" if "unknown" in both else "depends"

@@ -27,7 +27,7 @@ from distml.solver.formula import FALSE, TRUE
 from distml.values import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from distml.gradual.inputs import Input
     from distml.gradual.targets import Program, Target
@@ -135,6 +135,11 @@ class Bench:
         deadline = self.program.vm.deadline
         left = self._seconds if deadline is None else deadline - time.process_time()
         return max(MIN_SECONDS, min(self._seconds, left))
+
+    @property
+    def tried(self) -> Sequence[Trial]:
+        """The trials that were run so far."""
+        return tuple(self._done.values())
 
     def run(self, plan: Plan) -> Trial:
         """The trial of a plan; each plan is run once."""

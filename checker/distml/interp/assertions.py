@@ -21,7 +21,7 @@ _SHAPE_WORDS = frozenset({"shape", "size", "ndim", "dim"})
 
 def execute_assert(vm: Machine, node: ast.Assert) -> None:
     """Run an assertion."""
-    known, conditions = decided(vm, node, node.test, vm.language.evaluate(vm, node.test))
+    known, conditions = decided(vm, node, node.test)[1:]
     if known is None and vm.watcher is not None:
         vm.watcher.demand(conditions[0], "SHP602", f"the assertion {vm.snippet(node.test)}")
     if known is False:

@@ -79,13 +79,15 @@ def _left(vm: Machine) -> int:
     return len(vm.loops[-1].breaks) + len(vm.loops[-1].continues) if vm.loops else 0
 
 
-def decided(vm: Machine, node: ast.AST, test: ast.expr, value: Value) -> tuple[bool | None, tuple[Formula, ...]]:
-    """Whether a condition holds, None when unknown; of a watched run also when each of the two arms is taken."""
+def decided(vm: Machine, node: ast.AST, test: ast.expr) -> tuple[Value, bool | None, tuple[Formula, ...]]:
+    """What a condition is and whether it holds, None when unknown; of a watched run also when each of the two arms is taken."""
+    before = None if vm.watcher is None else vm.watcher.enter(node)
+    value = vm.language.evaluate(vm, test)
     known = truth(vm, value)
     if vm.watcher is None:
-        return known, ()
-    known, condition = vm.watcher.visit(node, test, value, known)
-    return known, (condition, negate(condition))
+        return value, known, ()
+    known, condition = vm.watcher.visit(node, test, value, known, before)
+    return value, known, (condition, negate(condition))
 
 
 def unsure(vm: Machine, path: State, what: str) -> State:

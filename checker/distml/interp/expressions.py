@@ -269,8 +269,7 @@ def _only(vm: Machine, value: Value, wanted: bool) -> Value:
 def _conditional(vm: Machine, node: ast.IfExp) -> Value:
     if too_deep():
         return give_up(vm, [node])
-    value = evaluate(vm, node.test)
-    known, conditions = decided(vm, node, node.test, value)
+    value, known, conditions = decided(vm, node, node.test)
     if known is not None:
         return evaluate(vm, node.body if known else node.orelse)
 

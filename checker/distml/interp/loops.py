@@ -205,7 +205,7 @@ def _while(vm: Machine, node: ast.While, loop: Loop) -> State | None:
     begun = vm.steps
     always = isinstance(node.test, ast.Constant) and bool(node.test.value)
     for turn in range(MAX_TURNS):
-        known, _ = decided(vm, node, node.test, vm.language.evaluate(vm, node.test))
+        _, known, _ = decided(vm, node, node.test)
         if known is False:
             refine(vm, node.test, False)
             return vm.state

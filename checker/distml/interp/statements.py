@@ -89,8 +89,7 @@ def _augmented(vm: Machine, node: ast.AugAssign) -> None:
 
 
 def _if(vm: Machine, node: ast.If) -> None:
-    value = evaluate(vm, node.test)
-    known, conditions = decided(vm, node, node.test, value)
+    value, known, conditions = decided(vm, node, node.test)
     if known is not None:
         refine(vm, node.test, known)
         vm.frame.tests.append((node.test, known))

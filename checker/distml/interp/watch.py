@@ -96,6 +96,8 @@ class Watcher:
         self.lenient = lenient
         self.trusting = trusting
         self.visits: list[Visit] = []
+        self.entered: list[tuple[str, ast.AST]] = []
+        """The branches whose condition was begun and has not come to its end for each input that got there."""
         self.ruled_out: list[Demand] = []
         self.arrays: set[Opaque] = set()
         self.maxima: dict[Symbol, Dim] = {}
@@ -192,9 +194,18 @@ class Watcher:
 
     # --- branches -----------------------------------------------------------------------
 
-    def visit(self, node: ast.AST, test: ast.expr, value: Value, known: bool | None) -> tuple[bool | None, Formula]:
+    def enter(self, node: ast.AST) -> Log | None:
+        """The condition of a branch is about to be evaluated: what was demanded before."""
+        self.entered.append((self.vm.frame.module.source.path, node))
+        return self.vm.state.log
+
+    def visit(
+        self, node: ast.AST, test: ast.expr, value: Value, known: bool | None, before: Log | None
+    ) -> tuple[bool | None, Formula]:
         """A branch is reached: whether its condition holds, and as a formula what it says."""
         vm = self.vm
+        if vm.state.log is before:
+            self.entered.pop()  # else it failed for some input, or asked something of all of them
         condition = TRUE if known else FALSE if known is False else self.condition(value, vm.snippet(test))
         about = bool(symbols(condition)) or reads_shapes(vm, test)
         if vm.import_depth:

@@ -343,6 +343,8 @@ def _floor_divide(a: Dim, b: Dim) -> Dim:
         return Dim(((((Quotient.of(a, b), 1),), 1),))
     if divisor is not None and value is not None:
         return Dim.of(value // divisor)
+    if divisor is not None and divisor < 0:
+        return _floor_divide(-a, -b)  # the same number, and the solver takes what it divides by for positive
     if divisor == 1:
         return a
     if divisor is not None:

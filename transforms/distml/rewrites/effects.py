@@ -44,10 +44,20 @@ def effect(condition: ast.expr, bound: frozenset[str]) -> str | None:
             return "yields"
         if isinstance(node, ast.Call) and not _reads(node.func, bound):
             return f"calls `{ast.unparse(node.func)}`"
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
+            if not _is_nonzero(node.right):
+                return f"divides by `{ast.unparse(node.right)}`, which may be 0"
+        if isinstance(node, ast.Call) and last_name(node.func) == "len" and not all(map(_is_sequence, node.args)):
+            return f"asks `{ast.unparse(node)}`, and a tensor without axes has none"
         for each in _iterated(node):
             if not _is_sequence(each):
                 return f"iterates over `{ast.unparse(each)}`, which may exhaust it"
     return None
+
+
+def _is_nonzero(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and bool(number.value)
 
 
 def _reads(function: ast.expr, bound: frozenset[str]) -> bool:
