@@ -16,8 +16,8 @@ from distml.choreo.facts import Facts, Invocation, Placed, Transfer, names
 from distml.choreo.hints import element, targets
 from distml.choreo.kinds import Hint
 from distml.choreo.model import EVERYWHERE, Kind, Located, Module
-from distml.choreo.purity import Purity, defaults_of
-from distml.choreo.read import last
+from distml.choreo.purity import Purity
+from distml.choreo.read import defaults_of, last
 from distml.choreo.sharing import is_iterator, same_objects
 
 Place = frozenset[str] | None

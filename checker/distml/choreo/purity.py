@@ -34,7 +34,7 @@ from distml.choreo.library import (
     iterates,
 )
 from distml.choreo.operations import Operations
-from distml.choreo.read import dotted, last
+from distml.choreo.read import defaults_of, dotted, last
 from distml.choreo.sharing import kept_arguments
 from distml.choreo.surroundings import SETS, Surroundings, defines
 from distml.choreo.varying import varying
@@ -491,11 +491,6 @@ def _is_plain_part(node: ast.stmt) -> bool:
     if isinstance(node, ast.Assign | ast.AnnAssign):
         return not any(_special(each) and each not in _NOTES for each in defines(node))
     return isinstance(node, ast.FunctionDef | ast.Pass | ast.Expr | ast.ClassDef)
-
-
-def defaults_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
-    """What stands for arguments that are not given."""
-    return [*function.args.defaults, *(each for each in function.args.kw_defaults if each is not None)]
 
 
 def written_class(made: ast.ClassDef) -> ast.expr:

@@ -184,3 +184,8 @@ def dotted(node: ast.expr) -> str:
         before = dotted(node.value)
         return f"{before}.{node.attr}" if before else ""
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def defaults_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
+    """What stands for arguments that are not given."""
+    return [*function.args.defaults, *(each for each in function.args.kw_defaults if each is not None)]

@@ -367,9 +367,7 @@ def _divide_by_constant(a: Dim, divisor: int) -> Dim:
 
 
 def _nested_quotient(rest: Dim, divisor: int) -> Dim | None:
-    """`(x // a + k) // b` is `(x + k*a) // (a*b)` for positive a and b."""
-    if divisor <= 0:
-        return None
+    """`(x // a + k) // b` is `(x + k*a) // (a*b)` for positive a and b, as `divisor` is."""
     offset = sum(c for m, c in rest.terms if not m)
     proper = [(m, c) for m, c in rest.terms if m]
     if len(proper) != 1 or proper[0][1] != 1 or len(proper[0][0]) != 1:
