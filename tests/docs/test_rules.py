@@ -23,8 +23,8 @@ DOCS = Path(__file__).parents[2] / "docs" / "rules"
 RULES = all_rules()
 WITHOUT_EXAMPLE = {"SRC102", "SRC103", "SRC104", "SRC105", "SRC106", "SRC107", "SRC108", "SRC201"}
 FIXED = {"CHO206", "CHO303", "SHP603", "SRC301", "SRC302"}  # their findings carry a fix where there is one answer
-WITHOUT_PROGRAM = {"HVD201", "HVD202", "HVD207", "HVD212", "HVD213", "HVD215"}  # what to do instead is no program
-REWRITES = [each for each in RULES if each.code.startswith("HVD") and each.code not in {"HVD207", "HVD212", "HVD215"}]
+WITHOUT_PROGRAM = {"HVD201", "HVD202", "HVD207", "HVD212", "HVD213"}  # what to do instead is no program
+REWRITES = [each for each in RULES if each.code.startswith("HVD") and each.code not in {"HVD207", "HVD212"}]
 EXAMPLES = [each for each in RULES if each.code not in WITHOUT_EXAMPLE and not each.code.startswith("HVD")]
 
 

@@ -19,8 +19,8 @@ from distml.rewrites.horovod.rewrite import rewrite
 from distml.source.project import Project
 from distml.training.program import Program
 
-SECTION = re.compile(r"^## (?P<name>.+)\n(?P<body>(?:.*\n)*?)(?=^## |\Z)", re.MULTILINE)
-BLOCK = re.compile(
+_SECTION = re.compile(r"^## (?P<name>.+)\n(?P<body>(?:.*\n)*?)(?=^## |\Z)", re.MULTILINE)
+_BLOCK = re.compile(
     r"^```(?P<kind>py rewritten|py|remarks)(?P<options>[^\n]*)\n(?P<text>.*?)^```\n", re.MULTILINE | re.DOTALL
 )
 
@@ -62,7 +62,7 @@ class Case(pytest.Item):
         self.body = body
 
     def runtest(self) -> None:
-        blocks = {found["kind"]: found for found in BLOCK.finditer(self.body)}
+        blocks = {found["kind"]: found for found in _BLOCK.finditer(self.body)}
         program = blocks["py"]["text"]
         found = answer(program, options_of(blocks["py"]["options"]), self.path.with_suffix(".py"))
         expected = Answer(*(blocks[kind]["text"] if kind in blocks else "" for kind in ("py rewritten", "remarks")))
@@ -87,7 +87,7 @@ class Cases(pytest.File):
     """A file of cases."""
 
     def collect(self) -> Iterator[Case]:
-        for found in SECTION.finditer(self.path.read_text(encoding="utf-8")):
+        for found in _SECTION.finditer(self.path.read_text(encoding="utf-8")):
             yield Case.from_parent(self, name=found["name"], body=found["body"])
 
 

@@ -22,14 +22,13 @@ def rewritten(script: Path, backend: Literal["horovod", "ddp"], scale_lr: Litera
     folder = script.resolve().parent
     try:
         outcome = rewrite_text(str(script), Options(backend=backend, scale_lr=scale_lr), str(folder))
-        files = outcome.files  # may refuse what cannot be certified
     except (UnreadableError, Unreadable) as error:
         raise SmokeError(f"{script} is not rewritten: {error}") from None
     if outcome.plan.refusals:
         first = outcome.plan.refusals[0]
         why = "; ".join(filter(None, (first.message, first.instead)))
         raise SmokeError(f"{script} is not rewritten: [{first.code}] {why}")
-    if not files:
+    if not outcome.files:
         raise SmokeError(f"{script} is not rewritten: no training loop was found in it")
-    texts = {str(Path(path).resolve().relative_to(folder)): found.source for path, found in files.items()}
+    texts = {str(Path(path).resolve().relative_to(folder)): found.source for path, found in outcome.files.items()}
     return {script.name: read_file(str(script)), **texts}
