@@ -33,12 +33,25 @@ FAILS, HOVERED = "self.expand(F.silu(self.reduce(weights)))", "rows, columns = t
 SHAPE = re.compile(r"(?<!\w)\[(?:\w+, )*\d+(?:, \w+)*\]|Tensor\[[^\]]*\d")
 """A shape in what a server says: sizes in brackets, one of them a number."""
 PATIENCE = 10.0
+CAN = types.ClientCapabilities(
+    workspace=types.WorkspaceClientCapabilities(configuration=True, workspace_folders=True),
+    text_document=types.TextDocumentClientCapabilities(
+        hover=types.HoverClientCapabilities(content_format=[types.MarkupKind.PlainText, types.MarkupKind.Markdown]),
+        inlay_hint=types.InlayHintClientCapabilities(),
+        code_action=types.CodeActionClientCapabilities(
+            code_action_literal_support=types.ClientCodeActionLiteralOptions(
+                types.ClientCodeActionKindOptions([types.CodeActionKind.QuickFix])
+            )
+        ),
+        publish_diagnostics=types.PublishDiagnosticsClientCapabilities(related_information=True, version_support=True),
+    ),
+)
+"""What the client says that it can."""
 
 
 class Served(NamedTuple):
     """What one server did."""
 
-    name: str
     found: bool
     hover: str
     hints: bool
@@ -115,47 +128,10 @@ async def asked(name: str, command: list[str], python: str, times: int) -> Serve
 async def _conversation(
     name: str, client: LanguageClient, shown: asyncio.Queue[Any], path: Path, texts: tuple[str, str], times: int
 ) -> Served:
-    uri, (good, bad) = path.as_uri(), texts
-    can = types.ClientCapabilities(
-        workspace=types.WorkspaceClientCapabilities(configuration=True, workspace_folders=True),
-        text_document=types.TextDocumentClientCapabilities(
-            hover=types.HoverClientCapabilities(content_format=[types.MarkupKind.PlainText, types.MarkupKind.Markdown]),
-            inlay_hint=types.InlayHintClientCapabilities(),
-            code_action=types.CodeActionClientCapabilities(
-                code_action_literal_support=types.ClientCodeActionLiteralOptions(
-                    types.ClientCodeActionKindOptions([types.CodeActionKind.QuickFix])
-                )
-            ),
-            publish_diagnostics=types.PublishDiagnosticsClientCapabilities(
-                related_information=True, version_support=True
-            ),
-        ),
-    )
-    folder = types.WorkspaceFolder(path.parent.as_uri(), path.parent.name)
-    await client.initialize_async(
-        types.InitializeParams(
-            can,
-            root_uri=path.parent.as_uri(),
-            workspace_folders=[folder],
-            initialization_options={"inlayHints": "all"} if name == "distml" else None,
-        )
-    )
-    client.initialized(types.InitializedParams())
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "python", 0, good)))
+    uri, bad = path.as_uri(), texts[1]
+    await _open(name, client, path, texts[0])
     await _findings(shown, 0)
-    seconds: list[float] = []
-    found: list[types.Diagnostic] = []
-    for version in range(1, 2 * times):
-        await asyncio.sleep(0.5)
-        text = bad if version % 2 else good
-        changed = types.VersionedTextDocumentIdentifier(version, uri)
-        started = time.perf_counter()
-        whole = types.TextDocumentContentChangeWholeDocument(text)
-        client.text_document_did_change(types.DidChangeTextDocumentParams(changed, [whole]))
-        heard = await _findings(shown, version)
-        if heard is not None and version % 2:
-            seconds.append(time.perf_counter() - started)
-            found = heard
+    found, seconds = await _edited(client, shown, uri, texts, times)
     line = _line(bad, FAILS)
     there = [each for each in found if each.range.start.line == line]
     document = types.TextDocumentIdentifier(uri)
@@ -170,13 +146,43 @@ async def _conversation(
         actions = await _soon(client.text_document_code_action_async(about))
     said = "" if hover is None else str(getattr(hover.contents, "value", hover.contents)).strip()
     return Served(
-        name,
         bool(there),
         "" if not said else f"`{' '.join(said.replace('`', '').split())[:60]}`",
         any(SHAPE.search(_text(each.label)) for each in hints or ()),
-        [f"{each.title}" for each in actions or ()],
+        [each.title for each in actions or ()],
         statistics.median(seconds) if seconds else None,
     )
+
+
+async def _open(name: str, client: LanguageClient, path: Path, text: str) -> None:
+    """Begin a conversation about a file in a folder of its own."""
+    folder, options = path.parent.as_uri(), {"inlayHints": "all"} if name == "distml" else None
+    folders: list[types.WorkspaceFolder] = [types.WorkspaceFolder(folder, path.parent.name)]
+    await client.initialize_async(
+        types.InitializeParams(CAN, root_uri=folder, workspace_folders=folders, initialization_options=options)
+    )
+    client.initialized(types.InitializedParams())
+    item = types.TextDocumentItem(path.as_uri(), "python", 0, text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+
+async def _edited(
+    client: LanguageClient, shown: asyncio.Queue[Any], uri: str, texts: tuple[str, str], times: int
+) -> tuple[list[types.Diagnostic], list[float]]:
+    """Make the mistake and take it back, several times: what is found at last, and the seconds of each mistake."""
+    seconds: list[float] = []
+    found: list[types.Diagnostic] = []
+    for version in range(1, 2 * times):
+        await asyncio.sleep(0.5)
+        changed = types.VersionedTextDocumentIdentifier(version, uri)
+        started = time.perf_counter()
+        whole = types.TextDocumentContentChangeWholeDocument(texts[version % 2])
+        client.text_document_did_change(types.DidChangeTextDocumentParams(changed, [whole]))
+        heard = await _findings(shown, version)
+        if heard is not None and version % 2:
+            seconds.append(time.perf_counter() - started)
+            found = heard
+    return found, seconds
 
 
 def _lenient() -> Any:

@@ -9,14 +9,11 @@ from typing import NamedTuple
 
 from distml.choreo.facts import Facts
 from distml.choreo.model import Module
-from distml.choreo.read import BASES, CHANNELS, class_roles, dotted, function_roles, last, roles_in
+from distml.choreo.read import BASES, PLACES, WORDS, class_roles, dotted, function_roles, last, roles_in
 from distml.choreo.surroundings import unquoted
 from distml.choreo.unread import is_read, report_unread
 
 HOMES = ("distml.choreo", "distml.choreo.language")
-_TYPES = {"At", *CHANNELS, *BASES}
-_PLACES = {"At", *CHANNELS}
-WORDS = frozenset({"Role", "roles", *_TYPES})
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -79,7 +76,7 @@ def _aliases(tree: ast.Module) -> dict[str, ast.expr]:
     named: dict[str, ast.expr] = {}
     for name, value in _named(tree):
         whole = _Written({}, named).visit(deepcopy(value))  # one may be written with another
-        if any(roles_in(whole)) or last(whole.value if isinstance(whole, ast.Subscript) else whole) in _TYPES:
+        if any(roles_in(whole)) or last(whole.value if isinstance(whole, ast.Subscript) else whole) in PLACES | BASES:
             named[name] = whole
     return named
 
@@ -156,7 +153,7 @@ def report_unseen(module: Module, facts: Facts) -> None:
                 f"`{node.name}` names roles, but is {what}: it is not checked, and has no projection",
                 "write choreographies as functions and classes at the top of a file",
             )
-        elif node not in seen and not isinstance(node, ast.ClassDef) and module.words & _PLACES:
+        elif node not in seen and not isinstance(node, ast.ClassDef) and module.words & PLACES:
             _report_untyped(node, facts)
 
 

@@ -8,9 +8,9 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from distml.choreo.bindings import HOMES, WORDS, Origin, dotted_names, names_in, resolve
+from distml.choreo.bindings import HOMES, Origin, dotted_names, names_in, resolve
 from distml.choreo.imported import Bound, Names, bindings, constant_of, imported_names
-from distml.choreo.read import dotted, read
+from distml.choreo.read import WORDS, dotted, read
 from distml.source.reach import CHOREOGRAPHIES
 from distml.source.reading import UnreadableError
 

@@ -36,7 +36,7 @@ from distml.choreo.library import (
 from distml.choreo.operations import Operations
 from distml.choreo.read import defaults_of, dotted, last
 from distml.choreo.sharing import kept_arguments
-from distml.choreo.surroundings import SETS, Surroundings, defines
+from distml.choreo.surroundings import SETS, Surroundings, defines, is_given
 from distml.choreo.varying import varying
 
 _GIVEN_BACK = frozenset(
@@ -187,9 +187,7 @@ class Purity(Operations):
         name = dotted(node)
         first = name.partition(".")[0]
         path = self.module.imports().get(first) if first not in self.names else None
-        if path is None or path.partition(".")[0] in {*sys.stdlib_module_names, "distml"}:
-            return False
-        return name not in self.module.constants
+        return path is not None and not is_given(path) and name not in self.module.constants
 
     def _python(self, name: str) -> bool:
         """Whether a name is that of a function of Python's own."""

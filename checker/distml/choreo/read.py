@@ -10,6 +10,9 @@ from distml.choreo.surroundings import unquoted
 
 CHANNELS = {"Channel": "Channel", "SymChannel": "Channel", "DiChannel": "DiChannel"}
 BASES = {"Ch", *(f"Ch{count}" for count in range(1, 11))}
+PLACES = frozenset({"At", *CHANNELS})
+WORDS = PLACES | BASES | {"Role", "roles"}
+"""The words of the language, of which `PLACES` say of a value where it is."""
 
 
 def read(tree: ast.Module) -> Module:

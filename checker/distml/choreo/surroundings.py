@@ -18,6 +18,12 @@ _WRAPPERS = frozenset("Annotated Final ClassVar Required NotRequired ReadOnly At
 _UNIONS = frozenset(("Optional", "Union"))
 
 
+def is_given(path: str) -> bool:
+    """Whether a dotted name is of Python's own library or of distml, the same at each party."""
+    home = path.partition(".")[0]
+    return home == "distml" or home in sys.stdlib_module_names
+
+
 class Surroundings:
     """What the names of a file stand for. `local` are the statements of its top level that know no roles."""
 
@@ -109,12 +115,8 @@ class Surroundings:
 
     def _stars(self) -> bool:
         """Whether the file imports all names of a file that is not Python's."""
-        homes = (
-            (each.module or "").partition(".")[0]
-            for each in ast.walk(self.tree)
-            if isinstance(each, ast.ImportFrom) and any(name.name == "*" for name in each.names)
-        )
-        return any(home not in {*sys.stdlib_module_names, "distml"} for home in homes)
+        imports = (each for each in ast.walk(self.tree) if isinstance(each, ast.ImportFrom))
+        return any(not is_given(each.module or "") for each in imports if any(name.name == "*" for name in each.names))
 
     def remembered(self, name: str, types: tuple[str, ...], judge: Callable[[], bool]) -> bool:
         """The judgment of a function or a class, made once where it rests on nothing that is still being found out."""
@@ -150,8 +152,7 @@ class Surroundings:
                 return inside[0]
             return self._of_union(inside, hint) if name in _UNIONS else hint
         if isinstance(hint, ast.Name):
-            home = self.imports().get(hint.id, "distml").partition(".")[0]
-            if home != "distml" and home not in sys.stdlib_module_names:
+            if not is_given(self.imports().get(hint.id, "distml")):
                 return None  # a class of another file, whatever it is called
             for each in self.local:
                 value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None

@@ -12,11 +12,9 @@ from itertools import islice
 
 from distml.choreo.facts import Facts
 from distml.choreo.model import Module
-from distml.choreo.read import BASES, CHANNELS, dotted, last, parts_of
+from distml.choreo.read import PLACES, WORDS, dotted, last, parts_of
 from distml.choreo.surroundings import unquoted
 
-_PLACES = frozenset({"At", *CHANNELS})
-_TYPES = _PLACES | BASES | {"Role", "roles"}
 _INSIDE = "stands inside of another type"
 _EVALUATED = "is evaluated only when the program runs"
 _ELSEWHERE = "gets another name here"
@@ -81,7 +79,7 @@ class _Reader:
     def _arguments(self, node: ast.arguments, followed: bool) -> Found:
         for several in (node.vararg, node.kwarg):
             if several is not None and several.annotation is not None:
-                for part in self._words(several.annotation, _PLACES):
+                for part in self._words(several.annotation, PLACES):
                     yield part, "is the type of any number of arguments"
         for each in (*node.posonlyargs, *node.args, *node.kwonlyargs):
             yield from self._annotation(each.annotation, followed)
@@ -97,7 +95,7 @@ class _Reader:
     def _unread(self, node: ast.expr, followed: bool) -> Found:
         if followed:
             yield from ((each, _EVALUATED) for each in _computed(node))
-        if isinstance(node, ast.Subscript) and last(node.value) in _PLACES:
+        if isinstance(node, ast.Subscript) and last(node.value) in PLACES:
             data, *roles = parts_of(node)
             yield from self._inside(data)
             yield from ((each, "is not the name of a role") for each in roles if not dotted(each))
@@ -106,7 +104,7 @@ class _Reader:
                 yield from self._inside(child)
 
     def _inside(self, node: ast.AST) -> Found:
-        for part in self._words(node, _PLACES):
+        for part in self._words(node, PLACES):
             yield part, _INSIDE
 
     def _base(self, node: ast.expr) -> Found:
@@ -119,7 +117,7 @@ class _Reader:
         """A word of the language in an expression that is no annotation may get there under any name."""
         if node in self.aliases and isinstance(node, ast.Subscript | ast.Name | ast.Attribute):
             return
-        if dotted(node) in self.module.words and last(node) in _TYPES:
+        if dotted(node) in self.module.words and last(node) in WORDS:
             yield node, _ELSEWHERE
             return
         if isinstance(node, ast.Compare) or (isinstance(node, ast.Call) and last(node.func) in _ASKING):

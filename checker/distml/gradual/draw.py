@@ -14,16 +14,15 @@ from distml.gradual.layers import parts_of
 from distml.gradual.questions import answering, program_of, wanted
 from distml.gradual.shapes import Finder, library_in, stated_for
 from distml.gradual.stated import shapes_of
-from distml.gradual.targets import TargetError
+from distml.gradual.targets import TargetError, is_layer
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_value
 from distml.interp.check import deep_recursion
 from distml.interp.flow_log import FlowLog
 from distml.interp.machine import OutOfSteps
 from distml.interp.shape_log import ShapeLog
-from distml.ops.registry import find_layer
 from distml.shapes import Middle, Origin, Shape
-from distml.values import Function, InstanceRecord, Lib, Ref, Tensor
+from distml.values import Function, InstanceRecord, Ref, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +119,7 @@ class Artist(Finder):
         if not isinstance(value, Ref) or not isinstance(record, InstanceRecord) or vm.flow is None:
             return False
         ends, place = record.attrs.get(OUTPUTS), vm.flow.places.get(value)
-        if place is None or (ends is None and not _is_layer(record)):
+        if place is None or (ends is None and not is_layer(record)):
             return False
         program.begin(state)
         if ends is not None and not self.stated:
@@ -170,11 +169,6 @@ class Artist(Finder):
             Drawing(each.name, source.path, lines, *drawn(each), failures, self._said.get(each.name, every))
             for each in self._seen
         )
-
-
-def _is_layer(record: InstanceRecord) -> bool:
-    """Whether an object is a layer of a library, such as a `Sequential`; one of a class of the file is drawn there."""
-    return isinstance(record.cls, Lib) and find_layer(record.cls.name) is not None
 
 
 def _assigned(node: ast.stmt) -> list[str]:

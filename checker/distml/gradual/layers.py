@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.gradual.work import bytes_of, is_known, sum_of, work_of
+from distml.gradual.work import is_known, sum_of, work_of
+from distml.interp.shape_log import Other
 from distml.interp.submodules import children_of, known_children
 from distml.ops.registry import MANY
 from distml.shapes import Dim
-from distml.values import Class, InstanceRecord, Lib, Num, Ref, Tensor, Union
+from distml.values import NONE, Class, InstanceRecord, Lib, Num, Ref, Tensor, Tup, Union
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from distml.values import Value
 
 MAX_MODULES = 5000
+BYTES = {"float": 4, "int": 8, "bool": 1, "complex": 8}
+"""Bytes of an element of the default type of each kind."""
 
 
 class Layer(NamedTuple):
@@ -69,15 +72,12 @@ def layers_of(vm: Machine, target: Target, calls: Sequence[LayerCall], complete:
     modules = [call.module for call in calls if call.module is not None]
     own = {part: _own_parameters(vm, part) for part in dict.fromkeys([*names, *modules])}
     counted = _shared_once(own)
-    called: set[Value] = set()
-    rows: list[Layer] = []
-    for call in calls:
-        rows.append(_row(vm, call, names, [] if call.module is None or call.module in called else counted[call.module]))
-        called |= set() if call.module is None else {call.module}
+    waiting = dict(counted)
+    rows = [_row(vm, call, names, [] if call.module is None else waiting.pop(call.module, [])) for call in calls]
     rows += [
         Layer(name, _type(vm, part), None, _total(counted[part]), Dim.of(0), Dim.of(0), True)
         for part, name in names.items()
-        if part not in called and counted[part] != []
+        if waiting.get(part, []) != []
     ]
     if not rows:
         return None
@@ -112,7 +112,7 @@ def _row(vm: Machine, call: LayerCall, names: dict[Value, str], weights: list[Te
     work = work_of(call, record.attrs if isinstance(record, InstanceRecord) else {})
     name = "" if call.module is None else names.get(call.module, "")
     kind = call.name.rpartition(".")[2].strip("_")
-    return Layer(name, kind, call.output, _total(weights), bytes_of(call.output), work, call.certain)
+    return Layer(name, kind, call.output, _total(weights), _bytes(call.output), work, call.certain)
 
 
 def _type(vm: Machine, part: Value) -> str:
@@ -150,3 +150,13 @@ def _shared_once(own: dict[Value, list[Tensor] | None]) -> dict[Value, list[Tens
 
 def _total(weights: list[Tensor] | None) -> Dim | None:
     return None if weights is None else sum_of([each.shape.size for each in weights])
+
+
+def _bytes(value: Value | None) -> Dim | None:
+    """The bytes of a result, or of all tensors in a tuple of results."""
+    if isinstance(value, Tup):
+        return sum_of([_bytes(each) for each in value.items if each != NONE and not isinstance(each, Other)])
+    if not isinstance(value, Tensor) or value.dtype not in BYTES:
+        return None
+    size = value.shape.size
+    return None if size is None else size * BYTES[value.dtype]

@@ -237,14 +237,14 @@ class Program:
     def _called(self, model: Ref, name: str) -> Target | None:
         """The call of a layer of a library that a variable holds, as a function of one input; None where it is no such thing."""
         vm = self.vm
-        record = vm.record(model)
-        cls = record.cls if isinstance(record, InstanceRecord) else None
-        if not isinstance(cls, Lib) or find_layer(cls.name) is None or vm.main is None:
+        if not is_layer(vm.record(model)) or vm.main is None:
             return None
         named = [node for node in ast.walk(self.source.tree) if isinstance(node, ast.Name) and node.id == name]
+        first = min(named, key=lambda node: node.lineno, default=None)
         call = ast.parse("lambda self, input: self(input)", mode="eval").body
-        for node in ast.walk(call) if named else ():
-            ast.copy_location(node, min(named, key=lambda node: node.lineno))
+        if first is not None:
+            for node in ast.walk(call):
+                ast.copy_location(node, first)
         vm.return_to(vm.main)
         vm.state = vm.loaded
         function = vm.language.evaluate(vm, call)
@@ -255,6 +255,12 @@ class Program:
         owner = None if function.owner is None else self.vm.at(function.owner)
         node = getattr(owner, "node", None)
         return f"{node.name}.{function.name}" if isinstance(node, ast.ClassDef) else function.name
+
+
+def is_layer(record: object) -> bool:
+    """Whether an object is a layer of a library, such as a `Sequential`, and of no class of the program."""
+    cls = record.cls if isinstance(record, InstanceRecord) else None
+    return isinstance(cls, Lib) and find_layer(cls.name) is not None
 
 
 def _builds(node: ast.AST) -> bool:

@@ -9,11 +9,11 @@ from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING
 
-from distml.interp.shape_log import Other
 from distml.interp.submodules import COMPOUND
 from distml.ops.registry import find_layer
+from distml.ops.rules.einsum import Labels, implicit
 from distml.shapes import Dim
-from distml.values import NONE, Const, Ref, Tensor, Tup
+from distml.values import NONE, Const, Ref, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Law = Callable[[Mapping[str, Value | None], Tensor], Dim | None]
 
-BYTES = {"float": 4, "int": 8, "bool": 1, "complex": 8}
-"""Bytes of an element of the default type of each kind."""
 MAX_RECURRENT = 64
 """Layers of one recurrent module whose weights are listed."""
 _TRUSTED = frozenset({"torch.nn.MultiheadAttention"})
@@ -73,32 +71,23 @@ def sum_of(parts: Sequence[Dim | None]) -> Dim | None:
     return total
 
 
-def bytes_of(value: Value | None) -> Dim | None:
-    """The bytes of a result, or of all tensors in a tuple of results."""
-    if isinstance(value, Tup):
-        return sum_of([bytes_of(each) for each in value.items if each != NONE and not isinstance(each, Other)])
-    if not isinstance(value, Tensor) or value.dtype not in BYTES:
-        return None
-    size = value.shape.size
-    return None if size is None else size * BYTES[value.dtype]
-
-
 def work_of(call: LayerCall, attrs: dict[str, Value]) -> Dim | None:
     """The multiplications with additions of one call, of a layer with these attributes; None where they are not known."""
     if call.module is None:
-        law = PRODUCTS[call.name]
-        return law(call.attrs, call.output) if law is not None and isinstance(call.output, Tensor) else None
+        return _of_function(call.name, call.attrs, call.output)
     if call.name in _FREE:
         return Dim.of(0)
     if call.name in _RECURRENT:
         return _recurrent(call) if is_known(call.name, attrs) else None
     if call.name == "torch.nn.MultiheadAttention":
         return _attention(call, attrs) if is_known(call.name, attrs) else None
-    law = PRODUCTS.get(f"torch.nn.functional.{_FUNCTIONS[call.name]}") if call.name in _FUNCTIONS else None
-    if law is None or not isinstance(call.output, Tensor):
-        return None
-    given = call.inputs[0] if call.inputs else None
-    return law({"input": given, "weight": call.attrs.get("weight")}, call.output)
+    given = {"input": call.inputs[0] if call.inputs else None, "weight": call.attrs.get("weight")}
+    return _of_function(_FUNCTIONS.get(call.name, ""), given, call.output)
+
+
+def _of_function(name: str, given: Mapping[str, Value | None], output: Value | None) -> Dim | None:
+    law = PRODUCTS.get(name)
+    return None if law is None or not isinstance(output, Tensor) else law(given, output)
 
 
 def _by(factor: str, last: int = 1) -> Law:
@@ -137,18 +126,17 @@ def _einsum(given: Mapping[str, Value | None], _output: Tensor) -> Dim | None:
     text = equation.value if isinstance(equation, Const) else None
     if not isinstance(text, str) or len(operands) != 2 or "." in text:
         return None
-    left, _, right = text.replace(" ", "").partition("->")
-    labels = [*left.split(","), right]
-    if "->" not in text:
-        labels[-1] = "".join(each for each in left if each.isalpha() and left.count(each) == 1)
+    left, arrow, right = text.replace(" ", "").partition("->")
+    labels = [Labels(tuple(each), None) for each in left.split(",")]
+    labels.append(Labels(tuple(right), None) if arrow else implicit(labels))
     sizes: dict[str, Dim] = {}
-    for names, operand in zip(labels, operands, strict=False):
+    for (names, _), operand in zip(labels, operands, strict=False):
         dims = _dims(operand)
         if dims is None or len(dims) != len(names):
             return None
         sizes |= {name: dim for name, dim in zip(names, dims, strict=True) if sizes.get(name, Dim.of(1)) == Dim.of(1)}
-    met = {name for some, other in combinations(labels, 2) for name in set(some) & set(other)}
-    if not met - set(labels[-1]):
+    met = {name for some, other in combinations(labels, 2) for name in set(some.names) & set(other.names)}
+    if not met - set(labels[-1].names):
         return Dim.of(0)
     return prod((sizes[name] for name in met), start=Dim.of(1))
 
@@ -181,7 +169,7 @@ def _attention(call: LayerCall, attrs: dict[str, Value]) -> Dim | None:
 
 def _rows_of(value: Value | None) -> Dim | None:
     """How many vectors a tensor holds along its last axis."""
-    dims = value.shape.dims if isinstance(value, Tensor) else None
+    dims = _dims(value)
     return None if not dims else prod(dims[:-1], start=Dim.of(1))
 
 
@@ -190,9 +178,9 @@ def _dims(value: Value | None) -> tuple[Dim, ...] | None:
 
 
 _FUNCTIONS = {
-    "torch.nn.Linear": "linear",
-    **{f"torch.nn.Conv{count}d": f"conv{count}d" for count in (1, 2, 3)},
-    **{f"torch.nn.ConvTranspose{count}d": f"conv_transpose{count}d" for count in (1, 2, 3)},
+    "torch.nn.Linear": "torch.nn.functional.linear",
+    **{f"torch.nn.Conv{count}d": f"torch.nn.functional.conv{count}d" for count in (1, 2, 3)},
+    **{f"torch.nn.ConvTranspose{count}d": f"torch.nn.functional.conv_transpose{count}d" for count in (1, 2, 3)},
 }
 """Layers that do what a function does."""
 _BY_LAW: tuple[tuple[Law | None, str], ...] = (

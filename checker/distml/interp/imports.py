@@ -14,7 +14,7 @@ from distml.interp.stars import STARS, from_libraries, import_star
 from distml.interp.state import State
 from distml.interp.unsettled import is_placeholder, unsettle_names
 from distml.ops.registry import LIBRARIES
-from distml.source.project import MODELLED_PARTS, MODELLED_WITHIN, is_model, stands_for
+from distml.source.project import EVERY_PART, MODELLED_PARTS, MODELLED_WITHIN, is_model, stands_for
 from distml.source.reading import UnreadableError
 from distml.values import Imported, Lib, Module, Tup, Union, Value, union
 
@@ -275,7 +275,7 @@ def module_attribute(vm: Machine, module: Module, name: str) -> Value:
 def _of_the_library(vm: Machine, source: SourceFile, name: str) -> Value | None:
     """A name that the program which stands for a part of a library leaves out: the library's own, where it is installed."""
     module = stands_for(source) if is_model(source) else ""
-    own = vm.project.installed(source, module) if module in MODELLED_PARTS | MODELLED_WITHIN else None
+    own = vm.project.installed(source, module) if module in EVERY_PART else None
     return None if own is None else vm.language.given(vm, own, name)
 
 

@@ -41,7 +41,7 @@ MODELLED_WITHIN = frozenset(
 )
 """Those of which the library's own code, too, gets the program that stands for them: much that its models stand on, and little
 that says what sizes they have."""
-_PARTS = MODELLED_PARTS | MODELLED_WITHIN
+EVERY_PART = MODELLED_PARTS | MODELLED_WITHIN
 
 
 def is_model(source: SourceFile) -> bool:
@@ -163,7 +163,7 @@ class Project:
     def model(self, module: str) -> SourceFile | None:
         """The short program in `source/models` that stands for a library; `None` where there is none."""
         parts = module.split(".")
-        stands = parts[0] in MODELLED or module in _PARTS
+        stands = parts[0] in MODELLED or module in EVERY_PART
         return self._first_file((MODELS,), parts) if stands else None
 
     def data(self, base: SourceFile, readers: Iterable[SourceFile], path: str) -> bytes | None:

@@ -23,7 +23,5 @@ def keep(host: Repository, number: int, markdown: str, findings: int) -> None:
     if mine is None:
         if findings:
             host.comment(number, text)
-    elif (
-        mine.body.strip().splitlines() != text.strip().splitlines()
-    ):  # GitHub may give a text back with other ends of lines
+    elif mine.body.strip().splitlines() != text.strip().splitlines():  # GitHub may change the ends of lines
         host.edit_comment(mine.id, text)

@@ -1,17 +1,11 @@
 """transformers.integrations: other ways to compute the same."""
 
+from transformers.utils.import_utils import kept
 
-def _kept(*args, **kwargs):
-    def decorate(obj):
-        return obj
-
-    return decorate
-
-
-use_kernel_forward_from_hub = _kept
-use_kernel_func_from_hub = _kept
-use_kernelized_func = _kept
-use_experts_implementation = _kept
+use_kernel_forward_from_hub = kept
+use_kernel_func_from_hub = kept
+use_kernelized_func = kept
+use_experts_implementation = kept
 
 
 def is_deepspeed_zero3_enabled():

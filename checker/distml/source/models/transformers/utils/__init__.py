@@ -8,6 +8,7 @@ from transformers.utils.import_utils import (
     is_torch_available,
     is_torch_flex_attn_available,
     is_torchdynamo_compiling,
+    kept,
     requires,
 )
 
@@ -25,16 +26,9 @@ class logging:
         return _Logger()
 
 
-def _kept(*args, **kwargs):
-    def decorate(function):
-        return function
-
-    return decorate
-
-
-add_start_docstrings = _kept
-add_start_docstrings_to_model_forward = _kept
-add_end_docstrings = _kept
-add_code_sample_docstrings = _kept
-replace_return_docstrings = _kept
+add_start_docstrings = kept
+add_start_docstrings_to_model_forward = kept
+add_end_docstrings = kept
+add_code_sample_docstrings = kept
+replace_return_docstrings = kept
 copy_func = resolved
