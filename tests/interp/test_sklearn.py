@@ -38,6 +38,34 @@ def test_a_mistake_is_told_at_the_call_of_the_program(made: str) -> None:
     assert not found[0].span.path.startswith(MODELS)
 
 
+SIZES = {
+    "OneHotEncoder(categories=[['a', 'b', 'c'], ['x', 'y']]).fit_transform(np.array([['a', 'x']] * 4)).toarray()": [
+        4,
+        5,
+    ],
+    "OneHotEncoder(categories=[['a', 'b']], sparse_output=False).fit_transform(np.array([['a']] * 4))": [4, 2],
+    "PolynomialFeatures(2).fit_transform(np.zeros((6, 4)))": [6, 15],
+    "PolynomialFeatures(3, interaction_only=True, include_bias=False).fit_transform(np.zeros((6, 4)))": [6, 14],
+    "StandardScaler().fit(np.zeros((6, 4))).mean_": [4],
+    "MinMaxScaler().fit(np.zeros((6, 4))).data_range_": [4],
+    "linear_model.Ridge().fit(np.zeros((6, 4)), np.zeros(6)).coef_": [4],
+    "ColumnTransformer([('s', StandardScaler(), [0, 1]), ('p', PCA(1), [1, 2, 3])]).fit_transform(np.eye(6))": [6, 3],
+    "ColumnTransformer([('s', StandardScaler(), [0, 1])], remainder='passthrough').fit_transform(np.eye(6))": [6, 6],
+    "ColumnTransformer([('s', StandardScaler(), ['a']), ('d', 'drop', ['b'])]).fit_transform(frame)": [60, 1],
+    "np.hstack([scale(frame), np.zeros((60, 2))])": [60, 6],
+}
+"""What these calls give, as scikit-learn 1.9.1 says."""
+MORE = "from sklearn.compose import ColumnTransformer\nfrom sklearn.preprocessing import OneHotEncoder, PolynomialFeatures\n"
+
+
+@pytest.mark.parametrize("made", SIZES)
+def test_what_a_call_gives(made: str) -> None:
+    given = f"{HEAD}{MORE}x = {made}\n"
+    assert not errors_of(f"{given}np.zeros({SIZES[made]}) + x\nx @ np.zeros({[SIZES[made][-1], 2]})\n")
+    wrong = [each + 7 for each in SIZES[made]]
+    assert [each.code for each in errors_of(f"{given}x + np.zeros({wrong})\n")] == ["SHP102"]
+
+
 RIGHT = (
     "StandardScaler().set_output(transform='pandas').fit_transform(frame).columns[0].upper()",
     "import sklearn\nsklearn.set_config(transform_output='pandas')\nStandardScaler().fit_transform(frame).columns[0].upper()",

@@ -23,8 +23,8 @@ from distml.source.roots import Layout, layout, upward
 
 MODELS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "models")
 MODELLED = frozenset(
-    """PIL _arrays absl addict click configparser easydict fire hydra matplotlib ml_collections munch omegaconf pandas pathlib
-    scipy sklearn thop torchinfo torchsummary typer""".split()
+    """PIL _arrays absl accelerate addict click configparser easydict fire hydra matplotlib ml_collections munch omegaconf pandas
+    pathlib scipy sklearn thop torchinfo torchsummary typer""".split()
 )
 """Libraries whose module is a short program in `source/models`, where the project has none."""
 MODELLED_PARTS = frozenset(
@@ -36,6 +36,7 @@ MODELLED_PARTS = frozenset(
 MODELLED_WITHIN = frozenset(
     """huggingface_hub.dataclasses transformers.activations transformers.cache_utils transformers.configuration_utils
     transformers.generation transformers.integrations transformers.masking_utils transformers.modeling_layers
+    transformers.models.auto.auto_factory transformers.models.auto.configuration_auto
     transformers.modeling_utils transformers.utils transformers.utils.auto_docstring transformers.utils.deprecation
     transformers.utils.generic transformers.utils.import_utils transformers.utils.output_capturing""".split()
 )

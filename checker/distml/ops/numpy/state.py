@@ -8,6 +8,7 @@ from distml.ops.call import FALSE, NONE, Call
 from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array, vector
 from distml.ops.registry import op
+from distml.ops.rules.limits import limits_of
 from distml.ops.rules.sizes import shape_from
 from distml.ops.semantics.window import Window, places
 from distml.shapes import Dim, Shape
@@ -24,9 +25,7 @@ _STRINGS = (
     " typename mintypecode datetime_as_string get_include"
 )
 _BOOLEANS = "can_cast issubdtype isdtype iscomplexobj isrealobj isfortran iterable".split(" ")
-_OPAQUE = (
-    "errstate printoptions geterr geterrcall get_printoptions getbufsize finfo iinfo nditer nested_iters ndenumerate"
-)
+_OPAQUE = "errstate printoptions geterr geterrcall get_printoptions getbufsize nditer nested_iters ndenumerate"
 
 
 @op(*(f"numpy.{name}" for name in _SETTINGS), "numpy.ndarray.tofile", "numpy.ndarray.dump")
@@ -51,6 +50,12 @@ def truth(call: Call, *args: Value, **options: Value) -> Value:
 def unknown(call: Call, *args: Value, **options: Value) -> Value:
     """numpy.errstate, numpy.load and others: https://numpy.org/doc/stable/reference/routines.io.html"""
     return call.unknown()
+
+
+@op("numpy.finfo", "numpy.iinfo")
+def limits(call: Call, *args: Value, **options: Value) -> Value:
+    """numpy.finfo(dtype): https://numpy.org/doc/stable/reference/generated/numpy.finfo.html"""
+    return limits_of(call)
 
 
 @op("numpy.loadtxt", "numpy.genfromtxt", "numpy.fromregex", "numpy.from_dlpack")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from distml.ops.call import NONE, Call
 from distml.ops.registry import attribute, op
+from distml.ops.rules.limits import limits_of
 from distml.values import Const, Function, Lib, Prim, Tup, Value
 
 _MANAGERS = (
@@ -73,7 +74,13 @@ def count(call: Call, *args: Value, **options: Value) -> Value:
     return Prim("int")
 
 
-@op("torch.device", "torch.load", "torch.jit.load", "torch.finfo", "torch.iinfo", "torch.cuda.get_device_name")
+@op("torch.finfo", "torch.iinfo")
+def limits(call: Call, *args: Value, **options: Value) -> Value:
+    """torch.finfo(dtype): https://docs.pytorch.org/docs/stable/type_info.html"""
+    return limits_of(call)
+
+
+@op("torch.device", "torch.load", "torch.jit.load", "torch.cuda.get_device_name")
 @op("torch.cuda.get_device_properties", "torch.cuda.Event", "torch.cuda.Stream", "torch.cuda.stream")
 @op("torch.get_default_device")
 @op("torch.cuda.get_device_capability", "torch.cuda.device", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler")

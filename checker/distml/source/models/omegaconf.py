@@ -8,6 +8,7 @@ are the project's. `from_cli` has nothing: a script that is run plainly gets no 
 import contextlib
 import dataclasses
 
+import yaml
 from _elsewhere import resolved, yaml_file
 
 
@@ -155,7 +156,18 @@ class OmegaConf:
 
     @staticmethod
     def from_cli(args_list=None):
-        return DictConfig({}) if args_list is None else resolved(args_list)
+        return OmegaConf.from_dotlist(args_list or [])
+
+    @staticmethod
+    def from_dotlist(dotlist):
+        made = {}
+        for each in dotlist:
+            path, given, text = each.partition("=")
+            value = yaml.safe_load(text) if given else None
+            for name in reversed(path.split(".")):
+                value = {name: value}
+            made = _merged(made, value)
+        return DictConfig(made)
 
     @staticmethod
     def to_container(cfg, resolve=False, **options):

@@ -50,12 +50,22 @@ class Fitted:
         self.n_features_in_ = number_of_features(X) if is_array(X) else None
         return self
 
+    def for_each_feature(self):
+        """One number for each feature that it was fitted to."""
+        number = self.n_features_in_
+        return np.zeros(number) if isinstance(number, int) else resolved(self)
+
     def check_n_features(self, X):
         """As many features as it was fitted to."""
         if is_array(X):
             features, fitted_to = number_of_features(X), self.n_features_in_
             if isinstance(fitted_to, int):
                 assert features == fitted_to
+
+
+def table_of(X, features):
+    """Other numbers for the same samples."""
+    return np.zeros((len(X), features))
 
 
 def same_size(X, **options):
@@ -106,3 +116,31 @@ class Predictor(Fitted):
         self.check_n_features(X)
         check_consistent_length(X, y)
         return float(resolved())
+
+
+class Regressor(Predictor):
+    """What tells numbers, by a weight for each feature."""
+
+    @property
+    def coef_(self):
+        """A weight for each feature, where there is one number to tell."""
+        return self.for_each_feature() if self.several is False else resolved(self)
+
+
+class Classifier(Predictor):
+    """What tells classes, of which nobody knows how many there are."""
+
+    def predict_proba(self, X):
+        """A number for each sample and class."""
+        self.check_n_features(X)
+        return table_of(X, int(resolved(self))) if is_array(X) and self.several is False else resolved(X)
+
+
+class LinearClassifier(Classifier):
+    """What tells classes by weights for each feature."""
+
+    @property
+    def coef_(self):
+        """Weights for each feature."""
+        number = self.n_features_in_
+        return np.zeros((int(resolved(self)), number)) if isinstance(number, int) else resolved(self)

@@ -64,6 +64,10 @@ class Pipeline:
         """What the last step says."""
         return self.steps[-1][1].predict(self._before(X))
 
+    def predict_proba(self, X, **options):
+        """How likely the last step thinks each class."""
+        return self.steps[-1][1].predict_proba(self._before(X))
+
     def fit_predict(self, X, y=None, **options):
         """Learn step by step, then what the last step says."""
         return self.steps[-1][1].fit_predict(self._learned(X, y), y)

@@ -58,7 +58,10 @@ class PreTrainedModel(nn.Module, ModuleUtilsMixin):
     def __init__(self, config, *inputs, **kwargs):
         super().__init__()
         self.config = config
-        self.generation_config = resolved(config)
+
+    @property
+    def generation_config(self):
+        return resolved(self)
 
     def post_init(self):
         return None

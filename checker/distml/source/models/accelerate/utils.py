@@ -1,0 +1,5 @@
+"""accelerate.utils"""
+
+
+def set_seed(seed, *args, **options):
+    return None
