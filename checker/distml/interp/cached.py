@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.interp.class_record import ClassRecord
-from distml.interp.storage import are_several
+from distml.interp.several import are_several
 from distml.ops.python.keys import canonical
 from distml.values import Class, Const, DictRecord, InstanceRecord, Lib, Ref, Tup, Value
 

@@ -55,6 +55,9 @@ CONTAINERS = frozenset(
 )
 """What is kept as a list, dict or set and is of another class: `("class", ref)` names it."""
 
+REMOVED = ("hooks", 1)
+"""The fact that some hook of a module was removed, and nobody knows which."""
+
 
 def call_value(vm: Machine, callee: Value, arguments: Arguments, node: ast.AST | None = None) -> Value:
     """Call any value."""
@@ -77,6 +80,8 @@ def call_value(vm: Machine, callee: Value, arguments: Arguments, node: ast.AST |
         return vm.language.call_instance(vm, callee, arguments, where)
     if isinstance(callee, SuperMethod):
         return vm.language.call_super(vm, callee, arguments, where)
+    if isinstance(callee, Opaque) and callee.name.endswith(".remove") and not arguments.args:
+        vm.put(REMOVED, True)
     holder = vm.holders.get(callee) if isinstance(callee, Opaque) else None
     if holder is not None:
         # A method may set any attribute of its object.
@@ -110,6 +115,8 @@ def call_library(vm: Machine, name: str, arguments: Arguments, node: ast.AST) ->
 def _call_method(vm: Machine, callee: LibMethod, arguments: Arguments, node: ast.AST) -> Value:
     full = arguments.after(callee.receiver)
     if callee.name.startswith("?."):
+        if callee.name == "?.remove" and not arguments.args:
+            vm.put(REMOVED, True)
         if vm.flow is None:
             return vm.language.call_guessed(vm, callee, full, node)
         return vm.flow.alone(callee.name[2:], full, node, lambda: vm.language.call_guessed(vm, callee, full, node))

@@ -6,29 +6,20 @@ command line says which.
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
-from distml.interp.expressions import evaluate
 from distml.interp.imports import known_module, resolved
-from distml.ops.call import FALSE, NONE, TRUE
-from distml.ops.python.comparing import NO_DEFAULT
+from distml.ops.call import NONE
 from distml.ops.python.functional import NOTES
 from distml.ops.registry import LIBRARIES
-from distml.values import Const, DictRecord, Function, InstanceRecord, Lib, Tup, Value
+from distml.values import Const, Lib, Tup, Value
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable
 
     from distml.interp.machine import Machine
-
-REST = "_takes_rest"
-"""The attribute of a parameter that says whether it is `*args` or `**kwargs`."""
-SIGNATURE, PARAMETER = Lib("inspect.Signature"), Lib("inspect.Parameter")
-PARTS = "_annotated"
-"""The attribute of a parameter that holds the parts of its annotation if that is `Annotated[...]`."""
-_ANNOTATED = frozenset({"typing.Annotated", "typing_extensions.Annotated"})
 
 
 def _note(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -50,51 +41,6 @@ def _chosen(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     if not vm.import_depth:
         vm.entries.setdefault(arguments.args[-1], arguments.args[0])
     return NONE
-
-
-def signature(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    """`inspect.signature(f)`: https://docs.python.org/3/library/inspect.html#inspect.signature"""
-    function = arguments.args[0] if arguments.args else NONE
-    if not isinstance(function, Function) or function.owner is not None or isinstance(function.node, ast.Lambda):
-        return vm.opaque(vm.snippet(node), vm.origin(node))
-    spec = function.node.args
-    positional = [*spec.posonlyargs, *spec.args]
-    defaults: list[Value | None] = [None] * (len(positional) - len(function.defaults)) + list(function.defaults)
-    pairs = [*zip(positional, defaults, strict=True), *zip(spec.kwonlyargs, function.kw_defaults, strict=False)]
-    if len(pairs) != len(positional) + len(spec.kwonlyargs):
-        return vm.opaque(vm.snippet(node), vm.origin(node))
-    pairs[len(positional) : len(positional)] = [] if spec.vararg is None else [(spec.vararg, None)]
-    pairs += [] if spec.kwarg is None else [(spec.kwarg, None)]
-    items: dict[Value, Value] = {}
-    for argument, default in pairs:
-        annotation, annotated = _annotation(vm, function, argument.annotation)
-        told = NO_DEFAULT if default is None else default
-        attrs = {"name": Const(argument.arg), "default": told, "annotation": annotation, PARTS: annotated}
-        attrs[REST] = TRUE if argument in (spec.vararg, spec.kwarg) else FALSE
-        items[Const(argument.arg)] = vm.allocate(InstanceRecord(PARAMETER, attrs, exact=False))
-    return vm.allocate(InstanceRecord(SIGNATURE, {"parameters": vm.allocate(DictRecord(items))}, exact=False))
-
-
-def _annotation(vm: Machine, function: Function, node: ast.expr | None) -> tuple[Value, Tup]:
-    """An annotation as a value, and what it consists of if it is `Annotated[...]`."""
-    if node is None:
-        return NO_DEFAULT, Tup(())
-    saved, vm.frame = vm.frame, vm.frame_of(function.frame)
-    try:
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
-            base = evaluate(vm, node.value)
-            if isinstance(base, Lib) and base.name in _ANNOTATED:
-                return vm.opaque("annotation"), Tup(tuple(_kind(vm, part) for part in node.slice.elts))
-        return _kind(vm, node), Tup(())
-    finally:
-        vm.frame = saved
-
-
-def _kind(vm: Machine, node: ast.expr) -> Value:
-    """What an annotation stands for; `X[Y]` and `X | Y` are no classes."""
-    if isinstance(node, ast.Subscript | ast.BinOp):
-        return vm.allocate(InstanceRecord(Lib("types.GenericAlias"), {}, exact=False))
-    return vm.opaque("annotation") if isinstance(node, ast.Constant) else evaluate(vm, node)
 
 
 def _located(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -120,5 +66,4 @@ ENTRIES: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "_elsewhere.noted": _noted,
     "_elsewhere.chosen": _chosen,
     "_elsewhere.located": _located,
-    "inspect.signature": signature,
 }

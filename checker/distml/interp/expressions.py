@@ -401,6 +401,8 @@ def _yield(vm: Machine, node: ast.Yield) -> Value:
     value = NONE if node.value is None else evaluate(vm, node.value)
     if vm.shape_log is not None and node.value is not None:
         vm.shape_log.note("yield", node.value, value, "yield")
+    if vm.frame.block is not None:
+        return vm.frame.block(value)
     hand_out(vm, value)
     return vm.opaque("sent value")
 

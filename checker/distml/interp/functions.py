@@ -39,7 +39,7 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from distml.interp.machine import Machine
 
@@ -82,6 +82,17 @@ def _call(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) 
     else:
         made = _follow(vm, function, bound, node)
     return give_up_call(vm, function, arguments, node) if made is None else made
+
+
+def run_around(
+    vm: Machine, function: Function, arguments: Arguments, node: ast.AST, block: Callable[[Value], Value]
+) -> bool:
+    """Run a generator function to its end, with `block` where it yields; False if that cannot be done."""
+    bound = bind(vm, function, arguments)
+    if bound is None or too_heavy(vm, function) or _too_deep(vm, function, bound):
+        return False
+    _run(vm, function, bound, node, block)
+    return True
 
 
 def _follow(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:
@@ -184,8 +195,15 @@ def _bind_defaults(vm: Machine, function: Function, is_open: bool, bound: dict[s
             bound[argument.arg] = defaults[argument.arg]
 
 
-def _run(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:
+def _run(
+    vm: Machine,
+    function: Function,
+    bound: dict[str, Value],
+    node: ast.AST,
+    block: Callable[[Value], Value] | None = None,
+) -> Value:
     frame = enter(vm, function, node)
+    frame.block = block
     frame.arguments = bound
     returned = False
     saved_frame, saved_loops, saved_node = vm.frame, vm.loops, vm.node
@@ -227,7 +245,7 @@ def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
         result = vm.language.evaluate(vm, node.body)
         _leave(vm, frame)
         return result
-    entry = Entry(vm, frame) if frame.scope.is_generator else None
+    entry = Entry(vm, frame) if frame.scope.is_generator and frame.block is None else None
     after = vm.follow(lambda: vm.language.execute_block(vm, node.body))
     ends: list[tuple[Value, State]] = list(frame.returns)
     if after is not None:
@@ -237,7 +255,7 @@ def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
     if not ends:
         if entry is not None and frame.yields:
             vm.state = vm.state.fork()
-            return entry.generator(vm, None)
+            return entry.generator(vm, None, endless=True)
         raise PathEnd
     vm.state = join_states(vm, [state for _, state in ends])
     if entry is not None:

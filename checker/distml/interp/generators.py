@@ -5,13 +5,16 @@ A body is followed when the generator is made. What it hands out then holds for 
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from distml.interp.join import Wild, join_many, widen_records, widen_values
+from distml.interp.correspondence import unknowns_in
+from distml.interp.join import Wild, join_many, join_values, widen_records, widen_values
 from distml.interp.recording import start_recording, stop_recording
+from distml.interp.several import Several
 from distml.interp.state import written_since
-from distml.values import IteratorRecord, Record, Ref, Tup, Value, alternatives
+from distml.values import NONE, IteratorRecord, Record, Ref, Tup, Value, alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 _HANDED_OUT = "values handed out"
 """A variable that no program can name: paths join it like any other, so that a number of items is known where all agree."""
+_LIKE = "values like those handed out"
 MAX_HANDED_OUT = 1024
 
 
@@ -27,9 +31,28 @@ def hand_out(vm: Machine, *values: Value, counted: bool = True) -> None:
     """`yield` of values one after another; if not `counted`, of an unknown number of values like these."""
     frame = vm.frame
     frame.yields.extend(values)
+    for value in values:
+        if any(isinstance(each, int) for each in unknowns_in(value)):
+            _liken(vm, frame, value)
     before = vm.variable(frame.ident, _HANDED_OUT)
     known = counted and isinstance(before, Tup) and len(before.items) < MAX_HANDED_OUT
     vm.assign(frame.ident, _HANDED_OUT, Tup((*before.items, *values)) if known else vm.opaque("items"))  # type: ignore[union-attr]
+
+
+def _liken(vm: Machine, frame: Frame, value: Value) -> None:
+    """Keep one value that is like all that was handed out, with objects that stand for those made anew each time."""
+    before = vm.variable(frame.ident, _LIKE)
+    several = Several(vm, vm.loops[0].began if vm.loops else math.inf)
+    several.standing = frame.standing
+    made = several.in_place(NONE if before is None else before, value, frame.ident)
+    several.settle()
+    vm.assign(frame.ident, _LIKE, made if before is None else join_values(vm, before, made))
+
+
+def _any(vm: Machine, frame: Frame) -> Value:
+    """One value for all that was handed out."""
+    found = vm.variable(frame.ident, _LIKE)
+    return join_many(vm, list(dict.fromkeys(frame.yields))) if found is None or not frame.standing else found
 
 
 def handed_out(vm: Machine, frame: Frame) -> tuple[Value, ...] | None:
@@ -100,8 +123,9 @@ class Entry:
         vm.assign(frame.ident, _HANDED_OUT, Tup(()))
         self.outside = Outside(vm, frame.ident)
 
-    def generator(self, vm: Machine, items: tuple[Value, ...] | None) -> Value:
-        """What the call gives: `items`, or an unknown number of all that was handed out."""
+    def generator(self, vm: Machine, items: tuple[Value, ...] | None, *, endless: bool = False) -> Value:
+        """What the call gives: `items`, or an unknown number of all that was handed out; no end of them if `endless`."""
         self.outside.blur(vm)
-        made = vm.allocate(IteratorRecord(items, None if items is not None else join_many(vm, self.frame.yields)))
+        item = None if items is not None else _any(vm, self.frame)
+        made = vm.allocate(IteratorRecord(items, item, endless=endless))
         return made_of(vm, made, () if vm.recording is None else vm.recording.reads)

@@ -1,6 +1,6 @@
 """Hooks of modules: functions that are called before or after `forward`, and may replace what goes in or comes out.
 
-A hook that was registered may have been removed, so that each call goes both ways.
+A hook runs until it is removed by its handle. Where some code may have done that unseen, each call goes both ways.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
 from distml.interp.callbacks import callbacks_ran, run_later
-from distml.interp.calls import branch_values, call_op, call_value, each_alternative
+from distml.interp.calls import REMOVED, branch_values, call_op, call_value, each_alternative
+from distml.interp.several import are_several
 from distml.values import (
     NONE,
     Bound,
@@ -18,6 +19,7 @@ from distml.values import (
     DictRecord,
     Function,
     InstanceRecord,
+    Lib,
     Ref,
     Tup,
     Union,
@@ -33,8 +35,10 @@ if TYPE_CHECKING:
 
 HOOKS = "__hooks__"
 BEFORE, AFTER = Const("before"), Const("after")
+HANDLE = "torch.utils.hooks.RemovableHandle"
 EVERYWHERE = ("hooks", 0)
 """The fact that hooks of all modules were registered."""
+_MODULE = "module"
 
 
 def _register(op: str, when: Const) -> Callable[[Machine, Arguments, ast.AST], Value]:
@@ -43,12 +47,36 @@ def _register(op: str, when: Const) -> Callable[[Machine, Arguments, ast.AST], V
         record = vm.record(values[0]) if len(values) > 1 and isinstance(values[0], Ref) else None
         if isinstance(record, InstanceRecord) and isinstance(values[0], Ref):
             known = record.attrs.get(HOOKS)
-            hook = Tup((when, values[1], arguments.kwargs.get("with_kwargs", Const(False))))
+            handle = vm.allocate(InstanceRecord(Lib(HANDLE), {_MODULE: values[0]}, exact=False))
+            hook = Tup((when, values[1], arguments.kwargs.get("with_kwargs", Const(False)), handle))
             hooks = Tup((*known.items, hook) if isinstance(known, Tup) else (hook,))
             vm.replace(values[0], InstanceRecord(record.cls, {**record.attrs, HOOKS: hooks}, record.exact))
+            return handle
         return call_op(vm, op, arguments, node, "torch")
 
     return run
+
+
+def _remove(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`handle.remove()`"""
+    handle = arguments.args[0] if arguments.args else NONE
+    held = vm.record(handle) if isinstance(handle, Ref) else None
+    module = held.attrs.get(_MODULE, NONE) if isinstance(held, InstanceRecord) else NONE
+    record = vm.record(module) if isinstance(module, Ref) else None
+    hooks = record.attrs.get(HOOKS) if isinstance(record, InstanceRecord) else None
+    if are_several(vm, handle) or not isinstance(module, Ref):
+        vm.put(REMOVED, True)
+    elif isinstance(record, InstanceRecord) and isinstance(hooks, Tup):
+        left = Tup(tuple(each for each in hooks.items if isinstance(each, Tup) and each.items[3] != handle))
+        vm.replace(module, InstanceRecord(record.cls, {**record.attrs, HOOKS: left}, record.exact))
+    return NONE
+
+
+def _is_there(vm: Machine, ref: Ref, hook: Tup) -> bool:
+    """Whether nobody can have removed a hook unseen."""
+    record = vm.record(hook.items[3]) if isinstance(hook.items[3], Ref) else None
+    told = isinstance(record, InstanceRecord) and record.attrs.get(_MODULE) == ref
+    return told and not vm.symbolic and not vm.get(REMOVED) and not are_several(vm, ref)
 
 
 def _everywhere(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -81,6 +109,8 @@ REGISTERING = {
     **{name: _stored(name) for name in _GRADIENTS},
     "torch.nn.Module.register_forward_pre_hook": _register("torch.nn.Module.register_forward_pre_hook", BEFORE),
     "torch.nn.Module.register_forward_hook": _register("torch.nn.Module.register_forward_hook", AFTER),
+    f"{HANDLE}.remove": _remove,
+    f"{HANDLE}.__exit__": _remove,
     "torch.nn.register_module_forward_hook": _everywhere,
     "torch.nn.register_module_forward_pre_hook": _everywhere,
 }
@@ -93,7 +123,7 @@ def call_hooked(vm: Machine, ref: Ref, hooks: Tup, arguments: Arguments, run: Ca
     keywords = vm.allocate(DictRecord({Const(k): v for k, v in arguments.kwargs.items()}, not arguments.open))
     for hook in hooks.items:
         if isinstance(hook, Tup) and hook.items[0] == BEFORE:
-            given = _either_way(vm, hook, [ref, given], keywords, given)
+            given = _passed(vm, ref, hook, [given], keywords, given)
 
     def forward(value: Value) -> Value:
         if isinstance(value, Tup):
@@ -103,21 +133,21 @@ def call_hooked(vm: Machine, ref: Ref, hooks: Tup, arguments: Arguments, run: Ca
     output = each_alternative(vm, (given,), forward)
     for hook in hooks.items:
         if isinstance(hook, Tup) and hook.items[0] == AFTER:
-            output = _either_way(vm, hook, [ref, given], keywords, output)
+            output = _passed(vm, ref, hook, [given], keywords, output)
     return output
 
 
-def _either_way(vm: Machine, hook: Tup, args: list[Value], keywords: Ref, value: Value) -> Value:
-    """What a hook is given, or what it makes of it."""
-    before, function, with_keywords = hook.items
-    args = [*args, keywords] if with_keywords != Const(False) else args
+def _passed(vm: Machine, module: Ref, hook: Tup, args: list[Value], keywords: Ref, value: Value) -> Value:
+    """What a hook makes of what it is given; or that itself, where the hook may be gone."""
+    before, function, with_keywords, _ = hook.items
+    args = [module, *args, keywords] if with_keywords != Const(False) else [module, *args]
     args = args if before == BEFORE else [*args, value]
 
     def replaced() -> Value:
         result = call_value(vm, function, Arguments(args))
         return union([value if each == NONE else _arguments(hook, each) for each in alternatives(result)])
 
-    return branch_values(vm, [lambda: value, replaced])
+    return replaced() if _is_there(vm, module, hook) else branch_values(vm, [lambda: value, replaced])
 
 
 def _arguments(hook: Tup, result: Value) -> Value:

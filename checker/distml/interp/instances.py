@@ -13,6 +13,7 @@ from distml.interp.classes import CONTAINERS, container_of, entry, is_known_base
 from distml.interp.fields import AFTER, asked, bind_fields
 from distml.interp.hooks import EVERYWHERE, HOOKS, call_hooked
 from distml.interp.library import is_module, library_bases, library_member
+from distml.interp.metaclasses import followed, own_method
 from distml.interp.storage import APART, ITEMS
 from distml.interp.validated import given_to_model
 from distml.ops.call import TRUE
@@ -46,8 +47,17 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
         return _named_tuple(vm, cls, record, arguments, node)
     if record.kind == "typeddict":
         return call_value(vm, Lib("builtins.dict"), arguments, node)
+    call = own_method(vm, record.metaclass, "__call__")
+    if call is not None:
+        return call_value(vm, call, arguments.after(cls), node)
     if record.metaclass is not None and not _makes_plainly(vm, record.metaclass):
         return unknown_call(vm, arguments, node)
+    return make(vm, cls, arguments, node)
+
+
+def make(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) -> Value:
+    """Make an object of a class, whatever its metaclass makes of a call, and initialize it."""
+    record: ClassRecord = vm.at(cls.address)
     new, _ = lookup(vm, record.mro, "__new__")
     if isinstance(new, Function):
         return _by_own_means(vm, cls, new, arguments, node)
@@ -61,7 +71,7 @@ def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) ->
 def _makes_plainly(vm: Machine, metaclass: Value) -> bool:
     """Whether calling a class of a metaclass makes an object and initializes it, as `type` does."""
     if isinstance(metaclass, Class):
-        return lookup(vm, vm.at(metaclass.address).mro, "__call__") == (None, False)
+        return followed(vm, metaclass) is not None
     return isinstance(metaclass, Lib) and metaclass.name.partition(".")[0] in sys.stdlib_module_names
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp.class_record import ClassRecord
 from distml.interp.correspondence import Unknown, unknowns_in
+from distml.interp.several import can_stand
 from distml.shapes import Dim, Shape
 from distml.values import (
     Claimed,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from distml.interp.machine import Machine
+    from distml.interp.several import Several
 
 MAX_DEPTH = 12
 
@@ -277,12 +279,30 @@ class Wild(set[object]):
 
     mark: float = math.inf
 
+    def __init__(self, several: Several | None = None) -> None:
+        super().__init__()
+        self.several = several
+
+    def began(self, mark: int) -> None:
+        """A turn begins: what is younger is its own."""
+        self.mark = mark
+        if self.several is not None:
+            self.several.since = mark
+
+    def settled(self) -> bool:
+        """Whether what stands for many objects is as it was, once the values of a turn are looked at."""
+        return self.several is None or not self.several.settle()
+
 
 def widen_values(vm: Machine, old: Value, new: Value, wild: Wild) -> Value:
     """A value that covers both and soon stops growing."""
     if old == new or old in wild:
         return old
+    if wild.several is not None and wild.several.standing:
+        new = wild.several.in_place(old, new)
     new = repeated(vm, new, wild)
+    if old == new:
+        return old
     if isinstance(old, Tensor) and isinstance(new, Tensor) and old.lib == new.lib:
         shape = widen_shapes(vm, vm.facts.shape(old.shape), vm.facts.shape(new.shape), wild)
         dtype = old.dtype if old.dtype == new.dtype else None
@@ -307,6 +327,10 @@ def repeated(vm: Machine, value: Value, wild: Wild) -> Value:
             wild.add(value)
         return value
     if isinstance(value, Const) or not any(_is_new(unknown, wild) for unknown in unknowns_in(value)):
+        return value
+    if isinstance(value, Ref) and wild.several is not None and can_stand(vm, value):
+        wild.add(value.address)
+        wild.several.stands(value)
         return value
     if isinstance(value, Claimed):
         return claimed(repeated(vm, believed(value), wild))
@@ -416,11 +440,7 @@ def widen_records(vm: Machine, old: Record, new: Record, wild: Wild) -> Record:
         attrs = {**old.attrs, **attrs}
         return InstanceRecord(old.cls, attrs, old.exact and new.exact)
     if isinstance(old, DictRecord) and isinstance(new, DictRecord):
-        both = {
-            key: widen_values(vm, value, new.items[key], wild) for key, value in old.items.items() if key in new.items
-        }
-        exact = old.exact and new.exact and len(both) == len(new.items) == len(old.items)
-        return DictRecord(both, exact, None, old.factory)
+        return _widen_dict(vm, old, new, wild)
     if isinstance(old, SetRecord):
         return SetRecord(None)
     if isinstance(old, IteratorRecord):
@@ -436,6 +456,20 @@ def _widen_class(vm: Machine, old: Record, new: Record, wild: Wild) -> Record:
         if name in new.attrs:
             attrs[name] = widen_values(vm, value, new.attrs[name], wild)
     return old if attrs == old.attrs else replace(old, attrs=attrs)
+
+
+def _widen_dict(vm: Machine, old: DictRecord, new: DictRecord, wild: Wild) -> DictRecord:
+    both = {key: widen_values(vm, value, new.items[key], wild) for key, value in old.items.items() if key in new.items}
+    others = [each.rest for each in (old, new) if not each.exact]
+    single = [value for each in (old, new) for key, value in each.items.items() if key not in both]
+    if not others and not single:
+        return DictRecord(both, factory=old.factory)
+    rest: Value | None = None
+    for value in (*others, *single):
+        if value is None:
+            return DictRecord(both, False, None, old.factory)
+        rest = repeated(vm, value, wild) if rest is None else widen_values(vm, rest, value, wild)
+    return DictRecord(both, False, rest, old.factory)
 
 
 def _widen_list(vm: Machine, old: ListRecord, new: ListRecord, wild: Wild) -> ListRecord:

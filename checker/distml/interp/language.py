@@ -21,7 +21,7 @@ from distml.interp.giving_up import give_up_rest
 from distml.interp.guess import call_guessed
 from distml.interp.imports import resolve_import
 from distml.interp.installed import origin_of_call, seen_from
-from distml.interp.instances import call_instance, instantiate
+from distml.interp.instances import call_instance, instantiate, make
 from distml.interp.loops import any_times
 from distml.interp.names import assign_name
 from distml.interp.special import SPECIAL, call_super
@@ -44,6 +44,7 @@ class Language:
     call_super = staticmethod(call_super)
     call_guessed = staticmethod(call_guessed)
     instantiate = staticmethod(instantiate)
+    make = staticmethod(make)
     special = staticmethod(SPECIAL.get)
     """The function for a built-in that needs the interpreter itself, by its qualified name."""
 

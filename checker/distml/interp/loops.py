@@ -21,8 +21,8 @@ from distml.interp.machine import PathEnd
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
 from distml.interp.scope import assigned_names
+from distml.interp.several import Several, make_several
 from distml.interp.state import State, join_entry, join_states, written_apart
-from distml.interp.storage import make_several
 from distml.interp.truth import truth
 from distml.shapes import Middle, Symbol
 from distml.values import Last, ListRecord, Many, Record, Ref, Value
@@ -45,6 +45,8 @@ class Loop:
     """A loop being run: the states that left its body early."""
 
     def __init__(self) -> None:
+        self.began = 0
+        """How old what a turn makes is not."""
         self.breaks: list[State] = []
         self.continues: list[State] = []
         self.goes_on = False
@@ -67,6 +69,7 @@ def execute_continue(vm: Machine, node: ast.Continue) -> None:
 
 def _turn(vm: Machine, loop: Loop, run: Callable[[], None]) -> State | None:
     """Run the body once; the state at its end, None if no path gets there."""
+    loop.began = vm.serial()
     after = vm.follow(run)
     ends = loop.continues if after is None else [*loop.continues, after]
     loop.continues = []
@@ -254,10 +257,11 @@ def _fixpoint(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callabl
 
 def _rounds(vm: Machine, loop: Loop, run: Callable[[], None], may_end: Callable[[], bool]) -> State | None:
     head = vm.state
-    wild = Wild()
+    wild = Wild(Several(vm, vm.serial()))
     first = len(loop.breaks)
     for attempt in range(MAX_ROUNDS):
-        vm.state, wild.mark = unsure(vm, head.fork(), "the loop goes on"), vm.serial()
+        vm.state = unsure(vm, head.fork(), "the loop goes on")
+        wild.began(vm.serial())
         breaks = len(loop.breaks)
         after = _turn(vm, loop, run)
         if after is None:
@@ -308,6 +312,9 @@ def _widen(vm: Machine, head: State, after: State, wild: Wild, last: bool) -> St
     changed = False
     vm.state = result
     for key in keys:
+        if type(key) is int and head.get(key) is None and after.get(key) is not None:
+            result.set(key, after.get(key))
+    for key in keys:
         old, new = head.get(key), after.get(key)
         if old is new:
             continue
@@ -327,7 +334,7 @@ def _widen(vm: Machine, head: State, after: State, wild: Wild, last: bool) -> St
             # What exists only inside the body does not change the head.
             changed = changed or old is not None
             result.set(key, value)
-    return result if changed else None
+    return result if not wild.settled() or changed else None
 
 
 def _widen_entry(vm: Machine, key: Hashable, old: Any, new: Any, wild: Wild, last: bool) -> Any:

@@ -120,6 +120,8 @@ class Frame:
         self._module = module
         self.returns: list[tuple[Value, State]] = []
         self.yields: list[Value] = []
+        self.standing: set[int] = set()
+        self.block: Callable[[Value], Value] | None = None
         self.doubtful = self.left_open = False
         self.arguments: dict[str, Value] = {}
         self.undecided = 0
@@ -208,6 +210,8 @@ class Machine:
         self.entries: dict[Value, Value] = {}
         self.classes: list[Class] = []
         self.views: dict[int, Ref] = {}
+        self.alike: dict[int, set[int]] = {}
+        self.nested: dict[int, ast.With | ast.AsyncWith] = {}
         self.generated: dict[int, tuple[tuple[Hashable, Any], ...]] = {}
         self.changing: dict[tuple[Value, int], Changes] = {}
         self.watcher: Watcher | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op, call_value, each_alternative
-from distml.interp.storage import are_several
+from distml.interp.several import are_several
 from distml.interp.truth import truth
 from distml.interp.typetests import container_of, real_class
 from distml.interp.unsettled import unsettle

@@ -17,9 +17,11 @@ from distml.interp.exits import EXITS
 from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, changed_copy, initialize, new_object
+from distml.interp.introspection import INTROSPECTION
 from distml.interp.library import VALIDATE
 from distml.interp.lightning import LIGHTNING
 from distml.interp.machine import Revealed
+from distml.interp.metaclasses import METACLASSES
 from distml.interp.modes import MODES
 from distml.interp.open_classes import type_of
 from distml.interp.reveal import describe
@@ -311,7 +313,7 @@ def _looks(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return vm.opaque(vm.snippet(node), vm.origin(node))
 
 
-_LOOKING = """getfullargspec getsource getsourcefile getsourcelines getdoc getcomments getfile getmodule getmembers
+_LOOKING = """getsource getsourcefile getsourcelines getdoc getcomments getfile getmodule getmembers
 isabstract iscoroutinefunction isgeneratorfunction unwrap""".split()
 
 SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
@@ -379,5 +381,7 @@ SPECIAL.update(EXITS)
 SPECIAL.update(CHECKS)
 SPECIAL.update(REGISTERING)
 SPECIAL.update(ENTRIES)
+SPECIAL.update(INTROSPECTION)
+SPECIAL.update(METACLASSES)
 SPECIAL.update(DATA)
 SPECIAL.update(LIGHTNING)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from distml.interp import loops, trying
 from distml.interp.assertions import execute_assert
 from distml.interp.branches import by_data, decided, either
-from distml.interp.classes import define_class
+from distml.interp.class_statements import define_class
 from distml.interp.contracts import check_raises
 from distml.interp.decorators import decorate_function
 from distml.interp.deleting import delete_attribute

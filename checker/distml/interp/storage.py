@@ -12,6 +12,7 @@ from distml.interp.changes import STORAGE
 from distml.interp.class_record import Property
 from distml.interp.join import join_records
 from distml.interp.library import entry_of, is_module
+from distml.interp.several import are_several
 from distml.ops.call import FALSE, TRUE
 from distml.values import (
     Class,
@@ -68,31 +69,18 @@ def _by_name(vm: Machine, record: InstanceRecord) -> list[tuple[str, Value]]:
     return list(found.items())
 
 
-_SEVERAL = "*several"
-"""Under this name the store says of a record's address that the record stands for more than one object."""
-
-
-def make_several(vm: Machine, mark: int) -> None:
-    """What was made since `mark` is made any number of times: each record stands for all the objects that are made so.
-
-    Not what modules made that were imported meanwhile.
-    """
-    for address in range(mark + 1, vm.serial()):
-        if address not in vm.base and isinstance(vm.state.get(address), Record):
-            vm.assign(address, _SEVERAL, TRUE)
-
-
-def are_several(vm: Machine, value: Value) -> bool:
-    """Whether a value may be any of several objects."""
-    return isinstance(value, Ref) and vm.variable(value.address, _SEVERAL) is not None
-
-
 def as_kept(vm: Machine, ref: Ref, record: Record) -> Record:
     """What the store keeps of an object that is changed. Of several objects one is changed, so that each may be as before."""
     if ref.address in vm.views:
         write_through(vm, ref, record)
     before = vm.record(ref) if are_several(vm, ref) else None
-    return record if before is None else join_records(vm, before, record)
+    if before is None:
+        return record
+    for other in sorted(vm.alike.get(ref.address, ())):
+        known = vm.state.get(other)
+        if isinstance(known, Record):
+            vm.state.set(other, join_records(vm, known, record))
+    return join_records(vm, before, record)
 
 
 def write_through(vm: Machine, view: Ref, new: Record) -> None:

@@ -130,7 +130,7 @@ def _children(op: str, named: bool) -> Callable[[Machine, Arguments, ast.AST], V
     def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         found = children_of(vm, arguments.args[0]) if len(arguments.args) == 1 else None
         if found is None:
-            return _handing_out(op)(vm, arguments, node)
+            return handing_out(op)(vm, arguments, node)
         items = tuple(Tup((Const(name), item)) if named else item for name, item in found)
         return vm.allocate(IteratorRecord(items))
 
@@ -141,7 +141,7 @@ def _modules(op: str, named: bool) -> Callable[[Machine, Arguments, ast.AST], Va
     def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         found = tree_of(vm, arguments.args[0]) if len(arguments.args) == 1 and not arguments.kwargs else None
         if found is None:
-            return _handing_out(op)(vm, arguments, node)
+            return handing_out(op)(vm, arguments, node)
         return vm.allocate(IteratorRecord(tuple(Tup((Const(n), item)) if named else item for n, item in found)))
 
     return run
@@ -151,13 +151,13 @@ def _apply(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`net.apply(f)`: f is given each part, then what holds it."""
     found = tree_of(vm, arguments.args[0]) if len(arguments.args) == 2 else None
     if found is None:
-        return _handing_out("torch.nn.Module.apply")(vm, arguments, node)
+        return handing_out("torch.nn.Module.apply")(vm, arguments, node)
     for _, part in sorted(found, key=lambda each: -(each[0].count(".") + bool(each[0]))):
         vm.apply(arguments.args[1], [part])
     return arguments.args[0]
 
 
-def _handing_out(op: str, tensors: bool = False) -> Callable[[Machine, Arguments, ast.AST], Value]:
+def handing_out(op: str, tensors: bool = False) -> Callable[[Machine, Arguments, ast.AST], Value]:
     """A method that gives parts of a module that nothing tells apart, its `tensors` or its modules: code in sight may
     change any of them."""
 
@@ -173,11 +173,11 @@ def _handing_out(op: str, tensors: bool = False) -> Callable[[Machine, Arguments
 
 
 SUBMODULES = {
-    f"torch.nn.Module.{name}": _handing_out(f"torch.nn.Module.{name}", tensors=True)
-    for name in ("parameters", "named_parameters", "buffers", "named_buffers", "get_parameter", "get_buffer")
+    f"torch.nn.Module.{name}": handing_out(f"torch.nn.Module.{name}", tensors=True)
+    for name in ("buffers", "named_buffers", "get_parameter", "get_buffer")
 }
 """Methods of `nn.Module` that hand out the modules, parameters or buffers it holds."""
-SUBMODULES["torch.nn.Module.get_submodule"] = _handing_out("torch.nn.Module.get_submodule")
+SUBMODULES["torch.nn.Module.get_submodule"] = handing_out("torch.nn.Module.get_submodule")
 SUBMODULES["torch.nn.Module.apply"] = _apply
 SUBMODULES["torch.nn.Module.modules"] = _modules("torch.nn.Module.modules", named=False)
 SUBMODULES["torch.nn.Module.named_modules"] = _modules("torch.nn.Module.named_modules", named=True)

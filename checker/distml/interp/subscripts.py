@@ -8,6 +8,7 @@ from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op, call_value, each_alternative, hypothetical
 from distml.interp.classes import lookup
 from distml.interp.imports import loaded_module
+from distml.interp.metaclasses import followed, own_method
 from distml.interp.operators import tensor_prefix
 from distml.interp.unsettled import unsettle
 from distml.ops.dialect import dialect, library_of
@@ -120,7 +121,10 @@ def _of_class(vm: Machine, value: Lib | Class, index: Value, node: ast.AST) -> V
         return call_value(vm, Bound(own, value), Arguments([index]), node)
     if record.kind == "enum" and isinstance(index, Const) and index.value in record.attrs:
         return record.attrs[index.value]
-    if isinstance(record.metaclass, Class) and lookup(vm, vm.at(record.metaclass.address).mro, "__getitem__")[0]:
+    own = own_method(vm, record.metaclass, "__getitem__")
+    if own is not None:
+        return call_value(vm, Bound(own, value), Arguments([index]), node)
+    if isinstance(record.metaclass, Class) and followed(vm, record.metaclass) is None:
         return vm.opaque(vm.snippet(node))
     return value
 

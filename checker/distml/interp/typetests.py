@@ -20,6 +20,7 @@ from distml.interp.classes import lookup
 from distml.interp.imports import has_module_attribute
 from distml.interp.library import is_module, library_bases
 from distml.interp.machine import Handler, PathEnd, ProcessEnd
+from distml.interp.metaclasses import followed
 from distml.interp.open_classes import may_be_derived
 from distml.interp.state import join_states
 from distml.interp.storage import child
@@ -93,6 +94,8 @@ def has_attribute(vm: Machine, value: Value, name: str) -> bool | None:
         return hasattr(value.value, name)
     if isinstance(value, Module):
         return has_module_attribute(vm, value, name)
+    if isinstance(value, Class):
+        return _class_has(vm, value, name)
     kind = _kind(vm, value)
     if kind is not None:
         defined = any(name in base.__dict__ for base in kind.__mro__)
@@ -105,6 +108,17 @@ def has_attribute(vm: Machine, value: Value, name: str) -> bool | None:
     # Arrays have more than there are rules for.
     found = vm.language.find_attribute_of(vm, value, name, vm.node)
     return None if found is None or isinstance(found, Opaque) else True
+
+
+def _class_has(vm: Machine, cls: Class, name: str) -> bool | None:
+    """Whether a class has an attribute, of its own, of a base or of its metaclass."""
+    record = vm.at(cls.address)
+    member, hidden = lookup(vm, record.mro, name)
+    meta = followed(vm, record.metaclass)
+    if member is not None or hasattr(type, name) or lookup(vm, meta or (), name)[0] is not None:
+        return True
+    in_sight = not hidden and all(isinstance(base, Class) for base in record.mro) and meta is not None
+    return False if in_sight and not vm.symbolic else None
 
 
 def is_callable(vm: Machine, value: Value) -> bool | None:

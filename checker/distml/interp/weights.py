@@ -11,11 +11,29 @@ from typing import TYPE_CHECKING
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op
 from distml.interp.findings import fail
-from distml.interp.submodules import tree_of
+from distml.interp.submodules import handing_out, tree_of
 from distml.ops import Call, ShapeError
-from distml.values import Class, Const, DictRecord, InstanceRecord, Ref, Tensor, Value
+from distml.ops.semantics.trees import states
+from distml.ops.torch.nn.wrapping import COMPUTED
+from distml.values import (
+    NONE,
+    Class,
+    Const,
+    DictRecord,
+    InstanceRecord,
+    IteratorRecord,
+    Lib,
+    Opaque,
+    Ref,
+    Tensor,
+    Tup,
+    Union,
+    Value,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from distml.interp.machine import Machine
     from distml.shapes import Dim
 
@@ -33,6 +51,48 @@ def parameters_of(vm: Machine, module: Value) -> dict[Value, Tensor]:
             if isinstance(value, Tensor) and value.parameter:
                 found[Const(f"{path}.{name}" if path else name)] = value
     return found
+
+
+def _every_parameter(vm: Machine, module: Value) -> list[tuple[str, Tensor]] | None:
+    """The parameters of a module with their names, in the order that it gives them; None where not all are known."""
+    tree = tree_of(vm, module)
+    found: list[tuple[str, Tensor]] = []
+    seen: set[int] = set()
+    for path, part in tree or ():
+        record = vm.record(part) if isinstance(part, Ref) else None
+        if not isinstance(record, InstanceRecord) or COMPUTED in record.attrs or _holds_others(vm, record.cls):
+            return None
+        for name, value in record.attrs.items():
+            if isinstance(value, Union | Opaque):
+                return None
+            if isinstance(value, Tensor) and value.parameter and value.ident not in seen:
+                found.append((f"{path}.{name}" if path else name, value))
+        seen |= {value.ident for _, value in found}
+    return None if tree is None else found
+
+
+def _holds_others(vm: Machine, cls: Value) -> bool:
+    """Whether an object of a class may have parameters that are no attributes of its own."""
+    if isinstance(cls, Class):
+        order = vm.at(cls.address).mro
+        own = any(isinstance(base, Class) and vm.patches.redefines(base.name, "named_parameters") for base in order)
+        return own or any(base is None or (isinstance(base, Lib) and base.name in _UNLISTED) for base in order)
+    return not isinstance(cls, Lib) or cls.name in _UNLISTED
+
+
+def _handed_out(name: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    """`net.named_parameters()`, `net.parameters()`: one by one where all are known."""
+    others = handing_out(f"torch.nn.Module.{name}", tensors=True)
+
+    def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        unknown = others(vm, arguments, node)
+        found = _every_parameter(vm, arguments.args[0]) if len(arguments.args) == 1 and not arguments.kwargs else None
+        if found is None:
+            return unknown
+        named = name == "named_parameters"
+        return vm.allocate(IteratorRecord(tuple(Tup((Const(n), each)) if named else each for n, each in found)))
+
+    return run
 
 
 def _has_a_way_of_its_own(vm: Machine, cls: Value) -> bool:
@@ -84,5 +144,40 @@ def _differ(wanted: tuple[Dim, ...], given: tuple[Dim, ...]) -> bool:
     return len(wanted) != len(given) or any(one.differs(other) for one, other in zip(wanted, given, strict=True))
 
 
-WEIGHTS = {_STATE: _state, _LOAD: _load}
+_UNLISTED = frozenset(
+    f"torch.nn.{name}"
+    for name in """AdaptiveLogSoftmaxWithLoss GRU LSTM RNN MultiheadAttention ParameterDict ParameterList Transformer
+    TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer""".split()
+)
+"""Layers of which not every parameter is an attribute."""
+
+
+def _functional_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`torch.func.functional_call(net, parameters, args)`: what the module gives, if they have the shapes of its own."""
+    module, given = (*arguments.args[:2], None, None)[:2]
+    record = vm.record(given) if isinstance(given, Ref) else None
+    own = dict(_every_parameter(vm, module) or ()) if module is not None and isinstance(record, DictRecord) else {}
+    call = Call(vm, _FUNCTIONAL, "torch")
+    if own and isinstance(record, DictRecord) and _fit(call, own, record):
+        given = states(call)
+    rest = Arguments([*arguments.args[:1], given or NONE, *arguments.args[2:]], arguments.kwargs, arguments.open)
+    return call_op(vm, _FUNCTIONAL, arguments if given is None else rest, node, "torch")
+
+
+def _fit(call: Call, own: Mapping[str, Tensor], given: DictRecord) -> bool:
+    for key, value in given.items.items():
+        known = own.get(str(key.value)) if isinstance(key, Const) else None
+        if known is None or not isinstance(value, Tensor) or call.shape(known) != call.shape(value):
+            return False
+    return given.exact
+
+
+_FUNCTIONAL = "torch.func.functional_call"
+
+WEIGHTS = {
+    _FUNCTIONAL: _functional_call,
+    _STATE: _state,
+    _LOAD: _load,
+    **{f"torch.nn.Module.{name}": _handed_out(name) for name in ("named_parameters", "parameters")},
+}
 """Methods of `nn.Module` that know the parameters by name."""

@@ -94,6 +94,12 @@ def _not(answer: bool | None) -> bool | None:
 
 NO_DEFAULT = Lib("inspect.Parameter.empty")
 """Stands for a default or an annotation that a parameter has not; nothing else does."""
+NO_FIELD_DEFAULT = Lib("dataclasses.MISSING")
+"""Stands for a default that a field has not."""
+KINDS = ("POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD")
+"""How a parameter of a function may be given."""
+_ONLY = frozenset({NO_DEFAULT, NO_FIELD_DEFAULT, *(Lib(f"inspect.Parameter.{kind}") for kind in KINDS)})
+"""Objects of libraries that are equal to nothing but themselves."""
 
 
 def _agreed(answers: Iterable[bool | None]) -> bool | None:
@@ -155,7 +161,7 @@ def _is_guess(value: Value) -> bool:
 
 
 def _is_singleton(value: Value) -> bool:
-    if value == NO_DEFAULT:
+    if isinstance(value, Lib) and value in _ONLY:
         return True
     return isinstance(value, Const) and (value.value is None or value.value is ... or isinstance(value.value, bool))
 
@@ -178,7 +184,7 @@ def _numbers(call: Call, op: str, left: Value, right: Value) -> bool | None:
     if bounds is not None:
         return bounds
     a, b = quotient_of(call, left), quotient_of(call, right)
-    if a is None or b is None:
+    if a is None or b is None or (a[0].is_dynamic and b[0].is_dynamic):
         return None
     difference = _scaled_difference(a, b)
     if difference is None:
@@ -251,7 +257,7 @@ def _equal(call: Call, left: Value, right: Value, depth: int) -> bool | None:
     if isinstance(left, Ref) and isinstance(right, Ref):
         return _equal_records(call, left, right, depth)
     if isinstance(left, Lib) and isinstance(right, Lib):
-        return True if left.name == right.name else None
+        return True if left.name == right.name else False if {left, right} <= _ONLY else None
     if isinstance(left, Class) and isinstance(right, Class) and left.address == right.address:
         return True
     families = _built_in(call, left), _built_in(call, right)

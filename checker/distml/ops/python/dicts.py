@@ -203,6 +203,10 @@ def update(call: Call, self: Value, other: Value = NONE, /, **named: Value) -> V
     return NONE
 
 
+def _is_text(key: Value) -> bool:
+    return isinstance(key, Const) and isinstance(key.value, str)
+
+
 def dict_from(call: Call, value: Value) -> DictRecord:
     """The dict made of a mapping or of pairs."""
     record = record_of(call, value)
@@ -211,13 +215,16 @@ def dict_from(call: Call, value: Value) -> DictRecord:
     held = (call.attrs(value) or {}).get("__items__")
     if held is not None and record_of(call, held) is not None:
         return dict_from(call, held)
-    pairs = call.iterate(value)
+    listed = call.items(value)
+    pairs = call.iterate(value) if listed is None else listed
     if isinstance(pairs, Many):
         item = call.items(pairs.item)
         return DictRecord({}, False, item[1] if item is not None and len(item) == 2 else None)
+    rows = [call.items(pair) for pair in pairs]
+    if all(row is not None and len(row) == 2 and _is_text(row[0]) for row in rows):
+        return DictRecord({row[0]: row[1] for row in rows if row is not None})
     made = call.world.allocate(DictRecord({}))
-    for pair in pairs:
-        parts = call.items(pair)
+    for parts in rows:
         known = record_of(call, made)
         if parts is None or len(parts) != 2 or known is None:
             return DictRecord({}, False)

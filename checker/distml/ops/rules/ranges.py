@@ -68,8 +68,16 @@ def rearranged(name: str, result: Tensor, values: Sequence[Value]) -> Tensor:
     first = values[0] if values else None
     if not isinstance(first, Tensor) or first.largest is None or result.dtype != "int":
         return result
-    moved = name.rpartition(".")[2] in REARRANGING and result.content is None
+    last = name.rpartition(".")[2]
+    if last in _SHIFTING and len(values) > 1 and result.content is None:
+        by = values[1].value if isinstance(values[1], Const) else None
+        return replace(result, largest=first.largest + _SHIFTING[last] * by) if type(by) is int else result
+    moved = last in REARRANGING and result.content is None
     return (replace(result, largest=first.largest) if moved else result).copied(first)
+
+
+_SHIFTING = {"__add__": 1, "__radd__": 1, "add": 1, "__sub__": -1, "sub": -1}
+"""Functions and methods that add a number to each of an array, or take it away."""
 
 
 def range_kind(call: Call, start: Value, stop: Value, step: Value) -> str | None:

@@ -106,6 +106,18 @@ def unknown(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     return call.unknown()
 
 
+@op("torch.utils.hooks.RemovableHandle.remove", "torch.utils.hooks.RemovableHandle.__exit__")
+def remove(call: Call, self: Value, *args: Value) -> Value:
+    """handle.remove(): which hook that is, the interpreter knows"""
+    return NONE
+
+
+@op("torch.utils.hooks.RemovableHandle.__enter__")
+def enter(call: Call, self: Value) -> Value:
+    """with handle: the hook is removed at the end"""
+    return self
+
+
 @op(*(f"torch.nn.Module.{name}" for name in ITERATED))
 def iterated(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     """Unknown many parameters or modules."""

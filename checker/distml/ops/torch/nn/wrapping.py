@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.ops.call import FALSE, NONE, Call
+from distml.ops.call import FALSE, NONE, TRUE, Call
 from distml.ops.registry import layer, op
 from distml.ops.rules.layers import given
 from distml.shapes import Dim
@@ -40,6 +40,8 @@ PARAMETRIZING = (
     "weight_norm",
 )
 RESTORING = ("remove_spectral_norm", "remove_weight_norm")
+COMPUTED = "__computed__"
+"""An attribute of modules one of whose tensors is computed from parameters that are not known by name."""
 
 
 @layer(
@@ -131,6 +133,7 @@ def _held(call: Call, module: Value, tensor_name: Value, parameter: bool, keeps:
                 attrs[each] = call.unknown(each)
             elif isinstance(held, Tensor):
                 attrs[each] = replace(held, parameter=parameter)
+        attrs[COMPUTED] = TRUE
         call.world.replace(module, InstanceRecord(record.cls, attrs, record.exact))
     return module
 
