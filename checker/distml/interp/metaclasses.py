@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 _PLAIN = frozenset({"builtins.type", "abc.ABCMeta"})
 """Metaclasses that add nothing that shapes depend on."""
+_UNSEEN = (
+    *("__bool__", "__contains__", "__eq__", "__getattr__", "__getattribute__", "__hash__", "__instancecheck__"),
+    *("__iter__", "__len__", "__prepare__", "__setattr__", "__subclasscheck__"),
+)
+"""Methods of metaclasses that Python calls where nothing here looks for them."""
 _MAKING = ("making",)
 """Under this key the store has the class whose statement is run."""
 
@@ -33,7 +38,7 @@ def followed(vm: Machine, metaclass: Value | None) -> tuple[Value | None, ...] |
         return None
     record: ClassRecord = vm.at(metaclass.address)
     known = all(isinstance(base, Class) or (isinstance(base, Lib) and base.name in _PLAIN) for base in _classes(record))
-    return record.mro if known and not isinstance(lookup(vm, record.mro, "__prepare__")[0], Function) else None
+    return record.mro if known and not any(lookup(vm, record.mro, name)[0] for name in _UNSEEN) else None
 
 
 def _classes(record: ClassRecord) -> list[Value | None]:

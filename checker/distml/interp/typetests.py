@@ -115,6 +115,8 @@ def _class_has(vm: Machine, cls: Class, name: str) -> bool | None:
     record = vm.at(cls.address)
     member, hidden = lookup(vm, record.mro, name)
     meta = followed(vm, record.metaclass)
+    if isinstance(member, Lib):  # what a library's objects have, its class may lack
+        return None
     if member is not None or hasattr(type, name) or lookup(vm, meta or (), name)[0] is not None:
         return True
     in_sight = not hidden and all(isinstance(base, Class) for base in record.mro) and meta is not None
