@@ -9,7 +9,7 @@ import pytest
 from distml.gradual.branches import find_branches
 from distml.gradual.questions import Question, benches
 
-from gradual.asking import decisions
+from gradual.asking import ask, decisions
 
 
 def verdicts(folder: Path, program: str, where: str | None = None) -> list[tuple[str, str, str]]:
@@ -167,3 +167,58 @@ def test_what_a_default_decides_is_not_so_for_every_input(test: str, verdict: st
     question = Question("given.py::f", least=0)
     (bench,) = benches(question)
     assert [each.verdict for each in find_branches(bench)] == [verdict]
+
+
+SHARED = """
+def slow(x: torch.Tensor):
+    for a in range(60):
+        for b in range(60):
+            for c in range(60):
+                x = x + a * b * c
+    if x.shape[0] > 3:
+        return x
+
+def short(x: torch.Tensor):
+    if x.shape[0] > 3:
+        return x
+"""
+
+
+def test_a_target_that_takes_all_its_time_leaves_the_others_theirs(tmp_path: Path) -> None:
+    question = ask(tmp_path, SHARED, least=0)._replace(seconds=2.0)
+    found = {bench.target.name: (find_branches(bench), bench.tried) for bench in benches(question)}
+    assert [each.verdict for each in found["short"][0]] == ["depends"]
+    assert all(trial.complete for trial in found["short"][1])
+    assert not all(trial.complete for trial in found["slow"][1])
+    assert all(each.verdict == "unknown" for each in found["slow"][0])
+
+
+def test_tests_in_the_programs_that_stand_for_libraries_are_not_told(tmp_path: Path) -> None:
+    program = """
+from PIL import Image
+
+def f(x: torch.Tensor):
+    Image.fromarray(x.numpy())
+    if x.shape[0] > 3:
+        return x
+"""
+    (found,) = decisions(tmp_path, program)
+    assert (found.line, found.verdict) == (12, "depends")
+
+
+def test_turns_of_a_loop_ask_the_same_once(tmp_path: Path) -> None:
+    program = """
+def f(x: torch.Tensor):
+    b, c, h, w = x.shape
+    if h % 8 != 0 or w % 8 != 0:
+        raise ValueError("sizes must be divisible by 8")
+    for _ in range(12):
+        if h // 8 != (h + 7) // 8:
+            raise ValueError("cannot happen")
+        y = F.conv2d(x, torch.zeros(4, 3, 3, 3), padding=1).view(b, 4, h // 8, 8, w // 8, 8)
+"""
+    bench = next(iter(benches(ask(tmp_path, program, least=1))))
+    found = find_branches(bench)
+    assert [each.verdict for each in found] == ["depends", "never"]
+    lengths = [len(trial.constraints) for trial in bench.tried]
+    assert max(lengths) < 20

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from distml.cli.coloring import add_color, style
 from distml.cli.gradual import add_question, add_writing, asked, deliver, read
-from distml.report.printing import hand_over, say_painted
+from distml.report.printing import complain, hand_over, say_painted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from distml.gradual.branches import Decision
+    from distml.gradual.trial import Bench
     from distml.rewrites.model import Rewritten
 
 SUMMARY = "Find the branches that shapes always or never take, and say when others are taken."
@@ -29,9 +30,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Answer; 0 where no branch is dead, else 1."""
-    from distml.gradual.branches import find_branches, merged
+    from distml.gradual.branches import merged
 
-    question, answers = asked(options, find_branches)
+    question, answers = asked(options, _found)
     found = merged(answers)
     if options.diff or options.write:
         deliver(question.path, _without_dead(read(question.path), question.path, found), write=options.write)
@@ -44,6 +45,18 @@ def run(options: Namespace) -> int:
 
         say_painted(as_text(found, style(options)))
     return 1 if any(d.verdict in ("always", "never") for d in found) else 0
+
+
+def _found(bench: Bench) -> list[Decision]:
+    """What is known of the branches of a target; that it was not followed to its end is said."""
+    from distml.gradual.branches import find_branches
+
+    found = find_branches(bench)
+    reasons = dict.fromkeys(trial.reason for trial in bench.tried if not trial.complete)
+    if reasons or bench.late:
+        why = next(iter(reasons), "the time limit was reached")
+        complain(f"{bench.target.name}: not followed to its end, so that nothing in it is decided: {why}")
+    return found
 
 
 def _without_dead(source: str, path: str, found: Sequence[Decision]) -> Rewritten:

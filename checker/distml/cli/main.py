@@ -21,6 +21,7 @@ from distml.diagnostics.version import VERSION
 from distml.engine.config import ConfigError
 from distml.engine.ends import EndedError, heeding
 from distml.report.printing import complain, screened
+from distml.source.stack import with_room
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -54,6 +55,7 @@ class _Parser(ArgumentParser):
         (file or sys.stderr).write(message)
 
 
+@with_room
 def main(arguments: list[str] | None = None) -> int:
     """Run `distml` with `arguments`, by default those of the process; the exit code."""
     given = sys.argv[1:] if arguments is None else arguments

@@ -20,12 +20,14 @@ from distml.source.memory import limits_itself, memory_of_system
 from distml.source.project import Project
 from distml.source.reach import CHOREOGRAPHIES, may_communicate, may_use_choreographies, reaches_tensor_library
 from distml.source.reading import UnreadableError
+from distml.source.stack import with_room
 from distml.source.suppressions import apply, hidden_by, ignores_file
 
 FLEETING = frozenset({"SRC105", "SRC106", "SRC107", "SRC201"})  # may be otherwise next time
 Trace = Callable[[SourceFile, Project], tuple[str, ...]]
 
 
+@with_room
 def check_one(
     path: str,
     project: Project,

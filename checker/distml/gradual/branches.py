@@ -19,7 +19,7 @@ from distml.gradual.conflicts import Conflict, shown
 from distml.gradual.ranks import reaching_ranks
 from distml.gradual.trial import Bench, Plan, Trial
 from distml.interp.watch import demands_in
-from distml.solver.decide import Constraint, Proved, decide, prove
+from distml.solver.decide import Constraint, Proved, prove
 from distml.solver.formula import FALSE, TRUE, Formula, both, flags, negate, show
 
 if TYPE_CHECKING:
@@ -98,28 +98,31 @@ def _is_in(decision: Decision, bench: Bench) -> bool:
 
 def _found(bench: Bench) -> list[Decision]:
     trials = _cases(bench)
-    found: dict[Place, list[tuple[Trial, list[_Judged]]]] = {}
+    about = _about_shapes(trials)
+    complete = all(trial.complete for trial in trials)
     nodes: dict[Place, ast.AST] = {}
+    found: dict[Place, list[tuple[Trial, list[_Judged]]]] = {}
+    open_: set[Place] = set()
     for trial in trials:
         names = Reading(trial.shapes, trial.counts)
         here: dict[Place, list[_Judged]] = {}
         for visit in trial.visits:
-            judged = _judge(bench, trial, visit, names)
-            if judged is not None:
-                place = (visit.path, visit.node.lineno, visit.node.col_offset)  # type: ignore[attr-defined]
-                nodes[place] = visit.node
-                here.setdefault(place, []).append(judged)
+            place = _place(visit)
+            if place not in about or place in open_:
+                continue
+            # A run that was not followed to its end may come to any test in a way that nobody has seen.
+            judged = _judge(bench, trial, visit, names) if complete and not bench.late else _Judged("unknown")
+            if judged is None:
+                continue
+            nodes[place] = visit.node
+            here.setdefault(place, []).append(judged)
+            if judged.verdict == "unknown" and not judged.text:
+                open_.add(place)  # whatever the other visits say
         for place, answers in here.items():
             found.setdefault(place, []).append((trial, answers))
-    about = _about_shapes(trials)
-    decisions = [
-        _decision(bench, place, nodes[place], found[place], trials) for place in sorted(found) if place in about
-    ]
-    if all(trial.complete for trial in trials):
-        failing = _failing(bench)
-        return [replace(each, fails=(each.path, each.line, each.column - 1) in failing) for each in decisions]
-    # A run that was not followed to its end may come to any of them in a way that nobody has seen.
-    return [replace(decision, verdict="unknown", condition="", related=()) for decision in decisions]
+    failing = _failing(bench) if complete else set()
+    decisions = (_decision(bench, place, nodes[place], found[place], trials) for place in sorted(found))
+    return [replace(each, fails=(each.path, each.line, each.column - 1) in failing) for each in decisions]
 
 
 def _cases(bench: Bench) -> list[Trial]:
@@ -135,18 +138,17 @@ def _cases(bench: Bench) -> list[Trial]:
             room //= len(ranks)
     order = [given.name for given in bench.inputs]
     trials = [
-        bench.run(Plan(tuple(sorted(chosen, key=lambda one: order.index(one[0]))))) for chosen in product(*choices)
+        bench.follow(Plan(tuple(sorted(chosen, key=lambda one: order.index(one[0]))))) for chosen in product(*choices)
     ]
     return [trial for trial in trials if trial.reaches]
 
 
+def _place(visit: Visit) -> Place:
+    return visit.path, visit.node.lineno, visit.node.col_offset  # type: ignore[attr-defined]
+
+
 def _about_shapes(trials: Iterable[Trial]) -> set[Place]:
-    return {
-        (visit.path, visit.node.lineno, visit.node.col_offset)  # type: ignore[attr-defined]
-        for trial in trials
-        for visit in trial.visits
-        if visit.about_shapes
-    }
+    return {_place(visit) for trial in trials for visit in trial.visits if visit.about_shapes}
 
 
 def _failing(bench: Bench) -> set[Place]:
@@ -167,7 +169,7 @@ def _judge(bench: Bench, trial: Trial, visit: Visit, names: Reading) -> _Judged 
     path = tuple(constraints)
     if visit.known is not None:
         return _Judged("always" if visit.known else "never", "", visit.because, path, TRUE if visit.known else FALSE)
-    decision = decide(constraints, visit.condition, bench.seconds, 0)
+    decision = trial.watcher.witnesses.decide(constraints, visit.condition, bench.seconds)
     if decision.verdict == "unreachable":
         return None
     if decision.verdict in ("always", "never"):

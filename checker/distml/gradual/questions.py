@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from distml.shapes import Dim, Facts, Shape
     from distml.solver.formula import Formula
 
+PART = 0.9
+"""How much of the time is shared out: the last question to the solver may go beyond the end of a share."""
+
 
 class QuestionError(Exception):
     """The question cannot be asked: one line that says why."""
@@ -54,15 +57,26 @@ class Question(NamedTuple):
 def benches(question: Question, project: Project | None = None) -> Iterator[Bench]:
     """A bench for every target of a question; `project` stands in for the one on disk.
 
+    Targets share the time, and what one leaves goes to those behind it: one that takes all of its share costs the others nothing.
+
     Raises `QuestionError` where it cannot be asked.
     """
     asked = wanted(question)
     with answering():
         program = program_of(question, project=project)
-        for target in program.targets(question.name):
+        targets = program.targets(question.name)
+        end = time.process_time() + PART * _left(program)
+        for number, target in enumerate(targets):
+            program.vm.deadline = time.process_time() + (end - time.process_time()) / (len(targets) - number)
             bench = _bench(program, target, question, asked)
             if bench is not None:
                 yield bench
+
+
+def _left(program: Program) -> float:
+    """Seconds of processor time that the question may still take."""
+    assert program.vm.deadline is not None
+    return max(0.0, program.vm.deadline - time.process_time())
 
 
 @contextmanager

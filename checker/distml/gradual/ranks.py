@@ -25,7 +25,7 @@ def reaching_ranks(bench: Bench) -> dict[str, list[int]]:
     A run that fails later counts as well: its input has come by. `MORE` stands for that rank and all above.
     """
     names = [given.name for given in bench.inputs if given.is_tensor]
-    return {name: [rank for rank in range(MORE + 1) if bench.run(Plan(((name, rank),))).reaches] for name in names}
+    return {name: [rank for rank in range(MORE + 1) if bench.follow(Plan(((name, rank),))).reaches] for name in names}
 
 
 def _of_input(bench: Bench, name: str, names: Sequence[str], dynamic: bool) -> list[int]:

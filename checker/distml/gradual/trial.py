@@ -114,6 +114,7 @@ class Bench:
         self.least = least
         self._seconds = seconds
         self._trusting = True
+        self._followed: dict[Plan, Trial] = {}
         self._done: dict[Plan, Trial] = {}
 
     def in_general(self) -> Bench | None:
@@ -137,15 +138,27 @@ class Bench:
         return max(MIN_SECONDS, min(self._seconds, left))
 
     @property
+    def late(self) -> bool:
+        """Whether the time for the target is over."""
+        deadline = self.program.vm.deadline
+        return deadline is not None and time.process_time() > deadline
+
+    @property
     def tried(self) -> Sequence[Trial]:
         """The trials that were run so far."""
-        return tuple(self._done.values())
+        return tuple(self._followed.values())
 
     def run(self, plan: Plan) -> Trial:
-        """The trial of a plan; each plan is run once."""
+        """The trial of a plan, with whether some input goes through; each plan is run once."""
         if plan not in self._done:
-            self._done[plan] = self._run(plan)
+            self._done[plan] = self._judged(self.follow(plan))
         return self._done[plan]
+
+    def follow(self, plan: Plan) -> Trial:
+        """The trial of a plan as far as it says what is reached: whether all demands can be met together is not asked."""
+        if plan not in self._followed:
+            self._followed[plan] = self._run(plan)
+        return self._followed[plan]
 
     def assumed(self, shapes: Mapping[str, Shape]) -> Formula:
         """The user's constraint on inputs of these shapes; what it says of `MORE` axes goes by the fewest of them."""
@@ -177,9 +190,9 @@ class Bench:
             complete, reason = False, "it nests too deeply"
         finally:
             vm.watcher = None
-        return replace(self._judged(plan, watcher, failure, symbols, complete, reason), counts=counts)
+        return replace(self._ended(plan, watcher, failure, symbols, complete, reason), counts=counts)
 
-    def _judged(
+    def _ended(
         self,
         plan: Plan,
         watcher: Watcher,
@@ -192,33 +205,32 @@ class Bench:
         constraints = tuple(watcher.constraints_of((), vm.state.log))
         shapes = {name: vm.facts.shape(shape) for name, shape in symbols.items()}
         uses = [(name, vm.facts.shape(shape)) for name, shape in watcher.uses]
-        core: tuple[Demand, ...] = ()
-        model: dict[Symbol, int] = {}
-        refused = False
-        if failure is None:
-            answer = satisfy(constraints, self.seconds, 0)
-            if isinstance(answer, Contradiction):
-                refused = True
-                core = demands_in(answer.core)
-                failure = core[-1] if core else None
-            elif isinstance(answer, Satisfied):
-                model = answer.model
-            else:
-                complete, reason = False, answer.reason
         return Trial(
             plan,
             failure,
-            core,
+            (),
             constraints,
             shapes,
-            model,
+            {},
             tuple(watcher.visits),
             {name: kind for name, shape in shapes.items() if (kind := element_type(shape, uses))},
             watcher,
             complete,
             reason,
-            refused or failure is not None,
+            failure is not None,
         )
+
+    def _judged(self, trial: Trial) -> Trial:
+        """A trial with values for which it goes through, or the demands that contradict each other."""
+        if trial.failure is not None:
+            return trial
+        answer = satisfy(trial.constraints, self.seconds, 0)
+        if isinstance(answer, Contradiction):
+            core = demands_in(answer.core)
+            return replace(trial, failure=core[-1] if core else None, core=core, refused=True)
+        if isinstance(answer, Satisfied):
+            return replace(trial, model=answer.model)
+        return replace(trial, complete=False, reason=answer.reason)
 
     def _shape(self, given: Input, plan: Plan) -> Shape:
         if given.name in self.given:

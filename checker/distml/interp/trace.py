@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.solver.formula import TRUE, both, either, negate
+from distml.solver.answers import Constraint
+from distml.solver.formula import TRUE, both, either, implies, negate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from distml.shapes import Origin
     from distml.solver.formula import Formula
@@ -35,6 +37,11 @@ class Demand(NamedTuple):
     learned: bool = False
     notes: tuple[tuple[str, Origin], ...] = ()
 
+    def constraint(self, held: AbstractSet[Formula] = frozenset()) -> Constraint:
+        """What the demand says of inputs that meet the conditions of `held`: it is of those only that meet its guard."""
+        under = [condition for condition in self.guard if condition not in held]
+        return Constraint(implies(both(*under), self.formula) if under else self.formula, self)
+
 
 class RunOver(Exception):
     """The watched run cannot succeed, whatever its inputs are."""
@@ -53,6 +60,12 @@ class Log:
         self.demand = demand
         self.parent = parent
         self.length: int = 1 if parent is None else parent.length + 1
+
+    def is_in(self, log: Log | None) -> bool:
+        """Whether a path with this log has gone by here."""
+        while log is not None and log.length > self.length:
+            log = log.parent
+        return log is self
 
 
 def demands(log: Log | None) -> list[Demand]:

@@ -29,10 +29,10 @@ from distml.solver.formula import (
     different,
     either,
     equal,
-    implies,
     substitute,
     symbols,
 )
+from distml.source.project import is_model
 from distml.values import Condition, Num, Opaque, Tensor
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ class Watcher:
         self.maxima: dict[Symbol, Dim] = {}
         self.uses: list[tuple[str, Shape]] = []
         self.witnesses = Witnesses()
+        self._logs: dict[tuple[Formula, str], Log] = {}
 
     # --- demands ------------------------------------------------------------------------
 
@@ -165,7 +166,11 @@ class Watcher:
         return (place.path, place.line, place.column, code) in self.excused
 
     def _keep(self, demand: Demand) -> None:
-        self.vm.state.log = Log(demand, self.vm.state.log)
+        """Add a demand to the log of the path, unless it is there: a loop asks for the same in each of its turns."""
+        state, said = self.vm.state, (demand.formula, demand.code)
+        made = self._logs.get(said)
+        if made is None or demand.guard[: len(made.demand.guard)] != made.demand.guard or not made.is_in(state.log):
+            state.log = self._logs[said] = Log(demand, state.log)
 
     def _by_cases(self, formula: Formula) -> Formula:
         """A formula in which no symbol stands for `max(n - 512, 0)`: it is the one or the other."""
@@ -208,7 +213,7 @@ class Watcher:
             self.entered.pop()  # else it failed for some input, or asked something of all of them
         condition = TRUE if known else FALSE if known is False else self.condition(value, vm.snippet(test))
         about = bool(symbols(condition)) or reads_shapes(vm, test)
-        if vm.import_depth:
+        if vm.import_depth or is_model(vm.frame.module.source):
             return known, condition
         if known is None and condition in (TRUE, FALSE):
             known = condition == TRUE
@@ -246,8 +251,9 @@ class Watcher:
         """What the demands so far make of a condition, and which of them do."""
         if any(s.dynamic for s in symbols(condition)):
             return None, ()
-        known, core = self.witnesses.decide(self.constraints(), condition, self.seconds)
-        return known, demands_in(core)
+        decision = self.witnesses.decide(self.constraints(), condition, self.seconds)
+        known = {"always": True, "never": False}.get(decision.verdict)
+        return known, () if known is None else demands_in(decision.core)
 
     def constraints(self) -> list[Constraint]:
         """What is certain where the path stands: what is assumed, its guard, and the demands."""
@@ -258,9 +264,12 @@ class Watcher:
 
         Of the failures only the first `ruled_out` count, where that is given.
         """
-        found = [Constraint(self.assumed), *(Constraint(part) for part in guard)]
-        said = [*demands(log), *self.ruled_out[:ruled_out]]
-        return found + [Constraint(implies(both(*d.guard), d.formula), d) for d in said]
+        held = frozenset(guard)
+        found = {(formula, ""): Constraint(formula) for formula in (self.assumed, *guard)}
+        for demand in (*demands(log), *self.ruled_out[:ruled_out]):  # paths that met may have asked for the same
+            constraint = demand.constraint(held)
+            found.setdefault((constraint.formula, demand.code), constraint)
+        return list(found.values())
 
 
 def demands_in(core: Sequence[Constraint]) -> tuple[Demand, ...]:

@@ -2,20 +2,21 @@
 
 A run asks about hundreds of conditions under constraints that only grow. Sizes for which an
 earlier condition held, or did not, often fulfil what was added since: then they show what a
-later condition can be, and the solver need not be asked.
+later condition can be, and the solver need not be asked. In a loop the same is asked in each turn.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.solver.decide import Constraint, Proved, Refuted, Satisfied, decide, prove
+from distml.solver.decide import Constraint, Decision, Proved, Refuted, Satisfied, decide, prove
 from distml.solver.formula import Flag, evaluate, negate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from distml.shapes import Symbol
+    from distml.solver.answers import Verdict
     from distml.solver.formula import Formula
 
 MAX_KEPT = 12
@@ -37,28 +38,41 @@ class _Truths(dict[Flag, bool]):
 
 
 class Witnesses:
-    """Sizes and truths that fulfilled the constraints of earlier questions."""
+    """Sizes and truths that fulfilled the constraints of earlier questions, and the answers."""
 
     def __init__(self) -> None:
         self._kept: list[tuple[_Sizes, _Truths]] = []
+        self._answers: dict[tuple[frozenset[Formula], Formula], Decision] = {}
+        self._undecided = 0
 
-    def decide(
-        self, constraints: Sequence[Constraint], condition: Formula, seconds: float
-    ) -> tuple[bool | None, tuple[Constraint, ...]]:
-        """Whether the condition holds, None where it depends or is not known; and the constraints that make it so."""
+    def decide(self, constraints: Sequence[Constraint], condition: Formula, seconds: float) -> Decision:
+        """What the condition can be under the constraints, and which of them make it so.
+
+        Each question that took all its time leaves less of it for those that follow, which are mostly about more of the same.
+        """
+        question = frozenset(c.formula for c in constraints), condition
+        if question not in self._answers:
+            answer = self._answers[question] = self._decided(constraints, condition, seconds / (1 + self._undecided))
+            self._undecided += answer.verdict == "unknown"
+        return self._answers[question]
+
+    def _decided(self, constraints: Sequence[Constraint], condition: Formula, seconds: float) -> Decision:
         shown = self._shown(constraints, condition)
         if len(shown) == 2:
-            return None, ()
+            return Decision("depends")
         if not shown:
             decision = decide(constraints, condition, seconds, 0)
             self._keep(decision.holds, decision.fails)
-            known = {"always": True, "never": False}.get(decision.verdict)
-            return known, () if known is None else decision.core
+            return decision
         (known,) = shown
         answer = prove(constraints, condition if known else negate(condition), seconds, 0)
+        if isinstance(answer, Proved):
+            verdict: Verdict = "always" if known else "never"
+            return Decision(verdict, core=answer.core)
         if isinstance(answer, Refuted):
             self._keep(Satisfied(answer.model, answer.flags))
-        return (known, answer.core) if isinstance(answer, Proved) else (None, ())
+            return Decision("depends")
+        return Decision("unknown", reason=answer.reason)
 
     def _shown(self, constraints: Sequence[Constraint], condition: Formula) -> set[bool]:
         """What the condition is for those witnesses that fulfil the constraints."""

@@ -360,6 +360,9 @@ def _divide_by_constant(a: Dim, divisor: int) -> Dim:
     rest = Dim(_combine([(m, c % divisor) for m, c in a.terms if c % divisor]))
     if rest.constant is not None:
         return whole + rest.constant // divisor
+    common = gcd(divisor, *(c for m, c in rest.terms if m))
+    if common > 1:  # (8*k + 7) // 16 is k // 2
+        return whole + Dim(tuple((m, c // common) for m, c in rest.terms if c // common)) // (divisor // common)
     nested = _nested_quotient(rest, divisor)
     if nested is not None:
         return whole + nested

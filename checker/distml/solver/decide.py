@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from time import monotonic
 
 from distml.shapes import Dim, Symbol
@@ -56,6 +57,9 @@ __all__ = [
     "satisfy",
     "simplify",
 ]
+
+KEPT = 4096
+"""How many formulas are kept as they were made ready."""
 
 
 def satisfy(
@@ -161,7 +165,8 @@ class _Question:
         mapping = {old: Dim.symbol(new) for old, new in inside.items()}
         object.__setattr__(self, "constraints", constraints)
         object.__setattr__(self, "inside", inside)
-        object.__setattr__(self, "formulas", [rebuild(c.formula, _ready(mapping)) for c in constraints])
+        ready = _stated if not inside else lambda formula: rebuild(formula, _ready(mapping))
+        object.__setattr__(self, "formulas", [ready(c.formula) for c in constraints])
 
     def model(self, some: Iterable[int], seconds: float) -> Model:
         """Values that satisfy the constraints of these numbers; raises `Conflict` or `Undecided`."""
@@ -211,6 +216,12 @@ class _Question:
 
 def _symbols(atom: Compare | Flag) -> Iterable[Symbol]:
     return () if isinstance(atom, Flag) else atom.difference.symbols()
+
+
+@lru_cache(maxsize=KEPT)
+def _stated(formula: Formula) -> Formula:
+    """A formula made ready whose symbols have their floor: the questions of one run share most of their constraints."""
+    return rebuild(formula, _ready({}))
 
 
 def _ready(mapping: dict[Symbol, Dim]) -> Callable[[Compare | Flag], Formula]:

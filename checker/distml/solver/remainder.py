@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from distml.shapes import Dim, Quotient
+from distml.shapes import Dim, Quotient, Symbol
 
 
 class Remainder(NamedTuple):
@@ -44,6 +44,25 @@ def split(dim: Dim) -> tuple[list[Remainder], Dim]:
             found.append(remainder)
             dim = rest
     return found, dim
+
+
+def progression(difference: Dim) -> tuple[Symbol, int, Dim] | None:
+    """From `difference == 0`: a symbol that is `step*k + offset` for whatever k, if it says no more than a remainder.
+
+    `(h + p) % 8 == 3` makes h `8*k + 3 - p`.
+    """
+    remainders, rest = split(difference)
+    if len(remainders) != 1 or rest.constant is None:
+        return None
+    factor, numerator, denominator = remainders[0]
+    step, wanted = denominator.constant, -rest.constant * factor
+    if abs(factor) != 1 or step is None or not 0 <= wanted < step:
+        return None
+    single = (numerator - wanted).solve()
+    if single is None:
+        return None
+    symbol, value = single
+    return symbol, step, value
 
 
 def _length(dim: Dim) -> int:

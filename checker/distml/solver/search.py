@@ -95,7 +95,7 @@ def parts(facts: Iterable[Fact]) -> list[list[Fact]]:
 
 
 def _sub(state: State, facts: list[Fact]) -> State:
-    sub = State(state.keep)
+    sub = State(state.keep, state.says)
     sub.facts = facts
     sub.intervals = {s: state.intervals[s] for f in facts for s in f.symbols}
     return sub

@@ -22,7 +22,7 @@ EACH = 0.5
 def simplified(formulas: Sequence[Formula], seconds: float, keep: frozenset[Symbol] | None) -> list[Formula]:
     """Formulas that together hold where all of `formulas` do, sizes being what their symbols say."""
     end = monotonic() + seconds
-    state = State(keep)
+    state = State(keep, says=True)
     try:
         for number, formula in enumerate(formulas):
             state.add(formula, frozenset((number,)))

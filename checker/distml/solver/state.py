@@ -33,6 +33,7 @@ from distml.solver.formula import (
     rebuild,
     symbols,
 )
+from distml.solver.remainder import progression
 
 ROUNDS = 6
 """How often bounds may narrow each other: `x > y` and `y > x` would do so for ever."""
@@ -65,10 +66,14 @@ class Fact:
 
 
 class State:
-    """What is known: facts not yet decided, symbols and flags that are, bounds of the others."""
+    """What is known: facts not yet decided, symbols and flags that are, bounds of the others.
 
-    def __init__(self, keep: frozenset[Symbol] | None = None) -> None:
+    With `says` it is read afterwards: only symbols of the facts are in it, and those of `keep` stay, where that is given.
+    """
+
+    def __init__(self, keep: frozenset[Symbol] | None = None, says: bool = False) -> None:
         self.keep = keep
+        self.says = says
         self.facts: list[Fact] = []
         self.solved: dict[Symbol, tuple[Dim, Deps]] = {}
         self.truths: dict[Flag, tuple[bool, Deps]] = {}
@@ -77,7 +82,7 @@ class State:
 
     def fork(self) -> State:
         """A state that goes its own way."""
-        other = State(self.keep)
+        other = State(self.keep, self.says)
         other.facts = list(self.facts)
         other.solved = dict(self.solved)
         other.truths = dict(self.truths)
@@ -152,11 +157,23 @@ class State:
         """Remove a symbol that the equality singles out, one that need not be kept if there is."""
         if formula.kind != "==":
             return False
-        found = self._single(formula.difference)
+        found = self._single(formula.difference) or self._multiple(formula.difference)
         if found is None or len(found[1].terms) > LONGEST:
             return False
         self._replace(*found, fact.deps)
         return True
+
+    def _multiple(self, difference: Dim) -> tuple[Symbol, Dim] | None:
+        """From `h % 8 == 0`, that h is `8*k`: every `(h + r) // 8` is a number of k's then."""
+        found = None if self.says else progression(difference)
+        if found is None:
+            return None
+        symbol, step, offset = found
+        start = offset.constant
+        low = None if start is None or symbol.low is None else -((start - symbol.low) // step)
+        times = Symbol(f"{symbol.name}//{step}", symbol.serial, low)
+        self.intervals[times] = Interval.of(times)
+        return symbol, Dim.symbol(times) * step + offset
 
     def _single(self, difference: Dim) -> tuple[Symbol, Dim] | None:
         if self.keep is not None:

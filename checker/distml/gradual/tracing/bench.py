@@ -114,7 +114,7 @@ class TracedBench(Bench):
         finally:
             vm.watcher = None
         watcher.finish()
-        return self._judged(plan, watcher, runs.failure, symbols, runs.complete, runs.reason)
+        return self._ended(plan, watcher, runs.failure, symbols, runs.complete, runs.reason)
 
     def _forward(self, symbols: Mapping[str, Shape]) -> None:
         import torch
