@@ -140,6 +140,9 @@ def test_a_loop_that_is_hidden_is_left_alone(shop: Workshop, capfd: pytest.Captu
     ("arguments", "said"),
     [
         (["--repo", "o/r/x", "--dry-run"], "--repo must be OWNER/NAME"),
+        (["--repo", "../r", "--dry-run"], "--repo must be OWNER/NAME, not '../r'"),
+        (["--repo", "o/..", "--dry-run"], "--repo must be OWNER/NAME, not 'o/..'"),
+        (["--repo=-o/r", "--dry-run"], "--repo must be OWNER/NAME, not '-o/r'"),
         (["--repo", "o/r", "--base", "a b", "--dry-run"], "--base: no branch can be called 'a b'"),
         (["--repo", "o/r", "--base=--upload-pack=x", "--dry-run"], "--base: no branch can be called"),
         (["--repo", "o/r", "--branch", "x\ny", "--dry-run"], "--branch: no branch can be called 'x\\ny'"),

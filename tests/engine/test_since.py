@@ -235,6 +235,13 @@ def test_no_repository(folder: Path) -> None:
         places("HEAD")
 
 
+def test_no_git(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (clone / "a.py").write_text("boom\n")
+    monkeypatch.setenv("PATH", os.fspath(clone / "nothing"))
+    with pytest.raises(ConfigError, match=r"git is not installed, or not on the PATH: .* since 'HEAD'$"):
+        places("HEAD")
+
+
 @settings(max_examples=15)
 @given(st.sampled_from(["unborn", "below"]), FILES, FILES, st.booleans())
 def test_lines_of_a_repository_inside_are_those_of_its_own(

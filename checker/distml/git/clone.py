@@ -48,6 +48,10 @@ class GitError(Exception):
     """git refused; the message is what it said, without the token."""
 
 
+class MissingError(GitError):
+    """There is no git."""
+
+
 class Git:
     """The repository around `folder`. `token` is sent to `server` only, when git speaks to it over HTTP."""
 
@@ -132,6 +136,10 @@ class Git:
                 timeout=TIMEOUT,
                 check=False,
             )
+        except FileNotFoundError as error:
+            if error.filename == "git":
+                raise MissingError("git is not installed, or not on the PATH") from None
+            raise GitError(f"git {arguments[0]}: {self._hidden(str(error))}") from None
         except (OSError, subprocess.TimeoutExpired) as error:
             raise GitError(f"git {arguments[0]}: {self._hidden(str(error))}") from None
         if done.returncode:

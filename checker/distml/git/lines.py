@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import new
 from tempfile import TemporaryDirectory
 
-from distml.git.clone import Git, GitError
+from distml.git.clone import Git, GitError, MissingError
 
 Lines = Sequence[range]
 """Lines that changed, from 1. Where lines were removed, the lines before and after."""
@@ -44,6 +44,8 @@ def changed_lines(folder: str, revision: str, contents: Mapping[str, bytes]) -> 
     git = Git(folder)
     try:
         top = os.path.realpath(git.ask("rev-parse", "--show-toplevel"))
+    except MissingError as error:
+        raise RevisionError(f"{error}: it tells which lines changed since {revision!r}") from None
     except GitError as error:
         raise RevisionError(f"there is no repository of git to ask for {revision!r}: {_line(error)}") from None
     try:

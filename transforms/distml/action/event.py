@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from distml.git.clone import Git, GitError
+from distml.github import REPOSITORY
 from distml.github.pulls import Repository
 from distml.github.rest import Api, ApiError
 
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 SOURCE = (".py", ".pyi", ".ipynb")
 
@@ -45,8 +45,8 @@ def _commit(event: dict[str, Any], end: str) -> str:
 
 def repository() -> Repository | None:
     """This repository on GitHub, with the token of the run if there is one; None where the run does not say which."""
-    named = os.environ.get("GITHUB_REPOSITORY", "")
-    if not _REPOSITORY.fullmatch(named):
+    named = os.environ.get("GITHUBREPOSITORY", "")
+    if not REPOSITORY.fullmatch(named):
         return None
     owner, _, name = named.partition("/")
     try:

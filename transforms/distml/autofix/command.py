@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from distml.engine.config import ConfigError
+from distml.github import REPOSITORY
 from distml.report.printing import complain, hand_over, say
 
 if TYPE_CHECKING:
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 SUMMARY = "Open or update a pull request with safe fixes, and close it when nothing is left to fix."
 TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments of `distml autofix`."""
     surroundings = os.environ
     parser.add_argument("paths", nargs="*", metavar="PATH", help="fix only what is below these paths of the repository")
-    parser.add_argument("--repo", metavar="OWNER/NAME", default=surroundings.get("GITHUB_REPOSITORY"), help="on GitHub")
+    parser.add_argument("--repo", metavar="OWNER/NAME", default=surroundings.get("GITHUBREPOSITORY"), help="on GitHub")
     parser.add_argument("--base", metavar="BRANCH", default="main", help="the branch to fix (default: main)")
     parser.add_argument("--branch", default="distml/autofix", help="the branch for the fixes (default: distml/autofix)")
     parser.add_argument("--remote", default="origin", help="the remote of this clone to push to (default: origin)")
@@ -120,7 +119,7 @@ def _clone(options: Namespace) -> Git:
     """The clone in the working folder, after a look at the names given."""
     from distml.git.clone import Git, is_branch
 
-    if options.repo is None or not _REPOSITORY.fullmatch(options.repo):
+    if options.repo is None or not REPOSITORY.fullmatch(options.repo):
         raise ConfigError(f"--repo must be OWNER/NAME, not {options.repo!r}")
     git = Git(os.curdir, "" if options.dry_run or options.compute else _token(), server(options.api_url))
     for name, value in (("--base", options.base), ("--branch", options.branch)):
@@ -133,7 +132,7 @@ def _clone(options: Namespace) -> Git:
     for name, value in (("--remote", options.remote), ("--fork-remote", options.fork_remote)):
         if value.startswith("-"):
             raise ConfigError(f"{name}: no remote can be called {value!r}")
-    if options.fork is not None and not _REPOSITORY.fullmatch(options.fork):
+    if options.fork is not None and not REPOSITORY.fullmatch(options.fork):
         raise ConfigError(f"--fork must be OWNER/NAME, not {options.fork!r}")
     return git
 
