@@ -146,6 +146,17 @@ def test_every_page_is_reached_from_the_readme() -> None:
     assert [page.name for page in (ROOT / "docs").glob("*.md") if f"](docs/{page.name})" not in text] == []
 
 
+def test_the_readme_counts_the_names_that_have_rules() -> None:
+    rows = re.findall(
+        r"^\| \[(.+)\]\(.+\) \| ([\d,]+) \|", (ROOT / "docs/ops/index.md").read_text("utf-8"), re.MULTILINE
+    )
+    text = (ROOT / "README.md").read_text("utf-8")
+    (said,) = re.findall(r"More than ([\d,]+) names of ([^(]+) have rules", text.replace("\n", " "))
+    total = sum(int(number.replace(",", "")) for _, number in rows)
+    assert 0 <= total - int(said[0].replace(",", "")) < 1000
+    assert set(re.split(r", | and ", said[1].strip())) == {library for library, _ in rows}
+
+
 @pytest.mark.parametrize("room", ["engine", "git", "action", "autofix", "training"])
 def test_the_map_names_every_module_of_the_rooms_around_the_engine(room: str) -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
