@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_KEPT = 12
 """How many witnesses are kept, those that were of use last."""
+MAX_ANSWERS = 64
+"""How many answers are kept, the last ones: a loop asks the same in turns that follow each other."""
 
 
 class _Sizes(dict["Symbol", int]):
@@ -54,6 +56,8 @@ class Witnesses:
         if question not in self._answers:
             answer = self._answers[question] = self._decided(constraints, condition, seconds / (1 + self._undecided))
             self._undecided += answer.verdict == "unknown"
+            if len(self._answers) > MAX_ANSWERS:
+                del self._answers[next(iter(self._answers))]
         return self._answers[question]
 
     def _decided(self, constraints: Sequence[Constraint], condition: Formula, seconds: float) -> Decision:
