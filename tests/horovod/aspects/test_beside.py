@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from horovod.torch.programs import printed_as
 
 from distml.rewrites.horovod.options import Backend, Options
 from distml.rewrites.horovod.rewrite import Outcome, rewrite
@@ -87,6 +88,14 @@ TOLD = {
     "by an object": ("warmup = helpers.Warmup(optimizer)", "warmup.tell()"),
 }
 
+SHOWN = {
+    "a function": "def tell(i):\n    print(i)\n",
+    "a method": "class Log:\n    def write(self, text):\n        print(text)\n\nlog = Log()\n\ndef tell(i):\n    log.write(i)\n",
+    "a stream": "import sys\n\ndef tell(i):\n    sys.stdout.write(str(i))\n",
+    "a bar": "from tqdm import tqdm\n\ndef tell(i):\n    for _ in tqdm([1]):\n        pass\n",
+    "what it is made with": "class Log:\n    def __init__(self, i):\n        print(i)\n\ndef tell(i):\n    Log(i)\n",
+}
+
 
 def outcome(script: str, helpers: str, backend: Backend = "horovod", both: bool = False) -> Outcome:
     """What becomes of a script with a file beside it, which may change too or not."""
@@ -117,3 +126,33 @@ def test_rates_that_are_set_beside_the_script_are_scaled_or_refused(told: str, b
     (helpers,) = (file.source for location, file in found.files.items() if location.endswith("helpers.py"))
     assert 'group["lr"] = 0.1 * min' not in helpers and ")) * " in helpers
     assert "HVD311" in [each.code for each in found.plan.warnings]
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_what_a_file_of_no_framework_shows_is_shown_once(shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = outcome(STEPS.format(made="", told="helpers.tell(i)"), SHOWN[shown], both=True)
+    (helpers,) = (file.source for location, file in found.files.items() if location.endswith("helpers.py"))
+    assert printed_as(2, helpers + "\ntell(1)\n", monkeypatch) == printed_as(
+        1, SHOWN[shown] + "\ntell(1)\n", monkeypatch
+    )
+    assert not printed_as(2, helpers + "\ntell(1)\n", monkeypatch, rank=1)
+
+
+ADDED = {
+    "sys.path.append('lib')": "lib",
+    "sys.path.insert(0, './lib/more')": "lib/more",
+    "sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))": "lib",
+    "HERE = os.path.dirname(__file__)\nsys.path.append(os.path.join(HERE, 'lib', 'more'))": "lib/more",
+}
+
+
+@pytest.mark.parametrize("added", ADDED)
+def test_a_module_in_a_folder_that_the_script_adds_is_of_the_program(added: str) -> None:
+    script = STEPS.format(made="", told="helpers.tell(i)").replace(
+        "import helpers", f"import os, sys\n{added}\nimport helpers"
+    )
+    texts = {"/nowhere/script.py": script, f"/nowhere/{ADDED[added]}/helpers.py": SHOWN["a function"]}
+    project = Project("/nowhere", overlay={name: text.encode() for name, text in texts.items()})
+    program = followed([project.open("/nowhere/script.py")], project)
+    found = rewrite(program, Options(), [*texts], texts)
+    assert [location for location in found.files if location.endswith("helpers.py")]

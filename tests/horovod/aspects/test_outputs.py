@@ -44,6 +44,11 @@ GUARDED = [
     "print('a'.join(names), round(x, 2), x.shape[0])",
     "logging.info('x %s', x)",
     "logging.getLogger(__name__).info('x')",
+    "logging.critical('x %s', x)",
+    "logging.warning('x')",
+    "logging.Logger('own').error('x')",
+    "logging.getLogger().getChild('own').info('x')",
+    "logging.LoggerAdapter(logging.getLogger('own'), {}).warning('x')",
     "torch.save(model.state_dict(), 'm.pt')",
     "plt.savefig('a.png')",
     "json.dump({'a': 1}, out)",
@@ -80,6 +85,7 @@ LEFT = [
     "restored = tf.train.Checkpoint().restore('c')",
     "tf.train.Checkpoint().restore('c')",
     "input('go on?')",
+    "try:\n    load()\nexcept OSError:\n    logging.warning('a file of this rank')",
 ]
 
 

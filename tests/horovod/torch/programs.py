@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
+from typing import Any, Self
+
+import pytest
 
 from distml.rewrites.horovod.options import Backend, Options
 from distml.rewrites.horovod.rewrite import Outcome, rewrite
@@ -226,3 +233,51 @@ def said_by_two(texts: dict[str, str], folder: Path) -> dict[str, tuple[str, str
     assert codes == [0, 0], [(folder / f"errors{rank}").read_text()[-3000:] for rank in range(2)]
     one, other = (json.loads((folder / f"found{rank}").read_text()) for rank in (0, 1))
     return {name: (one[name], other[name]) for name in texts}
+
+
+class Ranks(ModuleType):
+    """Stands for Horovod in one process that takes itself for one of several."""
+
+    def __init__(self, size: int, rank: int) -> None:
+        super().__init__("horovod.torch")
+        self.size = lambda: size
+        self.rank = self.local_rank = lambda: rank
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *given, **named: given[0] if given else 0
+
+
+class Bar:
+    """Stands for a progress bar."""
+
+    def __init__(self, through: object = None, total: int = 0, desc: str = "", disable: bool = False) -> None:
+        self.n, self.total, self.through = 0, total, through
+        if not disable:
+            print(desc or "a bar")
+
+    def __iter__(self) -> Any:
+        return iter(self.through)  # type: ignore[call-overload]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *given: object) -> None:
+        pass
+
+    def update(self, n: int = 1) -> None:
+        self.n += n
+
+
+def printed_as(size: int, source: str, monkeypatch: pytest.MonkeyPatch, rank: int = 0) -> list[str]:
+    """What a program prints that takes itself for one of several ranks, and is given back what it gives to collectives."""
+    package, ranks, bars = ModuleType("horovod"), Ranks(size, rank), ModuleType("tqdm")
+    package.torch = ranks  # type: ignore[attr-defined]
+    bars.__spec__ = ModuleSpec("tqdm", None)
+    bars.tqdm = Bar  # type: ignore[attr-defined]
+    for module in (package, ranks, bars):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(source, "program", "exec"), {"__name__": "__main__"})
+    return out.getvalue().splitlines()

@@ -85,6 +85,16 @@ SUMS = {
         "right += ((out > 0) == (b > 0)).sum().item(); seen += b.shape[0]",
         "print('accuracy', 100.0 * right / seen)",
     ),
+    "of hits so far": (
+        "right, seen = 0, 0",
+        "right += ((out > 0) == (b > 0)).sum().item(); seen += b.shape[0]; share = 100.0 * right / seen",
+        "print('accuracy', share)",
+    ),
+    "of turns so far": (
+        "total, n = 0.0, 0",
+        "n += 1; total += loss.item(); so_far = total / n",
+        "best = min(9.0, so_far)\n    if best < 9:\n        print(best)",
+    ),
     "a tensor": ("total = torch.zeros(1)", "total += loss.detach()", "print((total / len(loader)).item())"),
     "with a graph": ("total = 0.0", "total += loss", "print(total.item() / len(loader))"),
     "a list": ("losses = []", "losses.append(loss.item())", "print(sum(losses) / len(losses), np.mean(losses))"),

@@ -22,6 +22,9 @@ WAYS = {
     "whole.txt": '(ROOT / "whole.txt").write_text("a")',
     "joined.txt": 'Path.cwd().joinpath("joined.txt").write_bytes(b"a")',
     "computed.txt": 'ROOT.joinpath("computed").with_suffix(".txt").write_text(str(step()))',
+    "appended.txt": 'appended = open("appended.txt", "a+")\nappended.write(str(step()))\nappended.close()',
+    "either.txt": 'with open("either.txt", mode="w+") as f:\n    f.write(str(step()))',
+    "computed.log": 'logging.getLogger("b").addHandler(logging.FileHandler("computed.log", os.environ.get("MODE", "w")))',
     "plain.log": 'logging.getLogger("a").addHandler(logging.FileHandler("plain.log"))',
     "rotating.log": 'rotating = RotatingFileHandler(filename="rotating.log", mode="w")',
     "basic.log": 'logging.basicConfig(filename="basic.log", filemode="w")',
@@ -32,17 +35,37 @@ WAYS = {
 }
 """How programs write files, by what they write; `step` is a function of the program that does more than compute."""
 
+BESIDE = """\
+import shutil
+
+
+class Keeper:
+    def __init__(self, name):
+        self.name = name
+
+    def keep(self):
+        with open(self.name, "w") as f:
+            f.write("a")
+        shutil.copyfile(self.name, "copied.txt")
+        log = open("beside.log", "a")
+        log.write("a")
+        log.close()
+"""
+"""What a file beside the script writes in each turn: neither it nor what it is given is of a framework."""
+
 PROGRAM = """\
 import gzip, json, logging, os, pickle
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 import numpy as np
 import torch
+import beside
 
 os.makedirs(os.environ.get("RANK", "alone"), exist_ok=True)
 os.chdir(os.environ.get("RANK", "alone"))
 ROOT = Path(".")
 steps = []
+keeper = beside.Keeper("beside.txt")
 
 
 def step():
@@ -56,18 +79,20 @@ for x in torch.utils.data.DataLoader(torch.ones(64, 4), batch_size=8):
     optimizer.zero_grad()
     model(x).mean().backward()
     optimizer.step()
+    keeper.keep()
 {ways}
 """
 
 
 @pytest.mark.requires("torch", "numpy")
 def test_files_are_written_by_rank_0_alone(folder: Path) -> None:
+    (folder / "beside.py").write_text(BESIDE)
     (folder / "train.py").write_text(PROGRAM.format(ways="\n".join(WAYS.values())))
     start(folder, [sys.executable, "train.py"])
     assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
     start(folder, [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py"])
     alone, first, second = ({each.name for each in (folder / name).iterdir()} for name in ("alone", "0", "1"))
-    assert alone == first == set(WAYS)
+    assert alone == first == {*WAYS, "beside.txt", "copied.txt", "beside.log"}
     assert second == set()
 
 

@@ -33,7 +33,8 @@ MOST_TEXT = 600_000
 """Characters of the modules of one program."""
 _FRAMEWORK = re.compile(
     r"\b(tensorflow|keras|torch\w*|horovod)\b|optimizer|\.step\(|\.backward\(|\.run\(|\b(makedirs|mkdir)\(|\byield\b|\bimport \*"
-    r"|\bdataclass\b|\bNamedTuple\b|\bargparse\b|\bcsv\.(writer|DictWriter)\(|\brandom\.\w+\(|\bvisdom\b|\burlretrieve\(|\b(imsave|imwrite|savefig)\("
+    r"|\bdataclass\b|\bNamedTuple\b|\bargparse\b|\bcsv\.(writer|DictWriter)\(|\brandom\.\w+\(|\bvisdom\b|\burlretrieve\(|\b(imsave|imwrite|savefig|print|open)\("
+    r"|\b(logging|shutil|stdout|stderr|tqdm)\b"
 )
 _TRAINS = re.compile(
     r"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|tf\.data|\.step\(|\.backward\(|\.fit\(|GradientTape|\.compile\("
@@ -55,7 +56,27 @@ def beside(script: SourceFile, name: str, project: Project) -> SourceFile | None
     """The file in the folder of a script that `import name` means when it is run, also where that folder is a package."""
     first = name.partition(".")[0]
     known = first in sys.stdlib_module_names or first in _LIBRARIES
-    return None if known else project.resolve(script, name, level=1)
+    if known:
+        return None
+    places = [(1, ""), *_added(script.tree)] if "sys.path." in script.text else [(1, "")]
+    found = (project.resolve(script, f"{folder}{name}", level=level) for level, folder in places)
+    return next((each for each in found if each is not None), None)
+
+
+def _added(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The folders that a script adds to those of its imports, from its own: how far up, and the way down with dots."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) in ("sys.path.append", "sys.path.insert")
+            and node.args
+        ):
+            texts = (each.value for each in ast.walk(node.args[-1]) if isinstance(each, ast.Constant))
+            parts = [
+                part for text in texts if isinstance(text, str) for part in text.split("/") if part not in ("", ".")
+            ]
+            down = [part for part in parts if part != ".."]
+            yield 1 + len(parts) - len(down), "".join(f"{part}." for part in down)
 
 
 class Program(Statements, Keeper):

@@ -275,7 +275,7 @@ class Batches:
                 break
             how = how if how in ("counts", "object", "opaque") else "scattered" if how == "extends" else "items"
             place, root = whole, root_of(whole)
-        if root is None or not self._began_before(root, place, frame):
+        if root is None or _set_anew(place, frame.body) or not self._began_before(root, place, frame):
             return
         text = ast.unparse(place)
         if frame.body is not self.loop and root.id in frame.outside:
@@ -347,6 +347,16 @@ class Batches:
         return (
             isinstance(node, ast.Dict) or bool(made) or any(isinstance(each, ast.Dict | ast.DictComp) for each in boxes)
         )
+
+
+def _set_anew(place: ast.expr, body: ast.AST) -> bool:
+    """Whether each run of some code begins with a new object at a place, or at what holds it: what was there is gone."""
+    for statement in getattr(body, "body", ()):
+        for target in statement.targets if isinstance(statement, ast.Assign) else ():
+            text = ast.unparse(target)
+            if isinstance(target, ast.Attribute) and f"{ast.unparse(place)}.".startswith((f"{text}.", f"{text}[")):
+                return text not in {ast.unparse(each) for each in ast.walk(statement.value)}
+    return False
 
 
 def _opaque(value: Value) -> bool:

@@ -101,7 +101,8 @@ def opened(call: ast.Call, program: Program) -> Opened | None:
 
 def logged(call: ast.Call, program: Program) -> Opened | None:
     """The file that a call has the log written to."""
-    return _opened(call, program, _LOGS)
+    found = _opened(call, program, _LOGS)
+    return found and found._replace(mode=found.mode or "a")  # whatever the mode is, a log is only written
 
 
 def recorded(call: ast.Call, program: Program) -> Opened | None:

@@ -11,12 +11,13 @@ import textwrap
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.destinations import written
+from distml.rewrites.horovod.aspects.during import during_training, trains
 from distml.rewrites.horovod.aspects.opened import is_read
 from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of, started
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
-from distml.training.around import LOOPS, block_of
+from distml.training.around import block_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.values import Class, Foreign
@@ -178,7 +179,7 @@ def _tidied(call: ast.Call, plan: Plan) -> ast.stmt | None:
     listed = {name for each in loops for name in _called(each.iter, program)}
     if not listed & _LISTS or "builtins.open" not in _called(loops[-1], program):
         return None
-    return None if _branch(loops[-1], program) is not None or _trains(loops[-1], plan) else loops[-1]
+    return None if _branch(loops[-1], program) is not None or trains(loops[-1], plan) else loops[-1]
 
 
 def _called(node: ast.AST, program: Program) -> set[str]:
@@ -194,16 +195,6 @@ def _if_missing(statement: ast.stmt, program: Program) -> bool:
     tests = [each.test for each in program.ancestors(statement) if isinstance(each, ast.If)]
     asked = (called(call, program) for test in tests for call in ast.walk(test) if isinstance(call, ast.Call))
     return branch is not None and any(_ASKS.search(name) for name in asked)
-
-
-def during_training(node: ast.AST, plan: Plan, seen: frozenset[ast.AST] = frozenset()) -> bool:
-    """Whether a node may run in a turn of a training loop."""
-    above = plan.program.ancestors(node)
-    if any(isinstance(each, LOOPS) and _trains(each, plan) for each in above):
-        return True
-    function = plan.program.function(node)
-    calls = plan.program.calling(function) if function is not None and function not in seen else []
-    return any(during_training(call, plan, seen | {function}) for call in calls if function is not None)
 
 
 def _between(first: ast.stmt, last: ast.stmt, program: Program) -> list[ast.stmt]:
@@ -273,18 +264,18 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
     place = branch if branch is not None and function is None else statement
     if place is branch:
         loops = [each for each in program.ancestors(place) if isinstance(each, ast.For | ast.While)]
-        place = loops[-1] if loops and not _trains(loops[-1], plan) else place
-        return [] if _trains(place, plan) else [place]
+        place = loops[-1] if loops and not trains(loops[-1], plan) else place
+        return [] if trains(place, plan) else [place]
     behind = not any(isinstance(each, ast.Return) for each in ast.walk(place))
     if isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr | ast.Try) and behind and _surely(place, program):
-        return [] if _trains(place, plan) else [place]
+        return [] if trains(place, plan) else [place]
     calls = program.calling(function) if function is not None and depth else []
     if isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With | ast.Try):
         found = [_places(program.statement(call), plan, depth - 1) for call in calls]
         if found and all(found):
             return [each for places in found for each in places]
     alone = start_of(plan) != "session"
-    around = branch is not None and alone and _surely(branch, program) and not _trains(branch, plan)
+    around = branch is not None and alone and _surely(branch, program) and not trains(branch, plan)
     return [branch] if around and branch is not None else []
 
 
@@ -298,7 +289,7 @@ def _whole_try(statement: ast.stmt, plan: Plan) -> ast.stmt:
     for above in plan.program.ancestors(statement):
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
             break
-        if isinstance(above, ast.Try) and above.handlers and below in above.body and not _trains(above, plan):
+        if isinstance(above, ast.Try) and above.handlers and below in above.body and not trains(above, plan):
             found = above
         below = above
     return found
@@ -361,22 +352,6 @@ def _about_files(test: ast.expr, program: Program) -> bool:
         if isinstance(source, ast.Call):
             if _ASKS.search(called(source, program)):
                 return True
-    return False
-
-
-def _trains(statement: ast.stmt, plan: Plan) -> bool:
-    """Whether a statement runs the training, in which ranks wait for each other."""
-    program = plan.program
-    waiting: list[ast.AST] = [loop.node for loop in plan.loops]
-    seen: set[ast.AST] = set()
-    while waiting:
-        node = waiting.pop()
-        if statement in (node, *program.ancestors(node)):
-            return True
-        function = program.function(node)
-        if function is not None and function not in seen:
-            seen.add(function)
-            waiting += program.calling(function)
     return False
 
 

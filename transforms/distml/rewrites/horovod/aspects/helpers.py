@@ -12,7 +12,7 @@ import re
 
 from distml.rewrites.horovod.aspects import outputs
 from distml.rewrites.horovod.aspects.destinations import opens_to_write, recorded
-from distml.rewrites.horovod.aspects.downloads import during_training
+from distml.rewrites.horovod.aspects.during import during_training
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import filling, reads_only
 from distml.rewrites.horovod.plan import Plan

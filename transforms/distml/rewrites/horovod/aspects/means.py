@@ -70,6 +70,11 @@ class Means:
                 for place in sorted(totals):
                     self.plan.patch(loop).after(loop, f"{place} = {self._total(loop, place)}", _SUM)
                 self._contained(loop, {*sums, *totals})
+                for name in dict.fromkeys(self._ratios(loop, sums)):
+                    sums[name] = False
+                    self._between(loop, name, partial(self._code, loop, name, False))
+                    if self._read_outside(loop, name):
+                        self.plan.patch(loop).after(loop, self._code(loop, name, False), _MEAN)
                 for name in dict.fromkeys(self._singles(loop)):
                     if name not in sums:
                         self._tell(loop, name)
@@ -144,6 +149,17 @@ class Means:
                 value = above.value if isinstance(above, ast.Assign) and node in above.targets else None
                 if node.id in self.losses or (value is not None and self._number(value)):
                     yield node.id
+
+    def _ratios(self, loop: Loop, sums: Collection[str]) -> Iterator[str]:
+        """The variables that hold, in each turn anew, what a sum is divided by how much was added up so far."""
+        for node in loop.body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and len(node.targets) == 1:
+                texts = {ast.unparse(each) for each in ast.walk(node.value) if isinstance(each, ast.expr)}
+                divided = any(
+                    isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div) for each in ast.walk(node.value)
+                )
+                if divided and texts & {*sums} and node.targets[0].id not in {*sums, *self.losses}:
+                    yield node.targets[0].id
 
     def _collected(self, call: ast.Call, held: str, loop: Loop) -> Iterator[tuple[str, bool]]:
         """Lists that get a number each turn, and objects of the program that add up what a method of theirs is given."""

@@ -22,6 +22,7 @@ from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_ma
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import owner_of
 from distml.training.callsites import argument_for, called, positional
 from distml.training.program import Program
 from distml.training.values import Callable, Class
@@ -39,6 +40,7 @@ _EVENTS = Note(
 _LOOKS = tuple(
     "exists isfile is_file is_dir makedirs mkdir dirname basename join remove unlink write_text write_bytes".split()
 )
+_WRITING = ("write", "writelines", "flush", "close")
 
 
 def apart(plan: Plan) -> None:
@@ -54,7 +56,7 @@ def apart(plan: Plan) -> None:
 
 
 def _open(plan: Plan, call: ast.Call, found: Opened) -> None:
-    plain = found.mode is not None and not set(found.mode) & set("+x")
+    plain = found.mode is not None and "x" not in found.mode and ("+" not in found.mode or _only_written(call, plan))
     if on_each_machine(call, plan) or not plain or private(call, plan.program):
         return
     first = plan.world(call).first
@@ -66,6 +68,22 @@ def _open(plan: Plan, call: ast.Call, found: Opened) -> None:
             plan.patch(call).wrap(found.path, f"{{}} if {first} else {own}", _EVENTS)
     elif found.path is not None and not is_read(plan, found.path):
         plan.patch(call).wrap(found.path, _or_nowhere(plan, call, found.path, found.instead, first), _NOTE)
+
+
+def _only_written(call: ast.Call, plan: Plan) -> bool:
+    """Whether nothing but writing is done with a file that might be read too."""
+    above = plan.program.parent(call)
+    target = above.targets[0] if isinstance(above, ast.Assign) else getattr(above, "optional_vars", None)
+    if not isinstance(target, ast.Name | ast.Attribute):
+        return isinstance(above, ast.Attribute) and above.attr in _WRITING
+    scope: ast.AST | None = plan.program.unit(call).tree
+    if isinstance(target, ast.Name):
+        scope = plan.program.parent(above) if isinstance(above, ast.withitem) else owner_of(call, plan.program)
+    same = (
+        each for each in ast.walk(scope or call) if isinstance(each, type(target)) and isinstance(each.ctx, ast.Load)
+    )
+    uses = (plan.program.parent(each) for each in same if ast.unparse(each) == ast.unparse(target))
+    return all(isinstance(each, ast.Attribute) and each.attr in _WRITING for each in uses)
 
 
 def _or_nowhere(plan: Plan, call: ast.Call, path: ast.expr, instead: str, first: str) -> str:

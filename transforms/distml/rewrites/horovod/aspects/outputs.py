@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.destinations import opens_to_write
+from distml.rewrites.horovod.aspects.during import during_training
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import helper, started
@@ -22,11 +23,15 @@ from distml.training.program import Program
 from distml.training.values import Foreign
 
 _PRINTS = re.compile(
-    r"builtins\.print|pprint\.pprint|tensorflow\.print|tqdm\.tqdm(\(\))?\.write"
-    r"|(absl\.)?logging(\.getLogger\(\))?\.(debug|info|log)|tensorflow\.logging\.(debug|info|log)"
-    r"|logging\.getLogger\(\)\.(debug|info|log)|sys\.stdout\.(write|flush)|sys\.stderr\.(write|flush)"
-    r"|loguru\.logger\.(debug|info)"
+    r"builtins\.print|pprint\.pprint|tensorflow\.print|tqdm\.tqdm(\(\))?\.write|sys\.(stdout|stderr)\.(write|flush)"
 )
+_LOGS = re.compile(
+    r"((absl\.|tensorflow\.)?logging|loguru\.logger|logzero(\.logger)?|structlog\.get_logger\(\))"
+    r"(\.(getLogger|getChild|get_logger|get_absl_logger|Logger|LoggerAdapter|bind|opt|new)\(\))*\.(?P<level>\w+)"
+)
+_TOLD = frozenset({"trace", "debug", "info", "success", "log"})
+_URGENT = frozenset({"warning", "warn", "error", "critical", "fatal"})
+"""What a log is told, at which level; what is urgent may be said of what befalls one rank, where it catches that."""
 _SUMMARY = re.compile(
     r"keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.summary|torchsummary\.summary|torchinfo\.summary"
     r"|keras\.utils\.(vis_utils\.)?plot_model"
@@ -84,33 +89,33 @@ _COLLECTIVE = re.compile(r"allreduce|all_reduce|allgather|all_gather|broadcast|a
 
 
 def on_rank_zero(plan: Plan) -> None:
-    """Put output statements under rank 0 in every file that knows its rank."""
-    for location in list(plan.worlds):
-        unit = plan.program.units[location]
+    """Put output statements under rank 0 in every file that knows its rank, and in functions of the other modules."""
+    known = set(plan.worlds)
+    for unit in plan.units():
+        changed = unit.source.location in known
+        if not changed and unit in plan.program.roots:
+            continue
         for node in ast.walk(unit.tree):
             if not isinstance(node, ast.Expr | ast.Call | ast.With) or not runs(node, plan.program):
                 continue
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                _statement(node, node.value, plan)
-            elif isinstance(node, ast.Call):
+            if isinstance(node, ast.Call):
                 _made_quiet(node, plan)
-            elif isinstance(node, ast.With):
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                if changed or _puts_out(node.value, plan):
+                    _statement(node, node.value, plan)
+            elif isinstance(node, ast.With) and (changed or during_training(node, plan)):
                 _written(node, plan)
-    _elsewhere(plan)
 
 
-def _elsewhere(plan: Plan) -> None:
-    """What functions of modules in which nothing else changes print, log and save, and the folders that they make."""
-    for unit in plan.units():
-        if unit.source.location in plan.worlds or unit in plan.program.roots:
-            continue
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Call) and runs(node, plan.program):
-                _shared_folder(node, plan)
-            call = node.value if isinstance(node, ast.Expr) else None
-            if isinstance(call, ast.Call) and plan.program.function(call) and runs(call, plan.program):
-                if checkpoint(call, plan.program) or kind_of(call, plan.program) in ("log", "output"):
-                    _statement(node, call, plan)  # type: ignore[arg-type]
+def _puts_out(call: ast.Call, plan: Plan) -> bool:
+    """Whether a function of a module in which nothing else changes shows something, or writes what training gives.
+
+    What it writes before that may be data, which all ranks go on to read.
+    """
+    kind = kind_of(call, plan.program)
+    if kind is None or plan.program.function(call) is None:
+        return False
+    return kind != "file" or checkpoint(call, plan.program) or during_training(call, plan)
 
 
 def checkpoint(call: ast.Call, program: Program) -> bool:
@@ -167,7 +172,7 @@ def private(call: ast.Call, program: Program) -> bool:
 def kind_of(call: ast.Call, program: Program) -> str | None:
     """What sort of output a call makes; None where it is not known to be output."""
     for name in program.names(call.func):
-        if _PRINTS.fullmatch(name):
+        if _PRINTS.fullmatch(name) or _logs(call, name, program):
             return "output"
         if _SUMMARY.fullmatch(name):
             return "summary"
@@ -177,6 +182,14 @@ def kind_of(call: ast.Call, program: Program) -> str | None:
             return "log"
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return "file" if method in _SAVES else None
+
+
+def _logs(call: ast.Call, name: str, program: Program) -> bool:
+    """Whether a call by this name tells the log something that all ranks would say."""
+    found = _LOGS.fullmatch(name)
+    level = found["level"] if found else ""
+    caught = any(isinstance(each, ast.ExceptHandler) for each in program.ancestors(call))
+    return level in _TOLD or (level in _URGENT and not caught)
 
 
 _WHAT = {

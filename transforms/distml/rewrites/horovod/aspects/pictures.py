@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.aspects.downloads import during_training
+from distml.rewrites.horovod.aspects.during import during_training
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.outputs import guard, guarded, private
 from distml.rewrites.horovod.aspects.purity import reads_only

@@ -9,11 +9,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from distml.rewrites.horovod.aspects.destinations import opens_to_write
 from distml.rewrites.horovod.aspects.downloads import wait_in_session
-from distml.rewrites.horovod.aspects.outputs import private
+from distml.rewrites.horovod.aspects.during import during_training, trains
+from distml.rewrites.horovod.aspects.outputs import on_each_machine, private
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
+from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.values import Class
@@ -84,7 +87,7 @@ def wait(plan: Plan) -> None:
     """Have all ranks wait in front of what reads files that rank 0 alone writes."""
     if len({loop.start for loop in plan.loops}) == 1:
         reach = _Reach(plan)
-        for block in _blocks(plan, reach):
+        for block in _blocks(plan):
             _look_through(plan, reach, block)
 
 
@@ -93,7 +96,6 @@ class _Reach:
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.program = plan, plan.program
-        self.loops = {id(loop.node) for loop in plan.loops}
         self.called: dict[ast.AST, list[ast.AST]] = {}
         for unit in self.program.units.values():
             for node in ast.walk(unit.tree):
@@ -117,10 +119,6 @@ class _Reach:
                     for statement in getattr(function, "body", ()):
                         yield from self.of(statement, done)
 
-    def trains(self, node: ast.AST) -> bool:
-        """Whether training is run with `node`."""
-        return any(id(each) in self.loops for each in self.of(node))
-
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
     """A node and what is below it, without the bodies of functions and classes."""
@@ -131,8 +129,9 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
         yield from _own(child)
 
 
-def _blocks(plan: Plan, reach: _Reach) -> Iterator[list[ast.stmt]]:
-    """Statements in a row that all ranks come to: of scripts, and of functions that train."""
+def _blocks(plan: Plan) -> Iterator[list[ast.stmt]]:
+    """Statements in a row that all ranks come to: of scripts, of functions that train, and of those that all ranks call."""
+    uniform = Uniform(plan.program)
     for unit in plan.units():
         if unit.source.location in plan.worlds:
             for node in ast.walk(unit.tree):
@@ -140,8 +139,38 @@ def _blocks(plan: Plan, reach: _Reach) -> Iterator[list[ast.stmt]]:
                     isinstance(node, ast.If) and not _is_main(node)
                 ):
                     continue
-                if any(reach.trains(statement) for statement in node.body):
+                if any(trains(statement, plan) for statement in node.body):
                     yield node.body
+                elif isinstance(node, ast.FunctionDef) and plan.loops[0].start == "torch":
+                    calls = plan.program.calling(node)
+                    if any(during_training(call, plan) for call in calls) and _all_call(node, plan, uniform):
+                        yield [*takewhile(_goes_on, node.body)]
+
+
+def _goes_on(statement: ast.stmt) -> bool:
+    """Whether all ranks that come to a statement go on behind it, or leave in it all together."""
+    leaves = any(isinstance(each, ast.Return | ast.Raise) for each in ast.walk(statement))
+    return isinstance(statement, ast.Return) or not leaves
+
+
+def _all_call(function: ast.FunctionDef, plan: Plan, uniform: Uniform, depth: int = 4) -> bool:
+    """Whether all ranks call a function, equally often: under conditions that are the same everywhere, and not in a worker."""
+    calls = plan.program.calling(function) if depth else []
+    for call in calls:
+        if _first_only(plan.program.statement(call), plan) or on_each_machine(call, plan):
+            return False
+        for above in plan.program.ancestors(call):
+            if isinstance(above, ast.If | ast.While) and not uniform.holds(above.test):
+                return False
+            if isinstance(above, ast.FunctionDef):
+                if not _all_call(above, plan, uniform, depth - 1):
+                    return False
+                break
+            if isinstance(
+                above, ast.Lambda | ast.Try | ast.IfExp | ast.comprehension | ast.AsyncFunctionDef | ast.ClassDef
+            ):
+                return False
+    return bool(calls)
 
 
 def _is_main(node: ast.AST) -> bool:
@@ -182,8 +211,8 @@ def _wait(statement: ast.stmt, plan: Plan) -> str | None:
 
 
 def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:
-    if reads and opens_to_write(call, program):
-        return set()
+    if opens_to_write(call, program):
+        return set() if reads else {len(_KINDS) - 1}
     names = program.names(call.func) | ({f".{call.func.attr}"} if isinstance(call.func, ast.Attribute) else set())
     return {number for number, pair in enumerate(_KINDS) if any(pair[reads].fullmatch(name) for name in names)}
 

@@ -15,11 +15,13 @@ from distml.rewrites.horovod.flows.pytorch.copies import Copies
 from distml.rewrites.horovod.flows.pytorch.decisions import Decisions
 from distml.rewrites.horovod.flows.pytorch.devices import Devices
 from distml.rewrites.horovod.flows.pytorch.gradients import Gradients
+from distml.rewrites.horovod.flows.pytorch.intervals import Intervals
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.parallel import Parallel, place_of
 from distml.rewrites.horovod.flows.pytorch.prepared import Prepared
+from distml.rewrites.horovod.flows.pytorch.progress import Progress
 from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
 from distml.rewrites.horovod.flows.pytorch.schedules import Schedules
 from distml.rewrites.horovod.flows.pytorch.seeds import Seeds
@@ -110,9 +112,13 @@ def _plan(study: Study, plan: Plan) -> None:
     passes = study.shortened | drawing if shard == "auto" else sharded
     means = Means(plan, uniform, spelling.mean_of, losses, spelling)
     if shard == "auto":
+        Progress(plan, loaders, sharded).tell()
+        Intervals(plan, loaders, sharded).shorten()
         means.tell_sums(Shares(plan, loaders, sharded), spelling.sum_of)
     means.average(passes)
-    Decisions(study, plan, spelling).agree()
+    decisions = Decisions(study, plan, spelling)
+    decisions.agree()
+    decisions.ask()
     Devices(study, plan).own()
 
 

@@ -48,11 +48,11 @@ class Counts:
         """The limits at which training ends by the number of turns: `if step >= most: break`, `while step < most:`."""
         around = [each for each in self.program.ancestors(loop) if isinstance(each, LOOPS)]
         around = [each for each in around if self.program.function(each) is self.program.function(loop)]
-        counted = _counted(loop, self.program)
+        numbers = counted(loop, self.program)
         for node in ast.walk(around[-1] if around else loop):
             leaves = isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body)
             if leaves or (isinstance(node, ast.While) and node in around):
-                for bound in _limits(node.test, counted) if isinstance(node, ast.If | ast.While) else ():
+                for bound in _limits(node.test, numbers) if isinstance(node, ast.If | ast.While) else ():
                     if bound not in self._asked and not self._own(bound, sampled):
                         self._asked.add(bound)
                         whole = "({})" if isinstance(bound, ast.BinOp | ast.IfExp | ast.BoolOp) else "{}"
@@ -200,7 +200,7 @@ class Counts:
         return False
 
 
-def _counted(loop: ast.For, program: Program) -> set[str]:
+def counted(loop: ast.For, program: Program) -> set[str]:
     """What counts the turns of a loop: by `enumerate`, or by an addition that each turn makes."""
     found = {
         ast.unparse(each.target)
@@ -221,7 +221,7 @@ def _limits(test: ast.expr, counted: set[str]) -> Iterator[ast.expr]:
         if isinstance(each, ast.Compare) and len(each.ops) == 1 and not isinstance(each.ops[0], ast.Is | ast.In):
             sides = [each.left, each.comparators[0]]
             for side, other in (sides, sides[::-1]):
-                begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add) else side
+                begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add | ast.Sub) else side
                 if ast.unparse(begins) in counted:
                     yield other
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
@@ -32,6 +33,7 @@ _MEAN = Note(
     "a schedule that follows a metric must see the same one on every rank",
     "average-metric",
 )
+_ASKED = Note("asked by rank 0", "the other ranks have nobody to answer them", "agree-on-decisions")
 _PLATEAU = re.compile(r"torch\.optim\.lr_scheduler\.ReduceLROnPlateau\(\)")
 _SKIPS = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 
@@ -43,7 +45,8 @@ class Decisions:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
         self.uniform = Uniform(study.program, study.dealt, study.environment)
-        self.changing = study.reach([*(s.call for s in study.steps), *study.backwards, *self._changes()])
+        makers = {maker for step in study.steps for maker in step.makers if study.repeated(maker)}
+        self.changing = study.reach([*(s.call for s in study.steps), *study.backwards, *makers, *self._changes()])
 
     def _changes(self) -> list[ast.AST]:
         """What changes weights, or what they will be set to, or the rate."""
@@ -78,6 +81,13 @@ class Decisions:
                 if any(_PLATEAU.fullmatch(name) for name in self.program.names(call.func.value)):
                     if not self.uniform.holds(call.args[0]):
                         self.plan.patch(call).wrap(call.args[0], self.spelling.mean(call.args[0]), _MEAN)
+
+    def ask(self) -> None:
+        """Have rank 0 ask a person, and tell all ranks the answer."""
+        for call in self.program.calls:
+            if "builtins.input" in self.program.names(call.func) and started(self.plan, call):
+                asked = self.spelling.first(call, f"{{}} if {self.plan.world(call).first} else None")
+                self.plan.patch(call).wrap(call, asked, _ASKED)
 
     def _agree(self, node: ast.If | ast.While) -> None:
         """Ask for one decision of all ranks, by what is left where it holds, or where it does not."""

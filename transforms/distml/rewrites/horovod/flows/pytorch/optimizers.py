@@ -304,7 +304,8 @@ class Optimizers:
             return Place(statement, False, models)
         later = training_after(self.study, statement)
         if later is not None and not any(self.program.statement(step.call) is later for step in self.study.steps):
-            if not all(is_set_before(self.program, each.among or each.name, later) for each in models):
+            here = any(each in block_of(statement, self.program) for each in (later, *self.program.ancestors(later)))
+            if not here and not all(is_set_before(self.program, each.among or each.name, later) for each in models):
                 last = block_of(statement, self.program)[-1]
                 return Place(last, not isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break), models)
             return Place(later, False, models)

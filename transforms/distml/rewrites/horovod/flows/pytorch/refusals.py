@@ -154,6 +154,8 @@ def _without_model(study: Study, maker: ast.Call) -> None:
     if not given or study.parameters_in(given[0]):
         return
     if isinstance(given[0], ast.List) and not any(isinstance(each, ast.Dict | ast.Starred) for each in given[0].elts):
+        if study.leave(maker):
+            return
         raise Refuse(
             "HVD213",
             maker,

@@ -54,7 +54,7 @@ class Samples:
         if not all(argument(maker, 3, "sampler") is None for maker in use.makers):
             return
         for right in self._divisors(use.drawn):
-            if self._is_length(right, use):
+            if self.is_length(right, use):
                 self.plan.patch(right).wrap(right, f"len({ast.unparse(use.iterable)}.sampler)", _COUNTED)
 
     def dealt(self, loop: ast.For, counts: set[str], samples: str = "") -> None:
@@ -77,7 +77,7 @@ class Samples:
             if right is not None and left is not None and any(ast.unparse(each) in sums for each in _names(left)):
                 yield right
 
-    def _is_length(self, right: ast.expr, use: Use) -> bool:
+    def is_length(self, right: ast.expr, use: Use) -> bool:
         """Whether a number is that of the samples in the data set of a loader."""
         made = self.loops.assigned(right) if isinstance(right, ast.Name) else []
         data = _length(made[0] if len(made) == 1 else right)

@@ -49,6 +49,23 @@ class Study:
         self.parted: set[ast.Call] = set()
         """Loaders of such loops, of which those of training have only the batches of a rank."""
 
+    def leave(self, maker: ast.Call) -> bool:
+        """Forget what an optimizer does, if the program has others and these train elsewhere; whether that was so."""
+        own = [each for each in self.steps if maker in each.makers]
+        functions = {self.program.function(each.call) for each in own} - {None}
+        rest = [each for each in self.steps if each not in own]
+        if not functions or not rest or any(self.program.function(each.call) in functions for each in rest):
+            return False
+        leading = self.reach(each.call for each in own)
+        loops = [loop for each in rest if (loop := self.loop(each.call)) is not None]
+        if leading.holds_any(loops) or any(self.reach([each.call]).functions & functions for each in rest):
+            return False
+        self.steps = rest
+        self.backwards = [each for each in self.backwards if self.program.function(each) not in functions]
+        for name in ("stepping", "training"):
+            self.__dict__.pop(name, None)
+        return True
+
     @cached_property
     def environment(self) -> bool:
         """Whether the program learns from an environment: every rank then collects samples of its own."""
@@ -106,7 +123,8 @@ class Study:
         return any(v.node is not node and self._is_optimizer(v) for v in made)
 
     def _derived(self, owner: Class) -> bool:
-        return any(isinstance(base, Foreign) and base.name in _BASES for base in self.program.lineage(owner))
+        bases = (base.name for base in self.program.lineage(owner) if isinstance(base, Foreign))
+        return any(base in _BASES or LIBRARY.fullmatch(f"{base}()") for base in bases)
 
     def parameters_in(self, node: ast.AST) -> list[ast.Attribute]:
         """The `model.parameters` and `model.named_parameters` that an expression is made from."""

@@ -1,0 +1,95 @@
+"""What a loop does every so many turns comes as often in an epoch as in one process; what trains is left as it is.
+
+The rewritten programs are run in this process as rank 0 of two.
+"""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import printed_as, rewritten
+
+pytestmark = pytest.mark.requires("torch")
+
+HEAD = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(128, 4), torch.randn(128, 1))
+loader = DataLoader(data, batch_size=8, shuffle=True)
+held = DataLoader(data, batch_size=64)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+every = 4
+
+
+def step(x, y):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(x), y).backward()
+    optimizer.step()
+
+
+def evaluate():
+    print("now")
+    return sum(nn.functional.mse_loss(model(x), y).item() for x, y in held)
+
+
+def save(path="/dev/null"):
+    print("now")
+    torch.save(model.state_dict(), path)
+
+
+class Trainer:
+    def __init__(self, loader, every):
+        self.loader, self.every, self.steps = loader, every, 0
+
+    def run(self):
+        for x, y in self.loader:
+            step(x, y)
+            self.steps += 1
+            if self.steps % self.every == 0:
+                evaluate()
+
+
+"""
+LOOP = "for epoch in range(2):\n    for i, (x, y) in enumerate(loader):\n        step(x, y)\n"
+COUNTED = "done = 0\nfor epoch in range(2):\n    for x, y in loader:\n        step(x, y)\n        done += 1\n"
+AS_OFTEN = {
+    "a number": LOOP + "        if i % 4 == 0:\n            evaluate()\n",
+    "a variable": LOOP + "        if (i + 1) % every == 0:\n            evaluate()\n",
+    "the last of each": LOOP + "        if i % every == every - 1:\n            evaluate()\n",
+    "not a remainder": LOOP + "        if not (i + 1) % 4:\n            evaluate()\n",
+    "with another condition": LOOP + "        if i > 0 and i % every == 0:\n            evaluate()\n",
+    "a counter of its own": COUNTED + "        if done % every == 0:\n            evaluate()\n",
+    "all batches so far": LOOP
+    + "        done = epoch * len(loader) + i\n        if done % 8 == 0:\n            evaluate()\n",
+    "saving": LOOP + "        if (i + 1) % 8 == 0:\n            save()\n",
+    "saving there": LOOP
+    + "        if i % 8 == 0:\n            print('now')\n            torch.save(model, '/dev/null')\n",
+    "in a method": "Trainer(loader, 4).run()\n",
+    "in two loops": LOOP
+    + "        if i % every == 0:\n            for a, b in held:\n                model(a)\n            print('now')\n",
+    "how many there were": COUNTED
+    + "        if done % 4 == 0:\n            evaluate()\n            print('nr', done // 4)\n",
+}
+LEFT = {
+    "gradients of several turns": (
+        "for i, (x, y) in enumerate(loader):\n    (nn.functional.mse_loss(model(x), y) / 4).backward()\n"
+        "    if (i + 1) % 4 == 0:\n        optimizer.step()\n        optimizer.zero_grad()\n"
+    ),
+    "only told": LOOP + "        if i % 4 == 0:\n            print(i)\n",
+    "epochs": LOOP + "    if epoch % 2 == 0:\n        evaluate()\n",
+    "a part of the rank's own batches": LOOP + "        if i % (len(loader) // 2) == 0:\n            evaluate()\n",
+}
+
+
+@pytest.mark.parametrize("body", AS_OFTEN)
+def test_it_comes_as_often(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = HEAD + AS_OFTEN[body]
+    alone = printed_as(1, source, monkeypatch)
+    assert printed_as(2, rewritten(source), monkeypatch) == alone
+
+
+@pytest.mark.parametrize("body", LEFT)
+def test_what_trains_or_tells_and_what_counts_epochs_stays(body: str) -> None:
+    assert "max(1, " not in rewritten(HEAD + LEFT[body])

@@ -1,0 +1,169 @@
+"""How far a pass has come is told of the rank's own part: at its end all of that is done, as all of the data was before.
+
+The rewritten programs are run in this process as rank 0 of two, with a library of collectives that gives back what it is given.
+"""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import printed_as, rewritten
+
+pytestmark = pytest.mark.requires("torch")
+
+HEAD = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+{imports}
+
+data = TensorDataset(torch.randn(64, 4), torch.randn(64, 1))
+loader = DataLoader(data, batch_size=8, shuffle=True)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+
+def make(part):
+    return DataLoader(part, batch_size=8, shuffle=True)
+
+
+def step(x, y):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(x), y).backward()
+    optimizer.step()
+
+
+"""
+BODIES = {
+    "of the data set": """
+def run():
+    done = 0
+    for x, y in loader:
+        step(x, y)
+        done += len(x)
+        print(done, len(loader.dataset))
+run()
+""",
+    "by the name of the data": """
+done = 0
+for x, y in loader:
+    step(x, y)
+    done += x.size(0)
+    print(f"{done} {len(data)}")
+""",
+    "in a variable": """
+def run(through):
+    whole = len(through.dataset)
+    for i, (x, y) in enumerate(through, 1):
+        step(x, y)
+        print("{} {}".format(i * len(x), whole))
+run(loader)
+""",
+    "in a text that is printed later": """
+for i, (x, y) in enumerate(loader):
+    step(x, y)
+    text = "%d %d" % ((i + 1) * 8, len(data))
+    print(text)
+""",
+    "of batches": """
+for i, (x, y) in enumerate(loader):
+    step(x, y)
+    print(i + 1, len(loader))
+""",
+    "of batches that are dealt out": """
+def run(through):
+    for i, (x, y) in enumerate(through):
+        step(x, y)
+        print(i + 1, len(through))
+run(make(data))
+for x, y in make(data):
+    model(x)
+""",
+    "the last of those": """
+def run(through):
+    for i, (x, y) in enumerate(through):
+        step(x, y)
+        if i == len(through) - 1:
+            print(1, 1)
+        else:
+            print(0, 1)
+run(make(data))
+for x, y in make(data):
+    model(x)
+""",
+    "a fraction of those": """
+def run(through):
+    for i, (x, y) in enumerate(through, 1):
+        step(x, y)
+        print(i / len(through), 1)
+run(make(data))
+for x, y in make(data):
+    model(x)
+""",
+    "their number in a variable": """
+def run(through):
+    turns = len(through)
+    for i, (x, y) in enumerate(through, 1):
+        step(x, y)
+        print(i, turns)
+run(make(data))
+for x, y in make(data):
+    model(x)
+""",
+    "a bar of samples": """
+bar = tqdm(total=len(data))
+for x, y in loader:
+    step(x, y)
+    bar.update(len(x))
+print(bar.n, bar.total)
+""",
+    "a bar of whole batches": """
+with tqdm(total=len(data) - len(data) % 8) as shown:
+    for x, y in loader:
+        step(x, y)
+        shown.update(len(x))
+print(shown.n, shown.total)
+""",
+    "a bar of batches": """
+bar = tqdm(total=len(loader))
+for x, y in loader:
+    step(x, y)
+    bar.update()
+print(bar.n, bar.total)
+""",
+    "a bar of all epochs": """
+bar = tqdm(desc="all", total=3 * len(loader))
+for epoch in range(3):
+    for x, y in loader:
+        step(x, y)
+        bar.update(1)
+print(bar.n, bar.total)
+""",
+    "a bar of an evaluation in each turn": """
+def evaluate():
+    with tqdm(total=len(data)) as bar:
+        for x, y in DataLoader(data, batch_size=4):
+            bar.update(len(x))
+    return bar
+for x, y in loader:
+    step(x, y)
+    bar = evaluate()
+print(bar.n, bar.total)
+""",
+    "a bar of epochs": """
+bar = tqdm(total=3)
+for epoch in range(3):
+    for x, y in loader:
+        step(x, y)
+    bar.update(1)
+print(bar.n, bar.total)
+""",
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_at_the_end_of_a_pass_all_is_done(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = HEAD.format(imports="from tqdm import tqdm" if "tqdm" in BODIES[body] else "") + BODIES[body]
+    done, whole = map(float, printed_as(1, source, monkeypatch)[-1].split())
+    assert done == whole
+    done, whole = map(float, printed_as(2, rewritten(source), monkeypatch)[-1].split())
+    assert done == whole > 0

@@ -1,0 +1,100 @@
+"""How far a pass has come: what tells how much there is in all counts the part of the rank, as what counts the turns does.
+
+In a loop whose batches are dealt out the length of the loader is that of all ranks: the last turn is no longer known by it,
+nor is an epoch told as a fraction. A sampler shortens its loader, and the data set stays as long as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import takewhile
+
+from distml.rewrites.horovod.aspects.outputs import kind_of
+from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
+from distml.rewrites.horovod.flows.pytorch.loops import Use
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument, called
+
+_PART = Note("how much there is for this rank", "each rank goes through its own part, and counts that", "own-samples")
+_BARS = frozenset(f"tqdm.{each}" for each in ("tqdm", "auto.tqdm", "notebook.tqdm", "std.tqdm", "autonotebook.tqdm"))
+_SHOWING = ("format", "set_description", "set_postfix", "set_description_str", "set_postfix_str")
+
+
+class Progress:
+    """Plans what loops over divided data tell of their length; `sharded` are these loops."""
+
+    def __init__(self, plan: Plan, loaders: Loaders, sharded: set[ast.AST]) -> None:
+        self.plan, self.program, self.loaders, self.sharded = plan, plan.program, loaders, sharded
+        self.study, self.samples = loaders.study, loaders.samples
+
+    def tell(self) -> None:
+        """Ask for the numbers of this rank in loops and their bars."""
+        for use in self.loaders.loops.training:
+            if isinstance(use.drawn, ast.For) and use.drawn in self.sharded and use.drawn not in self.study.phases:
+                dealt = not (use.makers and use.makers <= self.loaders.sampled)
+                for number in self._numbers(use.drawn):
+                    if self._is_whole(number, use, dealt) and not self._asked(number):
+                        self._divide(number)
+        for call in self.program.calls:
+            total = argument(call, 2, "total") if self.program.names(call.func) & _BARS else None
+            if total is not None and argument(call, 0, "iterable") is None and self._advanced(call):
+                if not self.loaders.counts.counts_own(total, self.loaders.sampled) and not self._asked(total):
+                    self._divide(total)
+
+    def _divide(self, number: ast.expr) -> None:
+        code = f"{{}} // {self.plan.world(number).size}"
+        within = isinstance(self.program.parent(number), ast.BinOp | ast.UnaryOp | ast.Attribute)
+        self.plan.patch(number).wrap(number, f"({code})" if within else code, _PART)
+
+    def _numbers(self, loop: ast.For) -> Iterator[ast.expr]:
+        """The lengths, and the variables that may hold one, which are read in a loop and where it begins."""
+        for part in (loop.iter, *loop.body):
+            for node in ast.walk(part):
+                measures = isinstance(node, ast.Call) and called(node, self.program) == "len" and len(node.args) == 1
+                reads = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+                if isinstance(node, ast.expr) and (measures or reads):
+                    yield node
+
+    def _is_whole(self, number: ast.expr, use: Use, dealt: bool) -> bool:
+        """Whether a number counts what all ranks go through together, where it should count the part of one."""
+        made = self.loaders.loops.assigned(number) if isinstance(number, ast.Name) else [number]
+        if len(made) != 1 or not isinstance(made[0], ast.Call):
+            return False
+        if dealt and ast.unparse(made[0]) == f"len({ast.unparse(use.iterable)})":
+            return True
+        data = made[0].args[0] if made[0].args else None
+        if isinstance(data, ast.Attribute) and data.attr == "dataset" and self.loaders.loops.makers(data.value):
+            return self._shown(number) and self.loaders.loops.makers(data.value) == use.makers
+        return self._shown(number) and self.samples.is_length(number, use)
+
+    def _shown(self, node: ast.expr) -> bool:
+        """Whether something becomes a part of a text or is shown."""
+        for above in self.program.ancestors(node):
+            text = above.left if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mod) else above
+            if isinstance(text, ast.JoinedStr) or (isinstance(text, ast.Constant) and isinstance(text.value, str)):
+                return True
+            if isinstance(above, ast.Call) and (
+                kind_of(above, self.program) == "output" or called(above, self.program) in _SHOWING
+            ):
+                return True
+            if isinstance(above, ast.stmt):
+                return False
+        return False
+
+    def _asked(self, number: ast.expr) -> bool:
+        """Whether a number, or one that is computed of it, is changed already."""
+        asked = self.plan.patch(number).requests.expressions
+        around = takewhile(lambda each: isinstance(each, ast.BinOp), self.program.ancestors(number))
+        return any(asked.get(each) for each in (*ast.walk(number), *around) if isinstance(each, ast.expr))
+
+    def _advanced(self, bar: ast.Call) -> bool:
+        """Whether a bar is told of its progress in a loop over divided data."""
+        updates = (each for each in self.program.calls if isinstance(each.func, ast.Attribute))
+        return any(
+            called(each, self.program) == "update"
+            and any(getattr(value, "node", None) is bar for value in self.program.of(each.func.value))
+            and self.study.loops_of(each, innermost=True) & (self.study.shortened | self.sharded)
+            for each in updates
+            if isinstance(each.func, ast.Attribute)
+        )
