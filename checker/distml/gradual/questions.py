@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from distml.shapes import Dim, Facts, Shape
     from distml.solver.formula import Formula
 
+SHARES = 3
+"""Of the time that is left, a target may take this part, unless it is one of the last."""
 PART = 0.9
 """How much of the time is shared out: the last question to the solver may go beyond the end of a share."""
 
@@ -57,7 +59,7 @@ class Question(NamedTuple):
 def benches(question: Question, project: Project | None = None) -> Iterator[Bench]:
     """A bench for every target of a question; `project` stands in for the one on disk.
 
-    Targets share the time, and what one leaves goes to those behind it: one that takes all of its share costs the others nothing.
+    One of several targets may take a part of the time that is left, so that those behind it have theirs.
 
     Raises `QuestionError` where it cannot be asked.
     """
@@ -67,7 +69,8 @@ def benches(question: Question, project: Project | None = None) -> Iterator[Benc
         targets = program.targets(question.name)
         end = time.process_time() + PART * _left(program)
         for number, target in enumerate(targets):
-            program.vm.deadline = time.process_time() + (end - time.process_time()) / (len(targets) - number)
+            left = end - time.process_time()
+            program.vm.deadline = time.process_time() + left / min(len(targets) - number, SHARES)
             bench = _bench(program, target, question, asked)
             if bench is not None:
                 yield bench
