@@ -34,7 +34,8 @@ def faults(run: object) -> int:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted otherwise")
 def test_calls_find_room_at_any_depth() -> None:
     descend(300)
-    assert faults(descend) > CALLS, "one depth of 300 is at the end of a chunk"
+    if sys.version_info < (3, 14):
+        assert faults(descend) > CALLS, "one depth of 300 is at the end of a chunk"
     assert faults(with_room(descend)) < CALLS
 
 

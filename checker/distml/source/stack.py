@@ -1,7 +1,7 @@
 """Room for the frames of deep calls, in one piece.
 
-CPython keeps the frames of Python calls in chunks of 16 KiB, and gives a chunk back as soon as the first frame in it ends.
-Where a loop stands at the end of a chunk, each call in it maps memory and unmaps it again: a tenth of a check went there.
+CPython keeps the frames of Python calls in chunks of 16 KiB. Up to 3.13 it gives a chunk back as soon as the first frame in it
+ends: where a loop stands at the end of a chunk, each call in it maps memory and unmaps it again. A tenth of a check went there.
 A frame that asks for much gets a chunk of its size, rounded up to a power of two, and what it calls finds room in the rest.
 """
 
