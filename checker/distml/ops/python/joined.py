@@ -10,6 +10,7 @@ from distml.ops.python.likeness import either, kind_of
 from distml.shapes import Dim, Middle, Shape
 from distml.values import (
     SHAPE_KINDS,
+    TENSOR_SHAPE,
     Const,
     DictRecord,
     ListRecord,
@@ -35,6 +36,9 @@ def concatenate(call: Call, op: str, left: Value, right: Value) -> Value | None:
         return _repeat(call, left, right) if kind_of(right) in ("int", "bool") else None
     if op == "+" and isinstance(left, Tup | ShapeSeq | Many) and isinstance(right, Tup | ShapeSeq | Many):
         return _tuples(call, left, right)
+    if op == "+" and TENSOR_SHAPE in (getattr(left, "kind", None), getattr(right, "kind", None)):
+        # A shape of TensorFlow takes a list as a shape too.
+        return None if None in (call.items(left), call.items(right)) else _tuples(call, left, right)
     records = [call.world.record(side) if isinstance(side, Ref) else None for side in (left, right)]
     a, b = records
     if op == "+" and isinstance(a, ListRecord) and isinstance(b, ListRecord):

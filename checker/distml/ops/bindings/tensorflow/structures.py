@@ -136,7 +136,15 @@ def _rows(call: Call, self: Value) -> Dim | None:
 def padded(call: Call, self: Value, default_value: Value = NONE, name: Value = NONE, shape: Value = NONE) -> Value:
     """ragged.to_tensor(): every row as long as the longest."""
     whole = _whole(call, self)
-    return call.unranked() if whole is None or call.is_none(shape) is not True else call.tensor(whole.shape)
+    asked = call.items(shape)
+    sizes = None if whole is None else call.shape(whole).dims
+    if whole is None or (
+        call.is_none(shape) is not True and (asked is None or sizes is None or len(asked) != len(sizes))
+    ):
+        return call.unranked()
+    if asked is None or sizes is None:
+        return call.tensor(whole.shape)
+    return call.tensor([own if each == NONE else call.dim(each) for own, each in zip(sizes, asked, strict=True)])
 
 
 @op(f"{_RAGGED}.row_lengths")

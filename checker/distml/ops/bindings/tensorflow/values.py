@@ -5,6 +5,7 @@ https://www.tensorflow.org/api_docs/python/tf/Tensor, https://www.tensorflow.org
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
@@ -115,8 +116,24 @@ def same_sizes(call: Call, left: Value, right: Value) -> Value:
 
 @op(f"{TENSOR_SHAPE}.num_elements")
 def num_elements(call: Call, self: Value) -> Value:
-    """tf.TensorShape.num_elements()"""
-    return call.unknown()
+    """tf.TensorShape.num_elements(): None where a size is"""
+    found = call.sizes(self)
+    if found is None or any(each is None or each.constant is None for each in found):
+        return call.unknown()
+    return Const(math.prod(each.constant or 0 for each in found if each is not None))
+
+
+@op(f"{TENSOR_SHAPE}.concatenate")
+def concatenate(call: Call, self: Value, other: Value) -> Value:
+    """tf.TensorShape.concatenate(other)"""
+    one, two = call.items(self), call.items(other)
+    return call.unknown() if one is None or two is None else Tup((*one, *two), TENSOR_SHAPE)
+
+
+@op(f"{TENSOR_SHAPE}.is_compatible_with", f"{TENSOR_SHAPE}.is_fully_defined")
+def asked_of_shape(call: Call, self: Value, other: Value = NONE) -> Value:
+    """tf.TensorShape.is_compatible_with(other)"""
+    return Prim("bool")
 
 
 @attribute(f"{TENSOR_SHAPE}.rank", f"{TENSOR_SHAPE}.ndims")
