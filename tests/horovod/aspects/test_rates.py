@@ -139,3 +139,92 @@ def test_a_rate_that_is_a_variable_stays_one(made: str, later: str) -> None:
     assert f"\n{becomes}\n" in file.source
     assert f"SGD({given})" in file.source
     assert f"    {SET[later]}\n" in file.source
+
+
+OWN_SCHEDULE = """\
+import tensorflow as tf
+
+
+class Slower(tf.keras.optimizers.schedules.LearningRateSchedule):
+    def __init__(self, first):
+        self.first = first
+
+    def __call__(self, step):
+        return self.first / (1 + step)
+
+
+class Settings:
+    @staticmethod
+    def rate():
+        return Slower(0.1)
+
+
+{made}
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+stepped = tf.keras.optimizers.SGD({given})
+for x, y in tf.data.Dataset.from_tensor_slices((tf.ones([64, 4]), tf.ones([64, 1]))).batch(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    stepped.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        ("", "Slower(0.1)"),
+        ("a = Slower(0.1)", "a"),
+        ("def make():\n    return Slower(0.1)", "make()"),
+        ("def make(first=0.1):\n    made = Slower(first)\n    return made", "make()"),
+        ("def make():\n    return Slower(0.1)\n\n\na = make()", "learning_rate=a"),
+        ("def inner():\n    return Slower(0.1)\n\n\ndef make():\n    return inner()", "make()"),
+        ("make = lambda: Slower(0.1)", "make()"),
+        ("", "Settings.rate()"),
+    ],
+)
+def test_a_schedule_of_the_program_gives_the_rate_wherever_it_is_made(made: str, given: str) -> None:
+    (file,) = outcome(OWN_SCHEDULE.format(made=made, given=given)).files.values()
+    assert "step = step * hvd.size()\n        return (self.first / (1 + step)) * hvd.size()\n" in file.source
+    assert file.source.count("* hvd.size()") == 3  # the third is of the data
+
+
+COUNTED = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+stepped = tf.keras.optimizers.SGD(0.1)
+count = tf.Variable(0, trainable=False)
+data = tf.data.Dataset.from_tensor_slices((tf.ones([64, 4]), tf.ones([64, 1]))).batch(8)
+
+
+def step(x, y, epoch):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    stepped.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    count.assign_add(1)
+    {inside}
+
+
+for epoch in range(3):
+    {before}
+    for x, y in data:
+        step(x, y, epoch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("inside", "before", "counts"),
+    [
+        ("stepped.lr.assign(0.1 / float(count))", "pass", True),
+        ("stepped.learning_rate = 0.1 / float(count + 1)", "pass", True),
+        ("rate = 0.1 / float(count)\n    stepped.learning_rate = rate", "pass", True),
+        ("stepped.learning_rate = 0.1 / float(stepped.iterations)", "pass", True),
+        ("stepped.learning_rate = 0.1 / (1 + epoch)", "pass", False),
+        ("pass", "stepped.learning_rate = 0.1 / (1 + epoch)", False),
+        ("stepped.learning_rate = stepped.learning_rate * 0.99", "pass", False),
+        ("stepped.learning_rate = 0.05", "pass", False),
+    ],
+)
+def test_a_rate_that_is_set_by_a_count_of_steps_is_warned_of(inside: str, before: str, counts: bool) -> None:
+    found = outcome(COUNTED.format(inside=inside, before=before))
+    assert [each.code for each in found.plan.warnings] == ["HVD311"] * counts

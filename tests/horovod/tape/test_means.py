@@ -50,6 +50,16 @@ for epoch in range(2):
 WAYS = {
     "a sum of numbers": ("pass", "total, n = 0.0, 0", "total += loss.numpy(); n += 1", "print(total / n)"),
     "a sum of tensors": ("pass", "total = 0.0", "total += loss", "print((total / (i + 1)).numpy())"),
+    "a sum that is told": ("pass", "total = 0.0", "total += float(loss)", "print(total)"),
+    "a sum over all samples": ("pass", "total = 0.0", "total += loss.numpy() * len(a)", "print(total / len(x))"),
+    "a sum over a number": ("pass", "total = 0.0", "total += loss", "print(float(total) / 8)"),
+    "a sum over the batches": ("pass", "total = 0.0", "total += loss", "print(float(total / len(data)))"),
+    "hits over all samples": (
+        "pass",
+        "right = 0",
+        "right += int(np.sum(b.numpy() > 0))",
+        "print(right / 64)",
+    ),
     "a list": ("pass", "losses = []", "losses.append(float(loss))", "print(np.mean(losses))"),
     "a list of tensors": ("pass", "losses = []", "losses.append(loss)", "print(tf.reduce_mean(losses).numpy())"),
     "what a function gives": (

@@ -24,6 +24,11 @@ def callers(program: Program) -> dict[ast.AST, list[ast.Call]]:
     return dict(found)
 
 
+def leading_to(function: ast.AST | None, program: Program) -> list[ast.Call]:
+    """The calls that can run one function; none for the code of a module."""
+    return callers(program).get(function, []) if function is not None else []
+
+
 def run_by(call: ast.Call, program: Program) -> list[ast.AST]:
     """The functions of the program that a call can run."""
     return [function for value in program.of(call.func) for function in _run_by(value, program)]

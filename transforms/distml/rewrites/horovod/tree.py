@@ -28,8 +28,8 @@ from distml.training.program import beside, followed
 
 TRAINER = re.compile(
     rb"GradientTape|apply_gradients|\.minimize\s*\(|\.fit(_generator)?\s*\(|train_on_batch|\.backward\s*\("
-    rb"|\.train_and_evaluate\s*\(|\.train\s*\(\s*input_fn|\bestimator\.\w*(Estimator|Classifier|Regressor)\b"
-    rb"|LightningModule|Trainer\s*\(|Accelerator\s*\(|Learner\s*\("
+    rb"|optimize_loss\s*\(|create_train_op\s*\(|\.train_and_evaluate\s*\(|\.train\s*\(\s*input_fn"
+    rb"|\bestimator\.\w*(Estimator|Classifier|Regressor)\b|LightningModule|Trainer\s*\(|Accelerator\s*\(|Learner\s*\("
 )
 """What a file with a training loop says."""
 

@@ -6,7 +6,8 @@ import ast
 import re
 from typing import NamedTuple
 
-from distml.training.callsites import argument
+from distml.training.callers import run_by
+from distml.training.callsites import argument, argument_for
 from distml.training.program import Program
 
 PATH = "pathlib.Path()"
@@ -99,6 +100,25 @@ def opened(call: ast.Call, program: Program) -> Opened | None:
     return _opened(call, program, _OPENS)
 
 
+def opened_by(call: ast.Call, program: Program) -> Opened | None:
+    """The file that a function of the program opens for a call, which says which one and for what."""
+    for function in (each for each in run_by(call, program) if isinstance(each, ast.FunctionDef)):
+        given = [each.value for each in ast.walk(function) if isinstance(each, ast.Return)]
+        for inner in (each for each in given if isinstance(each, ast.Call)):
+            found = _opened(inner, program, _OPENS)
+            mode = argument(inner, 1, "mode")
+            if (
+                found is not None
+                and found.mode is None
+                and isinstance(found.path, ast.Name)
+                and isinstance(mode, ast.Name)
+            ):
+                path, said = (argument_for(call, function, each.id, program) for each in (found.path, mode))
+                if path is not None and isinstance(said, ast.Constant) and isinstance(said.value, str):
+                    return Opened(path, said.value, found.instead)
+    return None
+
+
 def logged(call: ast.Call, program: Program) -> Opened | None:
     """The file that a call has the log written to."""
     found = _opened(call, program, _LOGS)
@@ -122,7 +142,7 @@ def opens_to_write(call: ast.Call, program: Program) -> bool:
 
 def written(call: ast.Call, program: Program) -> ast.expr | None:
     """The expression that says which file a call opens to write, or writes whole; None if it is not known to do so."""
-    found = opened(call, program)
+    found = opened(call, program) or opened_by(call, program)
     if found is not None:
         return found.path if found.to_write else None
     names = program.names(call.func)

@@ -18,6 +18,7 @@ from distml.rewrites.horovod.aspects.setup import behind_start, start_of, starte
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.training.around import block_of
+from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.values import Class, Foreign
@@ -157,7 +158,7 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     fetches = not names.isdisjoint(_FETCHES)
     path = argument(call, 0, "path") if any(map(_TOKENS.fullmatch, names)) else written(call, program)
     # What the call itself says comes first: the other questions go through the program.
-    if start_of(plan) == "session" or not (fetches or path) or not _if_missing(statement, program):
+    if not (fetches or path) or not _if_missing(statement, program):
         return False
     if during_training(statement, plan):
         return False
@@ -187,14 +188,27 @@ def _called(node: ast.AST, program: Program) -> set[str]:
     return {name for each in ast.walk(node) if isinstance(each, ast.Call) for name in program.names(each.func)}
 
 
-def _if_missing(statement: ast.stmt, program: Program) -> bool:
-    """Whether a statement stands under a question for files that is asked right there, or behind one that returns."""
+def _if_missing(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
+    """Whether a statement stands under a question for files that is asked right there, or behind one that returns.
+
+    So does what a function does that is only called under such questions.
+    """
+    calls = leading_to(program.function(statement), program) if depth else []
+    if calls and all(_if_missing(program.statement(call), program, depth - 1) for call in calls):
+        return True
     if _left_before(statement, program):
         return True
     branch = _branch(statement, program)
     tests = [each.test for each in program.ancestors(statement) if isinstance(each, ast.If)]
-    asked = (called(call, program) for test in tests for call in ast.walk(test) if isinstance(call, ast.Call))
-    return branch is not None and any(_ASKS.search(name) for name in asked)
+    return branch is not None and any(_asks(call, program) for test in tests for call in ast.walk(test))
+
+
+def _asks(node: ast.AST, program: Program, depth: int = 2) -> bool:
+    """Whether a call asks what files there are, itself or by a function of the program."""
+    if not isinstance(node, ast.Call):
+        return False
+    inner = (each for function in run_by(node, program) for each in ast.walk(function)) if depth else ()
+    return bool(_ASKS.search(called(node, program))) or any(_asks(each, program, depth - 1) for each in inner)
 
 
 def _between(first: ast.stmt, last: ast.stmt, program: Program) -> list[ast.stmt]:
@@ -269,14 +283,17 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
     behind = not any(isinstance(each, ast.Return) for each in ast.walk(place))
     if isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr | ast.Try) and behind and _surely(place, program):
         return [] if trains(place, plan) else [place]
-    calls = program.calling(function) if function is not None and depth else []
-    if isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With | ast.Try):
-        found = [_places(program.statement(call), plan, depth - 1) for call in calls]
-        if found and all(found):
-            return [each for places in found for each in places]
+    simple = isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With | ast.Try)
+    calls = program.calling(function) if function is not None and depth and simple else []
+    found = [_places(program.statement(call), plan, depth - 1) for call in calls]
+    if found and all(found):
+        return [each for places in found for each in places]
     alone = start_of(plan) != "session"
-    around = branch is not None and alone and _surely(branch, program) and not trains(branch, plan)
-    return [branch] if around and branch is not None else []
+    if branch is not None and alone and _surely(branch, program) and not trains(branch, plan):
+        return [branch]
+    made = leading_to(function, program) if depth and simple and not calls else []
+    found = [_places(program.statement(call), plan, depth - 1) for call in made]
+    return [each for places in found for each in places] if all(found) else []
 
 
 def _whole_try(statement: ast.stmt, plan: Plan) -> ast.stmt:
@@ -313,7 +330,7 @@ def _surely(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
     function = program.function(statement)
     if _branch(statement, program) is not None or (function is not None and _left_before(statement, program)):
         return False
-    calls = program.calling(function) if function is not None and depth else []
+    calls = leading_to(function, program) if depth else []
     return all(_surely(program.statement(call), program, depth - 1) for call in calls)
 
 
@@ -348,11 +365,7 @@ def _left_before(statement: ast.stmt, program: Program) -> bool:
 
 def _about_files(test: ast.expr, program: Program) -> bool:
     """Whether a condition asks what files there are."""
-    for source in program.sources(test):
-        if isinstance(source, ast.Call):
-            if _ASKS.search(called(source, program)):
-                return True
-    return False
+    return any(_asks(source, program) for source in program.sources(test))
 
 
 def _groups(statements: list[ast.stmt], program: Program) -> Iterator[tuple[ast.stmt, ast.stmt]]:

@@ -18,14 +18,29 @@ _RESULTS = (4, 5)
 
 
 def refuse(node: ast.expr, program: Program) -> None:
-    """Raises `Refuse` (HVD214) where the file of a training step plays in an environment."""
-    if _plays(program.unit(node), program):
+    """Raises `Refuse` (HVD214) where the file of a training step, or one from which it is called, plays in an environment."""
+    if any(_plays(unit, program) for unit in _leading(node, program)):
         raise Refuse(
             "HVD214",
             node,
             "an environment decides the number of steps: ranks whose episodes end earlier leave the others waiting",
             "collect experience on all ranks first, then take the same number of steps on each",
         )
+
+
+def _leading(node: ast.AST, program: Program) -> set[Unit]:
+    """The files of a node, and of all that leads to the functions around it."""
+    found: set[Unit] = set()
+    seen: set[ast.AST] = set()
+    waiting = [node]
+    while waiting:
+        here = waiting.pop()
+        found.add(program.unit(here))
+        function = program.function(here)
+        if function is not None and function not in seen:
+            seen.add(function)
+            waiting += program.calling(function)
+    return found
 
 
 @remembered

@@ -167,7 +167,8 @@ class Means:
         appended = any(isinstance(v, BoxMethod) for v in self.program.of(call.func)) and call.func.attr == "append"
         if appended and len(call.args) == 1 and self._each_turn(call, loop) and self._number(call.args[0]):
             yield held, True
-        if any(isinstance(value, Instance) for value in self.program.of(call.func.value)):
+        given = isinstance(self.program.parent(call), ast.Expr) or any(map(self._number, call.args))
+        if given and any(isinstance(value, Instance) for value in self.program.of(call.func.value)):
             for value in self.program.of(call.func):
                 if isinstance(value, Callable) and isinstance(value.node, ast.FunctionDef):
                     yield from ((f"{held}.{name}", whole) for name, whole in self._kept(value.node))

@@ -38,7 +38,8 @@ _EVENTS = Note(
     "rank-zero-output",
 )
 _LOOKS = tuple(
-    "exists isfile is_file is_dir makedirs mkdir dirname basename join remove unlink write_text write_bytes".split()
+    "exists isfile is_file is_dir makedirs mkdir dirname basename join remove unlink write_text write_bytes"
+    " splitext abspath realpath normpath expanduser endswith startswith".split()
 )
 _WRITING = ("write", "writelines", "flush", "close")
 
@@ -59,15 +60,15 @@ def _open(plan: Plan, call: ast.Call, found: Opened) -> None:
     plain = found.mode is not None and "x" not in found.mode and ("+" not in found.mode or _only_written(call, plan))
     if on_each_machine(call, plan) or not plain or private(call, plan.program):
         return
-    first = plan.world(call).first
     if found.instead == FOLDER:
+        first = plan.world(call).first
         own = f"{spell(plan, call, 'tempfile.mkdtemp')}()"
         if found.path is None:
             plan.patch(call).keyword(call, "log_dir", f"None if {first} else {own}", _EVENTS)
         else:
             plan.patch(call).wrap(found.path, f"{{}} if {first} else {own}", _EVENTS)
     elif found.path is not None and not is_read(plan, found.path):
-        plan.patch(call).wrap(found.path, _or_nowhere(plan, call, found.path, found.instead, first), _NOTE)
+        plan.patch(call).wrap(found.path, _or_nowhere(plan, call, found.path, found.instead), _NOTE)
 
 
 def _only_written(call: ast.Call, plan: Plan) -> bool:
@@ -86,8 +87,9 @@ def _only_written(call: ast.Call, plan: Plan) -> bool:
     return all(isinstance(each, ast.Attribute) and each.attr in _WRITING for each in uses)
 
 
-def _or_nowhere(plan: Plan, call: ast.Call, path: ast.expr, instead: str, first: str) -> str:
+def _or_nowhere(plan: Plan, call: ast.Call, path: ast.expr, instead: str) -> str:
     """What the expression of a path becomes: that on rank 0, else what is given `instead`."""
+    first = plan.world(call).first
     if instead == FILE:
         join, folder = spell(plan, call, "os.path.join"), spell(plan, call, "tempfile.mkdtemp")
         name = f"{spell(plan, call, 'os.path.basename')}({ast.unparse(path)})"

@@ -19,8 +19,9 @@ from distml.rewrites.horovod.aspects.setup import helper, started
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.training.around import owner_of
+from distml.training.callers import leading_to
 from distml.training.program import Program
-from distml.training.values import Foreign
+from distml.training.values import Callable, Foreign
 
 _PRINTS = re.compile(
     r"builtins\.print|pprint\.pprint|tensorflow\.print|tqdm\.tqdm(\(\))?\.write|sys\.(stdout|stderr)\.(write|flush)"
@@ -38,7 +39,8 @@ _SUMMARY = re.compile(
 )
 _FILES = re.compile(
     r"torch\.(jit\.)?save|numpy\.(save|savez|savez_compressed|savetxt)|json\.dump|pickle\.dump|dill\.dump|yaml\.(safe_)?dump"
-    r"|joblib\.dump|torchvision\.utils\.save_image|matplotlib\.(pyplot|pylab|figure)\.(savefig|show|imsave)|cv2\.(imwrite|imshow|waitKey)"
+    r"|joblib\.dump|torchvision\.utils\.save_image|matplotlib\.(pyplot|pylab|figure)\.(savefig|show|imsave)"
+    r"|matplotlib\.(pyplot|pylab)\.(waitforbuttonpress|ginput|pause|(figure|gcf|subplots)\(\)[\[\]\d]*\.(show|savefig))|cv2\.(imwrite|imshow|waitKey)"
     r"|imageio(\.v2|\.v3)?\.(imwrite|imsave|mimsave|mimwrite)|scipy\.misc\.(imsave|toimage)|skimage\.io\.imsave"
     r"|keras\.(preprocessing\.image|utils)\.(save_img|array_to_img)|keras\.models\.save_model|tensorflow\.saved_model\.save"
     r"|tensorflow\.io\.(write_file|write_graph)|tensorflow\.train\.write_graph|onnx\.save|torch\.onnx\.export|shutil\.(rmtree|copy\w*|move)"
@@ -93,8 +95,6 @@ def on_rank_zero(plan: Plan) -> None:
     known = set(plan.worlds)
     for unit in plan.units():
         changed = unit.source.location in known
-        if not changed and unit in plan.program.roots:
-            continue
         for node in ast.walk(unit.tree):
             if not isinstance(node, ast.Expr | ast.Call | ast.With) or not runs(node, plan.program):
                 continue
@@ -108,12 +108,12 @@ def on_rank_zero(plan: Plan) -> None:
 
 
 def _puts_out(call: ast.Call, plan: Plan) -> bool:
-    """Whether a function of a module in which nothing else changes shows something, or writes what training gives.
+    """Whether a script, or a function of a module, in which nothing else changes shows something, or writes what training gives.
 
     What it writes before that may be data, which all ranks go on to read.
     """
-    kind = kind_of(call, plan.program)
-    if kind is None or plan.program.function(call) is None:
+    kind, program = kind_of(call, plan.program), plan.program
+    if kind is None or (program.function(call) is None and program.unit(call) not in program.roots):
         return False
     return kind != "file" or checkpoint(call, plan.program) or during_training(call, plan)
 
@@ -181,7 +181,8 @@ def kind_of(call: ast.Call, program: Program) -> str | None:
         if _WRITERS.fullmatch(name):
             return "log"
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return "file" if method in _SAVES else None
+    own = method in _SAVES and any(isinstance(value, Callable) for value in program.of(call.func))
+    return "file" if method in _SAVES and not own else None
 
 
 def _logs(call: ast.Call, name: str, program: Program) -> bool:
@@ -211,8 +212,10 @@ def guard(plan: Plan, statement: ast.stmt, kind: str = "file") -> None:
 def _free_to_move(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
     """Whether all ranks but one can leave a statement out."""
     parts = [*call.args, *(keyword.value for keyword in call.keywords)]
-    opened = [each for each in parts if isinstance(each, ast.Call) and opens_to_write(each, plan.program)][:1]
-    if any(not reads_only(part, plan.program, harmless=opened) for part in parts):
+    written = [each for each in parts if isinstance(each, ast.Call) and opens_to_write(each, plan.program)][:1]
+    calls = (each for part in parts for each in ast.walk(part) if isinstance(each, ast.Call))
+    written += (each for each in calls if checkpoint(each, plan.program))
+    if any(not reads_only(part, plan.program, harmless=written) for part in parts):
         return False
     return not _communicates(node, plan.patch(node))
 
@@ -229,7 +232,7 @@ def on_each_machine(node: ast.AST, plan: Plan, seen: frozenset[ast.AST] = frozen
     if any(each in plan.local for each in (node, *plan.program.ancestors(node))):
         return True
     function = plan.program.function(node)
-    calls = plan.program.calling(function) if function is not None and function not in seen else []
+    calls = leading_to(function, plan.program) if function not in seen else []
     return bool(calls) and all(on_each_machine(call, plan, seen | {function}) for call in calls if function)
 
 

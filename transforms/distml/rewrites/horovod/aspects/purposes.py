@@ -199,7 +199,18 @@ def _holds(test: ast.expr, stack: tuple[ast.Call, ...], program: Program) -> boo
         same = all(each is not None and each.value == sides[0].value for each in sides if sides[0] is not None)
         return same == isinstance(test.ops[0], ast.Eq | ast.Is)
     found = constant(test, stack, program)
-    return None if found is None else bool(found.value)
+    if found is not None:
+        return bool(found.value)
+    kept = _kept(test, program) if isinstance(test, ast.Name) else None
+    return None if kept is None else _holds(kept, stack, program)
+
+
+def _kept(name: ast.Name, program: Program) -> ast.expr | None:
+    """The one expression that a variable of a function is given, such as a condition by name."""
+    function = program.function(name)
+    stores = [*_stores(function, name.id)] if function is not None else []
+    statement = program.parent(stores[0]) if len(stores) == 1 else None
+    return statement.value if isinstance(statement, ast.Assign) and stores[0] in statement.targets else None
 
 
 def constant(node: ast.expr | None, stack: tuple[ast.Call, ...], program: Program) -> ast.Constant | None:
@@ -225,7 +236,13 @@ def default(function: Function, name: str) -> ast.expr | None:
 
 
 def _assigned(function: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function))
+    return any(_stores(function, name))
+
+
+def _stores(function: ast.AST, name: str) -> Iterator[ast.Name]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            yield node
 
 
 def _reads(owner: ast.AST, name: str, program: Program) -> list[ast.AST]:

@@ -187,6 +187,8 @@ def scale_results(plan: Plan, function: Function) -> None:
     if plan.options.scale_lr == "none":
         return
     for result in results(function):
+        if any(isinstance(each, Instance) and is_schedule(each, plan.program) for each in plan.program.of(result)):
+            continue  # the schedule gives another rate, wherever it was made
         inner = _functions(result, plan.program)
         for each in inner:
             if each is not function:
@@ -213,7 +215,7 @@ def scale_settings(plan: Plan) -> None:
     """Scale what the program sets as the rate of an optimizer later: by assignment, `assign` or `K.set_value`."""
     if plan.options.scale_lr == "none":
         return
-    for place, rate in list(_settings(plan.program)):
+    for place, rate in list(settings(plan.program)):
         if plan.program.unit(place).source.location in plan.editable:
             scale(plan, rate)
 
@@ -362,7 +364,7 @@ def _is_second_parameter(node: ast.Name, program: Program) -> bool:
     return names[1 + bound :] == [node.id]
 
 
-def _settings(program: Program) -> Iterator[tuple[ast.AST, ast.expr]]:
+def settings(program: Program) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Where a rate is set, and to what."""
     for unit in program.units.values():
         for node in ast.walk(unit.tree):

@@ -34,15 +34,19 @@ _NOTE = Note(
     "the other ranks would read a missing or half-written file",
     "file-race",
 )
+_SAVED = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
 
 
 def saved(plan: Plan) -> None:
-    """Put checkpoints under rank 0 whose path is kept in a variable that is only printed; others get HVD306."""
+    """Put checkpoints under rank 0 whose path is only printed, also by what calls a function; others get HVD306."""
     for unit in plan.units():
         for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Assign) and _checkpoints(node.value, plan.program):
-                if all(_only_shown(target, plan) for target in node.targets):
+            value = node.value if isinstance(node, ast.Assign | ast.Return) else None
+            if isinstance(node, ast.Assign | ast.Return) and value is not None and _checkpoints(value, plan.program):
+                if isinstance(node, ast.Assign) and all(_only_shown(target, plan) for target in node.targets):
                     outputs.guard(plan, node, "file")
+                elif isinstance(node, ast.Return) and all(_shown(call, plan) for call in _calls(node, plan.program)):
+                    plan.patch(value).wrap(value, f"{{}} if {plan.world(value).first} else None", _SAVED)
                 else:
                     plan.warn(
                         "HVD306",
@@ -50,6 +54,21 @@ def saved(plan: Plan) -> None:
                         "every rank writes this checkpoint, because the program uses the call's result",
                         "write it on rank 0 only, and do not use the path on the others",
                     )
+
+
+def _calls(node: ast.Return, program: Program) -> list[ast.Call]:
+    """The calls that get what a statement gives back."""
+    function = program.function(node)
+    return program.calling(function) if function is not None else []
+
+
+def _shown(call: ast.Call, plan: Plan) -> bool:
+    """Whether what a call gives is thrown away, or only shown."""
+    above = plan.program.parent(call)
+    if isinstance(above, ast.Assign):
+        return all(_only_shown(target, plan) for target in above.targets)
+    shows = isinstance(above, ast.Call) and outputs.kind_of(above, plan.program) is not None
+    return shows or isinstance(above, ast.Expr)
 
 
 def _checkpoints(node: ast.expr, program: Program) -> bool:

@@ -43,7 +43,9 @@ def set_up(plan: Plan, unit: Unit) -> World:
         for module in ("os", "torch"):  # what the start-up imports is not imported a second time
             plan.spelled.setdefault((unit.source.location, module), _imported(module, patch, unit)[0])
     else:
-        code, world = _horovod(start, patch, unit, start != "torch" or _is_entry(plan, unit))
+        code, world = _horovod(
+            start, patch, unit, _is_entry(plan, unit) or (start != "torch" and not _is_prepared(plan, unit))
+        )
     behind_start(plan, unit, code, Note("initialize the distributed backend", _WHY, "start-up"))
     return world
 
@@ -76,6 +78,30 @@ def _is_entry(plan: Plan, unit: Unit) -> bool:
     return not any(_uses(plan, other, unit) for other in plan.program.units.values() if other is not unit)
 
 
+def _is_prepared(plan: Plan, unit: Unit) -> bool:
+    """Whether the script has chosen the GPU before a file that it imports needs one: only the file's functions do."""
+    roots = plan.program.roots
+    if unit in roots or not all(each.source.location in plan.editable for each in roots) or _works(unit):
+        return False
+    for root in roots:
+        plan.world(root.tree)
+    return True
+
+
+def _works(unit: Unit) -> bool:
+    """Whether a file calls the framework while it is imported."""
+    waiting: list[ast.AST] = [*unit.tree.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call) and path_of(node.func, unit).partition(".")[0] in ("tensorflow", "keras"):
+            return True
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting += node.args.defaults
+        else:
+            waiting += node.body if isinstance(node, ast.ClassDef) else ast.iter_child_nodes(node)
+    return False
+
+
 def _is_alone(plan: Plan, unit: Unit) -> bool:
     """Whether a file imports no other of the program and is imported by none: only its own start-up ever runs."""
     others = [other for other in plan.program.units.values() if other is not unit]
@@ -103,9 +129,9 @@ def _horovod(start: Start, patch: Patch, unit: Unit, entry: bool) -> tuple[str, 
     hvd = patch.free("hvd")
     torch, first = _imported("torch", patch, unit) if start == "torch" else ("torch", [])
     world = World(hvd, f"{hvd}.rank()", f"{hvd}.size()", f"{hvd}.local_rank()", torch)
-    device, imports = _device(start, world, patch, unit)
-    lines = [*first, *imports, f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()"]
-    return "\n".join([*lines, *(device if entry else ())]), world
+    device, imports = _device(start, world, patch, unit) if entry else ([], [])
+    lines = [*first, *imports, f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()", *device]
+    return "\n".join(lines), world
 
 
 def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[str], list[str]]:

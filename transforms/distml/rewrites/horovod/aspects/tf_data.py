@@ -128,16 +128,26 @@ def _cuts(found: list[Path], ours: set[ast.expr], graph: bool) -> list[tuple[Pat
 
 
 def _divide(plan: Plan, path: Path, cut: int) -> None:
-    for node, method in zip(path.nodes[: cut + 1], path.methods, strict=False):
-        if method == "shuffle" and isinstance(node, ast.Call):
-            _seeded(plan, node)
-    _source_in_order(plan, path)
+    _in_order(plan, path, cut)
     condition = only_in_training(path.nodes[cut], plan.program)
     template = _template(plan, path, cut)
     _insert(plan, path, cut, f"{template} if {condition} else {{0}}" if condition else template)
     if not condition:
         _limits(plan, path, cut)
     _files(plan, path)
+
+
+def in_order(plan: Plan, data: ast.expr) -> None:
+    """Let a pipeline give its elements in one order on every rank."""
+    for path in paths(data, plan.program):
+        _in_order(plan, path, len(path.nodes))
+
+
+def _in_order(plan: Plan, path: Path, cut: int) -> None:
+    for node, method in zip(path.nodes[: cut + 1], path.methods, strict=False):
+        if method == "shuffle" and isinstance(node, ast.Call):
+            _seeded(plan, node)
+    _source_in_order(plan, path)
 
 
 def _cut(path: Path, ours: set[ast.expr], graph: bool) -> int:

@@ -2,6 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+
+from distml.rewrites.horovod.aspects.setup import helper
+from distml.rewrites.horovod.aspects.spelling import spell
+from distml.rewrites.horovod.plan import Plan
+
+MEAN = '''
+
+def {name}(value):
+    """The mean over all ranks of a number or an array, or of each number in a list."""
+    {parts}
+    if isinstance(value, list):
+        return [sum(same) / len(same) for same in zip(*parts)]
+    return sum(parts) / len(parts)
+'''
+SUM = '''
+
+def {name}(value):
+    """The sum over all ranks of a number or an array."""
+    {parts}
+    return sum(parts)
+'''
 MEAN_OF_EACH = '''
 
 def {name}(value):
@@ -64,3 +86,50 @@ def {name}(value):
     {parts}
     return {choose}(parts)
 '''
+
+
+_ARRAYS = """\
+if hasattr(value, "dtype"):
+        return {numpy}.concatenate(parts)"""
+
+
+class Spelling:
+    """The functions that each file needs for numbers and containers of Python and NumPy, put behind its start-up once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def mean_of(self, node: ast.AST, code: str) -> str:
+        """The mean over all ranks of numbers, given as text."""
+        return self.combined(node, "mean_of_ranks", MEAN, code)
+
+    def sum_of(self, node: ast.AST, code: str) -> str:
+        """The sum over all ranks of a number, given as text."""
+        return self.combined(node, "sum_of_ranks", SUM, code)
+
+    def mean_of_each(self, node: ast.AST, code: str) -> str:
+        """The mean over all ranks of each number in a container, given as text."""
+        return self.combined(node, "mean_of_each", MEAN_OF_EACH, code, "numbers", plain="each", tensor="")
+
+    def from_all(self, node: ast.AST, code: str) -> str:
+        """What the lists or arrays of all ranks hold, given as text."""
+        joined = _ARRAYS.format(numpy=spell(self.plan, node, "numpy", at_start=True))
+        return self.combined(node, "from_all_ranks", FROM_ALL, code, joined=joined)
+
+    def sum_of_each(self, node: ast.AST, code: str) -> str:
+        """The sum over all ranks of each count in a container, given as text."""
+        return self.combined(node, "sum_of_each", SUM_OF_EACH, code)
+
+    def extreme(self, node: ast.AST, code: str, choose: str) -> str:
+        """The largest or smallest number of all ranks, of one given as text."""
+        kind = {"max": "largest", "min": "smallest"}[choose]
+        return self.combined(node, f"{choose}_of_ranks", EXTREME, code, kind=kind, choose=choose)
+
+    def combined(self, node: ast.AST, name: str, text: str, code: str, value: str = "value", **words: str) -> str:
+        """A call of the function `text`, in which `value` is what the ranks give each other."""
+        parts = f"parts = {self.gathering(node)}({value})"
+        return f"{helper(self.plan, node, name, text, parts=parts, **words)}({code})"
+
+    def gathering(self, node: ast.AST) -> str:
+        """The function that gives a list with what each rank has."""
+        return f"{self.plan.world(node).module}.allgather_object"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from distml.rewrites.horovod.aspects.batches import assigned
+from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
@@ -31,6 +32,27 @@ class Shares(Protocol):
 
     def own(self, count: ast.expr) -> bool:
         """Whether a number counts the part of a rank."""
+
+
+class EqualShares:
+    """Every rank goes through as much of the data as all others, in each loop that divides it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def factor(self, loop: Looping) -> str:
+        """The mean over the ranks of a sum is that part of the sum over all data."""
+        return self.plan.world(loop).size
+
+    def own(self, count: ast.expr) -> bool:
+        """Whether a number is computed from one that was divided."""
+        if counts_divided(self.plan, count):
+            return True
+        return any(isinstance(each, ast.expr) and self._divided(each) for each in self.plan.program.sources(count))
+
+    def _divided(self, node: ast.expr) -> bool:
+        patch = self.plan.patches.get(self.plan.program.unit(node).source.location)
+        return patch is not None and bool(patch.requests.expressions.get(node))
 
 
 @dataclass

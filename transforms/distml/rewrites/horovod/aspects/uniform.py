@@ -15,7 +15,8 @@ from distml.training.program import Program
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance
 
 _SETTINGS = tuple(
-    "argparse. configargparse. docopt. gflags. optparse. absl.flags sys.argv os.environ yaml. omegaconf.".split()
+    "argparse. configargparse. docopt. gflags. optparse. absl.flags tensorflow.app.flags tensorflow.flags sys.argv os.environ"
+    " yaml. omegaconf.".split()
 )
 _CALLS = frozenset(
     "len all any int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple dict".split()

@@ -52,6 +52,8 @@ def divide(plan: Plan, given: ast.expr, inputs: Mapping[ast.expr, bool]) -> None
         if all(found):
             return
     if functions and all(_gives_dataset(function, program) for function in functions):
+        for result in (each for function in functions for each in _results(function)):
+            tf_data.in_order(plan, result)
         if not arrays:
             _wrapped(plan, given, inputs[given], _asked(functions[0], given, program))
             return
@@ -218,5 +220,5 @@ def _part(plan: Plan, node: ast.expr, counted: bool) -> str:
     if counted:
         return f"{{}}.shard({world.size}, {world.rank})"
     module = module_of(node, plan.program).removesuffix(".compat.v1")
-    parts = f"{{}}.shard({world.size}, each) for each in range({world.size})"
-    return f"{module}.data.Dataset.zip(tuple({parts})).map(lambda *parts: parts[{world.rank}])"
+    parts = f"{module}.data.Dataset.zip(parts if parts[1:] else parts[0]).skip({world.rank}).take(1)"
+    return f"{{}}.window({world.size}, drop_remainder=True).flat_map(lambda *parts: {parts})"

@@ -12,6 +12,7 @@ from distml.rewrites.horovod.flows import (
     session_config,
     session_data,
     session_decisions,
+    session_means,
     session_optimizers,
     session_outputs,
     session_refusals,
@@ -52,6 +53,8 @@ class SessionFlow:
         for run in runs:
             feeds = [each.value for each in entries(run, graph)]
             session_broadcast.send(plan, run, frames(run.call, feeds, plan.program))
+        if larger:
+            session_means.average(plan, graph, runs)
         session_outputs.on_rank_zero(plan, runs)
 
 

@@ -41,6 +41,10 @@ _ARRANGES = re.compile(
     r"(numpy\.)?random\.(shuffle|permutation|sample)|sklearn\.utils\.(\w+\.)?shuffle|pandas\..*\.sample"
     r"|sklearn\.(model_selection|cross_validation)\.(\w+\.)*train_test_split"
 )
+_SHUFFLES = re.compile(
+    r"tensorflow\.(examples\.tutorials\.mnist\.input_data|contrib\.learn\.(\w+\.)*mnist)\.read_data_sets"
+)
+"""What makes data sets that are shuffled by NumPy's generator, and seeds that anew on each rank unless it is given a seed."""
 _DRAW = Note(
     "draw one batch per rank and keep this rank's",
     "ranks that draw the same batches compute one gradient many times",
@@ -192,9 +196,18 @@ def _arranges(program: Program) -> frozenset[str]:
 def _one_order(plan: Plan) -> None:
     """Have all ranks arrange the data alike: they take turns in it."""
     unit = plan.program.roots[0]
+    for call in plan.program.calls:
+        if any(map(_SHUFFLES.fullmatch, plan.program.names(call.func))) and not _said(call, "seed"):
+            if plan.program.unit(call).source.location in plan.editable:
+                plan.patch(call).keyword(call, "seed", "0", ALIKE)
     for kind in sorted(_arranges(plan.program) & SEED.keys()):
         seed = spell(plan, unit.tree.body[-1], SEED[kind], at_start=True)
         behind_start(plan, unit, f"{seed}(0)", ALIKE)
+
+
+def _said(call: ast.Call, name: str) -> bool:
+    """Whether a call may give an argument of this name."""
+    return any(keyword.arg in (name, None) for keyword in call.keywords) or len(call.args) > 1
 
 
 def _moves(loop: Looping) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows.session_graph import (
     OPTIMIZER,
     Graph,
@@ -124,7 +125,8 @@ def scale(plan: Plan, call: ast.Call) -> None:
     rate = argument(call, 0, "learning_rate")
     if rate is not None:
         patch.wrap(rate, f"{{}} * {world.size}", _RATE)
-        if not shorten(plan, rate) and plan.options.shard != "none" and _follows(rate, plan.program):
+        plan.once(shorten)
+        if not _scheduled(rate, plan.program) and plan.options.shard != "none" and _follows(rate, plan.program):
             plan.warn(
                 "HVD304",
                 rate,
@@ -146,10 +148,15 @@ def scale(plan: Plan, call: ast.Call) -> None:
 
 
 def _counts_steps(made: ast.Call, program: Program) -> bool:
-    """Whether a variable is what an optimizer counts its steps in: `minimize(loss, global_step=variable)`."""
-    given = (
+    """Whether a variable counts steps: `minimize(loss, global_step=variable)`, or `tf.assign_add(variable, 1)`."""
+    given = [
         keyword.value for call in program.calls for keyword in call.keywords if keyword.arg in ("global_step", "step")
-    )
+    ]
+    for call in program.calls:
+        if "tensorflow.assign_add" in program.names(call.func):
+            given += call.args[:1]
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "assign_add":
+            given.append(call.func.value)
     return any(isinstance(v, Foreign) and v.node is made for each in given for v in program.of(each))
 
 
@@ -163,23 +170,27 @@ def _follows(rate: ast.expr, program: Program) -> bool:
     )
 
 
-def shorten(plan: Plan, rate: ast.expr) -> bool:
-    """Divide the numbers of steps in the schedules that a rate comes from; whether there are any."""
+def shorten(plan: Plan) -> None:
+    """Divide the numbers of steps in the schedules that the graph counts, of rates and whatever else changes with the steps."""
     if plan.options.shard == "none":
-        return False
-    program, found = plan.program, False
-    for node in program.sources(rate):
-        if not isinstance(node, ast.Call):
+        return
+    for call in plan.program.calls:
+        if plan.program.unit(call).source.location not in plan.editable:
             continue
-        names = program.names(node.func)
-        found |= any(_DECAY.fullmatch(name) or _PIECES.fullmatch(name) for name in names)
+        names = plan.program.names(call.func)
         if any(_DECAY.fullmatch(name) for name in names):
-            length = argument(node, 2, "decay_steps") or argument(node, 2, "first_decay_steps")
-            _fewer(plan, length, argument(node, 1, "global_step"), "{{}} // {size}")
+            length = argument(call, 2, "decay_steps") or argument(call, 2, "first_decay_steps")
+            _fewer(plan, length, argument(call, 1, "global_step"), "{{}} // {size}")
         elif any(_PIECES.fullmatch(name) for name in names):
-            bounds = argument(node, 1, "boundaries")
-            _fewer(plan, bounds, argument(node, 0, "x"), "[step // {size} for step in {{}}]")
-    return found
+            bounds = argument(call, 1, "boundaries")
+            _fewer(plan, bounds, argument(call, 0, "x"), "[step // {size} for step in {{}}]")
+
+
+def _scheduled(rate: ast.expr, program: Program) -> bool:
+    """Whether a rate comes from a schedule of the library."""
+    calls = [each for each in program.sources(rate) if isinstance(each, ast.Call)]
+    names = {name for each in calls for name in program.names(each.func)}
+    return any(_DECAY.fullmatch(name) or _PIECES.fullmatch(name) for name in names)
 
 
 def _fewer(plan: Plan, length: ast.expr | None, counter: ast.expr | None, template: str) -> None:
@@ -227,7 +238,7 @@ def _named(update: ast.Call, program: Program) -> str:
     """
     given = argument(update, 3, "optimizer")
     if isinstance(given, ast.Constant) and given.value in _NAMES:
-        return f"{ast.unparse(update.func).partition('.')[0]}.train.{_NAMES[given.value]}"
+        return f"{module_of(update, program)}.train.{_NAMES[given.value]}"
     if given is not None and any(OPTIMIZER.fullmatch(name + "()") for name in program.names(given)):
         return ast.unparse(given)
     if given is None or not any(makes_optimizer(each, program) for each in program.sources(given)):
@@ -253,4 +264,4 @@ def _rate_by_name(plan: Plan, update: ast.Call) -> None:
     rate = argument(update, 2, "learning_rate")
     if rate is not None and plan.options.scale_lr != "none" and _named(update, plan.program):
         plan.patch(rate).wrap(rate, f"{{}} * {plan.world(rate).size}", _RATE)
-        shorten(plan, rate)
+        plan.once(shorten)

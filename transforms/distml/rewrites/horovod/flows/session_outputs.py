@@ -9,9 +9,10 @@ from distml.rewrites.horovod.aspects.outputs import guard, kind_of
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.flows.session_broadcast import restores
 from distml.rewrites.horovod.flows.session_frames import frames
-from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
+from distml.rewrites.horovod.flows.session_graph import SESSION, Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, owner_of, whole_branch
+from distml.training.callers import run_by
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -52,6 +53,10 @@ def _reports(plan: Plan) -> None:
 
 
 def _saves(call: ast.Call, program: Program) -> bool:
+    """Whether a call writes a checkpoint: of a saver, or of what nobody knows and saves what it is given a session of."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "save" and call.args and not run_by(call, program):
+        if any(SESSION.fullmatch(name) for name in program.names(call.args[0])):
+            return True
     return any(name.endswith(("Saver().save", "Supervisor().saver.save")) for name in program.names(call.func))
 
 

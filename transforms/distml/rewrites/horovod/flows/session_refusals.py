@@ -146,9 +146,17 @@ def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:
     held = [each for part in (*call.args, *(k.value for k in call.keywords)) for each in program.sources(part)]
     if any(_is_fed(each, program) for step in _steps(call, names, program) for each in program.sources(step)):
         return True
+    target = call.args[0] if names & {f"tensorflow.{each}" for each in _ASSIGNS} else getattr(call.func, "value", None)
+    made = [value.node for value in program.of(target) if isinstance(value, Foreign)]
+    if made and all(isinstance(each, ast.Call) and _says_no(argument(each, -1, "trainable")) for each in made):
+        return False
     if method == "assign" or "tensorflow.assign" in names:
         held = held if any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) for each in held) else []
     return any(isinstance(each, ast.Call) and "tensorflow.gradients" in program.names(each.func) for each in held)
+
+
+def _says_no(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
 
 
 def _steps(call: ast.Call, names: frozenset[str], program: Program) -> list[ast.expr]:

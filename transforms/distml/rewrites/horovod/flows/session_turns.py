@@ -23,6 +23,12 @@ _TURNS = Note(
     "shard-batches",
 )
 
+_FIRST = Note(
+    "decided by the turn of rank 0",
+    "the turn of a rank is another one on each: what only one of them does would set them apart",
+    "same-decisions",
+)
+
 
 def take_turns(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
     """Give each rank its turns of a loop whose variables say which batch is fed.
@@ -196,7 +202,36 @@ def _grouped(plan: Plan, loop: ast.For, reach: Reach) -> None:
         data = data.args[0]
     world, patch = plan.world(data), plan.patch(data)
     if not patch.requests.expressions.get(data):
-        patch.wrap(data, f"(turns[{world.rank}] for turns in zip(*[iter({{}})] * {world.size}))", _TURNS)
+        turn = f"turns[{world.rank}]"
+        tested = _tested(loop, targets(target), reach)
+        if tested:
+            first = {name: patch.free(f"first_{name}") for name in sorted({each.id for each in tested})}
+            turn = f"({turn}, turns[0])"
+            patch.wrap(target, f"({{}}, {_renamed(target, first)})", _FIRST)
+            for name in tested:
+                patch.wrap(name, first[name.id], _FIRST)
+        patch.wrap(data, f"({turn} for turns in zip(*[iter({{}})] * {world.size}))", _TURNS)
+
+
+def _tested(loop: ast.For, own: set[str], reach: Reach) -> list[ast.Name]:
+    """Where conditions read the turn of a rank, which is another one on each, and do not decide what is fed."""
+    tests = (each.test for each in inside(loop) if isinstance(each, ast.If) and not _feeds(each, reach))
+    names = (each for test in tests for each in ast.walk(test) if isinstance(each, ast.Name))
+    return [each for each in names if each.id in own]
+
+
+def _feeds(branch: ast.If, reach: Reach) -> bool:
+    """Whether a branch sets something that is fed."""
+    stores = (each for each in ast.walk(branch) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    return any(each.id in reach.names for each in stores)
+
+
+def _renamed(target: ast.expr, names: dict[str, str]) -> str:
+    """A target of a loop with other names, where it has them; what is left out has none."""
+    if isinstance(target, ast.Tuple | ast.List):
+        parts = [_renamed(each, names) for each in target.elts]
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    return names.get(ast.unparse(target), "_")
 
 
 def _passes(call: ast.Call, program: Program) -> bool:

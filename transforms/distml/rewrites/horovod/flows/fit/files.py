@@ -11,6 +11,7 @@ from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal
 from distml.rewrites.horovod.flows.fit.optimizers import CLASSES
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callers import run_by
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Class, Foreign
@@ -69,7 +70,7 @@ def _writes(program: Program) -> Iterator[ast.Call]:
         func = call.func
         if program.names(func) & _SAVING:
             yield call
-        elif isinstance(func, ast.Attribute) and func.attr in _SAVES:
+        elif isinstance(func, ast.Attribute) and func.attr in _SAVES and not run_by(call, program):
             if func.attr == "save_weights" or any(
                 re.fullmatch(r"keras\.(Model|Sequential)\(\)(\.\w+\(\))?", name) for name in program.names(func.value)
             ):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 from types import NoneType, UnionType
 
 from distml.rewrites.horovod.aspects import environments, tf_data
@@ -23,7 +24,7 @@ from distml.source.bindings import arguments
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.values import Callable, Constant
+from distml.training.values import Callable, Class, Constant, Instance
 
 _PART = Note(
     "shard the batches evenly across ranks",
@@ -95,14 +96,25 @@ def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
                 seen.add(turn.node)
                 tf_data.shard(plan, turn.over)
                 _alike(plan, turn.over)
+                plan.later.append(partial(_totals, plan, turn.node))
             return True
     for turn in way.turns:
         if turn.kind == "other":
             if turn.node not in seen:
                 seen.add(turn.node)
+                plan.later.append(partial(_totals, plan, turn.node))
                 _every_nth(plan, turn)
             return True
     return _steps(plan, way, seen)
+
+
+def _totals(plan: Plan, loop: ast.AST) -> None:
+    """Divide what a progress bar around the data of a loop is told of their number."""
+    for call in ast.walk(loop.iter) if isinstance(loop, ast.For) else ():
+        if isinstance(call, ast.Call) and any(name.startswith("tqdm.") for name in plan.program.names(call.func)):
+            for total in (keyword.value for keyword in call.keywords if keyword.arg == "total"):
+                if not tf_data.counts_divided(plan, total) and not plan.patch(total).requests.expressions.get(total):
+                    plan.patch(total).wrap(total, f"{{}} // {plan.world(total).size}", _FEWER)
 
 
 def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
@@ -308,6 +320,10 @@ def _every_nth(plan: Plan, turn: Turn) -> None:
         )
         return
     seeds.agree(plan, inner, [inner])
+    made = [value.type for value in program.of(inner) if isinstance(value, Instance)]
+    seeds.together(
+        plan, inner, [each.node for kind in made for each in program.lineage(kind) if isinstance(each, Class)]
+    )
     world, patch = plan.world(inner), plan.patch(inner)
     every = patch.free("turn")
     code = f"({every}[{world.rank}] for {every} in zip(*[iter({{}})] * {world.size}))"

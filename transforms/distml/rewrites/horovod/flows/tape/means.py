@@ -9,6 +9,7 @@ from distml.rewrites.horovod.aspects import together
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.aspects.spelling import spell
+from distml.rewrites.horovod.aspects.totals import EqualShares
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import ways
@@ -29,6 +30,15 @@ def {name}(value):
         return [{tf}.cast(mean, each.dtype) if {tf}.is_tensor(each) else mean for each, mean in zip(value, means)]
     return {tf}.cast(total, value.dtype) if {tf}.is_tensor(value) and value.dtype.is_floating else total.numpy()
 '''
+_SUM = '''
+
+def {name}(value):
+    """The sum over all ranks of a number, a tensor or an array."""
+    total = {dist}.allreduce({tf}.cast(value, {tf}.float64), op={dist}.Sum)
+    if {tf}.is_tensor(value):
+        return {tf}.cast(total, value.dtype)
+    return type(value)(total.numpy()) if isinstance(value, (int, float)) else total.numpy()
+'''
 _JOINED = """\
 if {tf}.is_tensor(value):
         return {tf}.concat(parts, 0)
@@ -47,7 +57,9 @@ def average(plan: Plan, group: list[Update]) -> None:
     loops = {each for each in loops if not is_traced(plan.program, plan.program.function(each))}
     losses = {ast.unparse(each) for update in group for each in _losses(update, plan.program)}
     spelling = _Spelling(plan)
-    Means(plan, Uniform(plan.program, plan.dealt), spelling.mean_of, losses, spelling).average(loops)
+    means = Means(plan, Uniform(plan.program, plan.dealt), spelling.mean_of, losses, spelling)
+    means.tell_sums(EqualShares(plan), spelling.sum_of)
+    means.average(loops)
     for loop in loops:
         if isinstance(loop, ast.For):
             for metric in dict.fromkeys(_metrics(loop, plan.program)):
@@ -98,23 +110,25 @@ def _bound(node: ast.AST, name: str, program: Program) -> ast.AST | None:
     return lexical.owner(name, lexical.scope(node))
 
 
-class _Spelling:
-    """The function that each file needs, put behind its start-up once."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+class _Spelling(together.Spelling):
+    """The functions that each file needs, for tensors too."""
 
     def mean_of(self, node: ast.AST, code: str) -> str:
         """The mean over all ranks of numbers, given as text."""
         tf = spell(self.plan, node, "tensorflow", at_start=True)
         return f"{helper(self.plan, node, 'mean_of_ranks', _MEAN, tf=tf)}({code})"
 
+    def sum_of(self, node: ast.AST, code: str) -> str:
+        """The sum over all ranks of a number, given as text."""
+        tf = spell(self.plan, node, "tensorflow", at_start=True)
+        return f"{helper(self.plan, node, 'sum_of_ranks', _SUM, tf=tf)}({code})"
+
     def mean_of_each(self, node: ast.AST, code: str) -> str:
         """The mean over all ranks of each number in a container, given as text."""
         tf = spell(self.plan, node, "tensorflow", at_start=True)
         tensor = f"if {tf}.is_tensor(each):\n            return {tf}.cast(found, each.dtype)\n        "
         plain = f"each.numpy() if {tf}.is_tensor(each) else each"
-        return self._together(node, "mean_of_each", together.MEAN_OF_EACH, code, "numbers", plain=plain, tensor=tensor)
+        return self.combined(node, "mean_of_each", together.MEAN_OF_EACH, code, "numbers", plain=plain, tensor=tensor)
 
     def from_all(self, node: ast.AST, code: str) -> str:
         """What the lists or arrays of all ranks hold, given as text."""
@@ -122,17 +136,4 @@ class _Spelling:
         held = (
             f"[each.numpy() if {tf}.is_tensor(each) else each for each in value] if isinstance(value, list) else value"
         )
-        return self._together(node, "from_all_ranks", together.FROM_ALL, code, held, joined=_JOINED.format(tf=tf))
-
-    def sum_of_each(self, node: ast.AST, code: str) -> str:
-        """The sum over all ranks of each count in a container, given as text."""
-        return self._together(node, "sum_of_each", together.SUM_OF_EACH, code, "value")
-
-    def extreme(self, node: ast.AST, code: str, choose: str) -> str:
-        """The largest or smallest number of all ranks, of one given as text."""
-        kind = {"max": "largest", "min": "smallest"}[choose]
-        return self._together(node, f"{choose}_of_ranks", together.EXTREME, code, "value", kind=kind, choose=choose)
-
-    def _together(self, node: ast.AST, name: str, text: str, code: str, value: str, **words: str) -> str:
-        parts = f"parts = {self.plan.world(node).module}.allgather_object({value})"
-        return f"{helper(self.plan, node, name, text, parts=parts, **words)}({code})"
+        return self.combined(node, "from_all_ranks", together.FROM_ALL, code, held, joined=_JOINED.format(tf=tf))

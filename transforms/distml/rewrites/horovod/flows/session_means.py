@@ -1,0 +1,156 @@
+"""What a loop over divided data adds up of its session's results, and tells of them, becomes the mean over all ranks."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.aspects import together
+from distml.rewrites.horovod.aspects.means import Means
+from distml.rewrites.horovod.aspects.setup import helper
+from distml.rewrites.horovod.aspects.spelling import module_of
+from distml.rewrites.horovod.aspects.totals import EqualShares
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.flows.session_draws import is_run
+from distml.rewrites.horovod.flows.session_feeds import entries
+from distml.rewrites.horovod.flows.session_frames import frames, inside, reached, targets
+from distml.rewrites.horovod.flows.session_graph import Graph, Run
+from distml.rewrites.horovod.flows.session_steps import few
+from distml.rewrites.horovod.plan import Plan
+from distml.training.around import Looping, loops_around
+from distml.training.callsites import argument
+from distml.training.program import Program
+from distml.training.values import Box, Foreign
+
+_GATHER = '''
+
+def {name}(value):
+    """What each rank has. It is gathered in a graph of its own, so that the program's graph stays as it is."""
+    with {tf}.Graph().as_default(), {tf}.Session(config={tf}.ConfigProto(device_count={{"GPU": 0}})):
+        return {dist}.allgather_object(value)
+'''
+_REDUCES = re.compile(
+    r"tensorflow\.(reduce_(mean|sum)|math\.reduce_(mean|sum)|nn\.l2_loss|add_n|(contrib\.)?losses\.\w+)\(\)"
+)
+_KEEPS = re.compile(
+    r"tensorflow\.(math\.)?(cast|identity|sqrt|exp|log|negative|abs|to_float|stop_gradient|check_numerics)\(\)"
+)
+_AXES = frozenset({"axis", "axes", "reduction_indices", "keepdims", "keep_dims", "reduction"})
+_LOSSES = {"minimize": "loss", "compute_gradients": "loss", "optimize_loss": "loss", "gradients": "ys"}
+_DEEPEST = 8
+
+
+def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
+    """Behind the loops in which these steps take their batches, and where they tell of them."""
+    loops = {loop: run for run in runs if (loop := _batches(run, graph)) is not None}
+    numbers = {name for loop, run in loops.items() for name in _numbers(loop, run, graph)}
+    spelling = _Spelling(plan)
+    means = Means(plan, Uniform(plan.program, plan.dealt), spelling.mean_of, numbers, spelling)
+    means.tell_sums(EqualShares(plan), spelling.sum_of)
+    means.average({*loops})
+
+
+def _batches(run: Run, graph: Graph) -> Looping | None:
+    """The loop that takes another batch in each of its turns: the innermost that is not part of a step."""
+    program = graph.program
+    chain = [loop for frame in frames(run.call, [], program) for loop in loops_around(frame.node, program)]
+    return next((loop for loop in chain if not few(loop, program)), None)
+
+
+def _numbers(loop: Looping, run: Run, graph: Graph) -> Iterator[str]:
+    """The variables that get a number of the rank's batch: of the step itself, or of another look at what it was fed."""
+    fed = reached([each.value for each in entries(run, graph)], loop).names & _bound(loop)
+    for call in (each for each in inside(loop) if isinstance(each, ast.Call) and is_run(each)):
+        feeds = argument(call, 1, "feed_dict")
+        if call is run.call or (feeds is not None and reached([feeds], loop).names & fed):
+            for target, fetched in _results(call, loop, graph.program):
+                if isinstance(target, ast.Name) and (_is_loss(fetched, graph) or _scalar(fetched, graph.program)):
+                    yield target.id
+
+
+def _bound(loop: Looping) -> set[str]:
+    """The variables that a loop sets in each turn."""
+    own = targets(loop.target) if isinstance(loop, ast.For) else set()
+    assigned = (each for each in inside(loop) if isinstance(each, ast.Assign))
+    return own.union(*(targets(target) for each in assigned for target in each.targets))
+
+
+def _results(call: ast.Call, loop: Looping, program: Program) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What a statement assigns of the results of a session, and what was fetched for it."""
+    statement = program.statement(call)
+    fetched = argument(call, 0, "fetches")
+    if not isinstance(statement, ast.Assign) or statement.value is not call or fetched is None:
+        return
+    boxes = [each.node for each in program.of(fetched) if isinstance(each, Box)]
+    listed = boxes[0] if len(boxes) == 1 else fetched
+    for target in statement.targets:
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(listed, ast.Tuple | ast.List):
+            if len(target.elts) == len(listed.elts):
+                yield from zip(target.elts, listed.elts, strict=True)
+        elif isinstance(target, ast.Name) and isinstance(listed, ast.Tuple | ast.List):
+            for each in (node for node in inside(loop) if isinstance(node, ast.Assign)):
+                at = _item(each.value, target.id)
+                if at is not None and at < len(listed.elts):
+                    yield each.targets[0], listed.elts[at]
+        else:
+            yield target, fetched
+
+
+def _item(node: ast.expr, name: str) -> int | None:
+    """Which item of a variable's list an expression is."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name:
+        at = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        return at if isinstance(at, int) and at >= 0 else None
+    return None
+
+
+def _is_loss(fetched: ast.expr, graph: Graph) -> bool:
+    """Whether something fetched is what an optimizer makes small."""
+    wanted = graph.program.of(fetched)
+    for call in graph.program.calls:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        loss = argument(call, 0, _LOSSES[name]) if name in _LOSSES else None
+        if loss is not None and any(value in wanted for value in graph.program.of(loss)):
+            return True
+    return False
+
+
+def _scalar(node: ast.AST, program: Program, depth: int = _DEEPEST) -> bool:
+    """Whether a tensor is a single number for sure."""
+    values = program.of(node)
+    return bool(values) and all(
+        isinstance(each, Foreign) and each.node is not None and _reduced(each, program, depth) for each in values
+    )
+
+
+def _reduced(value: Foreign, program: Program, depth: int) -> bool:
+    node = value.node
+    if isinstance(node, ast.BinOp):
+        parts = (node.left, node.right)
+        return (
+            depth > 0
+            and any(_scalar(each, program, depth - 1) for each in parts)
+            and all(_scalar(each, program, depth - 1) or not _tensor(each, program) for each in parts)
+        )
+    if not isinstance(node, ast.Call) or depth == 0:
+        return False
+    if _REDUCES.fullmatch(value.name):
+        return len(node.args) < 2 + ("losses." in value.name) and not _AXES & {each.arg for each in node.keywords}
+    return bool(_KEEPS.fullmatch(value.name)) and bool(node.args) and _scalar(node.args[0], program, depth - 1)
+
+
+def _tensor(node: ast.AST, program: Program) -> bool:
+    return any(
+        isinstance(each, ast.Call) and any("tensorflow" in name for name in program.names(each.func))
+        for each in program.sources(node)
+    )
+
+
+class _Spelling(together.Spelling):
+    """The functions that each file needs, without operations in the program's own graph."""
+
+    def gathering(self, node: ast.AST) -> str:
+        """The function that gives a list with what each rank has."""
+        tf = module_of(node, self.plan.program)  # type: ignore[arg-type]
+        return helper(self.plan, node, "parts_of_ranks", _GATHER, tf=tf)
