@@ -7,6 +7,7 @@ that builds a model (`resnet50()`) stands for the `forward` of what it returns.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.arguments import Arguments
@@ -147,7 +148,7 @@ class Program:
         owners = [vm.at(base.address).attrs for base in vm.at(cls.address).mro if isinstance(base, Class)]
         names = {name for attrs in owners for name, value in attrs.items() if isinstance(value, Const)}
         shared = {name: vm.opaque(f"self.{name}") for name in sorted(names) if not name.startswith("__")}
-        vm.replace(ref, InstanceRecord(record.cls, {**shared, **record.attrs}, record.exact))
+        vm.replace(ref, replace(record, attrs={**shared, **record.attrs}))
 
     def _others(self) -> str:
         names = [n.name for n in self.source.tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]

@@ -252,7 +252,7 @@ def _keep(vm: Machine, ref: Ref, name: str, value: Value) -> None:
     """Set an attribute of an object itself."""
     record = vm.record(ref)
     if isinstance(record, InstanceRecord):
-        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: value}, record.exact))
+        vm.replace(ref, record.having({name: value}))
 
 
 def _is_each_ones_own(vm: Machine, ref: Ref, member: Value, name: str) -> bool:
@@ -467,7 +467,7 @@ def _set_on_record(vm: Machine, ref: Ref, name: str, item: Value, node: ast.AST,
     record = vm.record(ref)
     if isinstance(record, InstanceRecord):
         set_child(vm, record, name, item)
-        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, name: item}, record.exact))
+        vm.replace(ref, record.having({name: item}))
 
 
 def _name_layer(vm: Machine, value: Value, name: str) -> None:
@@ -477,5 +477,4 @@ def _name_layer(vm: Machine, value: Value, name: str) -> None:
     record = vm.record(value)
     if isinstance(record, InstanceRecord) and isinstance(record.cls, Lib):
         if "__name__" not in record.attrs and find_layer(record.cls.name) is not None:
-            attrs = {**record.attrs, "__name__": Const(name)}
-            vm.replace(value, InstanceRecord(record.cls, attrs, record.exact))
+            vm.replace(value, record.having({"__name__": Const(name)}))

@@ -72,6 +72,6 @@ def callbacks_ran(vm: Machine) -> None:
         if isinstance(value, Ref):
             unsettle(vm, value)
         elif isinstance(record, InstanceRecord):
-            vm.replace(holder, InstanceRecord(record.cls, {**record.attrs, name: vm.opaque(name)}, record.exact))
+            vm.replace(holder, record.having({name: vm.opaque(name)}))
         else:
             vm.assign(holder, name, vm.opaque(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.class_record import Property
@@ -22,7 +23,7 @@ def delete_attribute(vm: Machine, value: Value, name: str) -> None:
             return
         drop_child(vm, record, name)
         attrs = {key: item for key, item in record.attrs.items() if key != name}
-        vm.replace(value, InstanceRecord(record.cls, attrs, record.exact))
+        vm.replace(value, replace(record, attrs=attrs))
     elif isinstance(value, Opaque):
         vm.put(("attr", value, name), vm.opaque(name))
         vm.note_child(("attr", value, name))

@@ -50,7 +50,7 @@ def _register(op: str, when: Const) -> Callable[[Machine, Arguments, ast.AST], V
             handle = vm.allocate(InstanceRecord(Lib(HANDLE), {_MODULE: values[0]}, exact=False))
             hook = Tup((when, values[1], arguments.kwargs.get("with_kwargs", Const(False)), handle))
             hooks = Tup((*known.items, hook) if isinstance(known, Tup) else (hook,))
-            vm.replace(values[0], InstanceRecord(record.cls, {**record.attrs, HOOKS: hooks}, record.exact))
+            vm.replace(values[0], record.having({HOOKS: hooks}))
             return handle
         return call_op(vm, op, arguments, node, "torch")
 
@@ -68,7 +68,7 @@ def _remove(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         vm.put(REMOVED, True)
     elif isinstance(record, InstanceRecord) and isinstance(hooks, Tup):
         left = Tup(tuple(each for each in hooks.items if isinstance(each, Tup) and each.items[3] != handle))
-        vm.replace(module, InstanceRecord(record.cls, {**record.attrs, HOOKS: left}, record.exact))
+        vm.replace(module, record.having({HOOKS: left}))
     return NONE
 
 

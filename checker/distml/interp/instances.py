@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from distml.interp.arguments import Arguments
@@ -144,7 +145,7 @@ def initialize_library(vm: Machine, ref: Ref, name: str, arguments: Arguments, n
     if attrs is None:
         _loosen(vm, ref)
     else:
-        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **attrs}, record.exact))
+        vm.replace(ref, record.having(attrs))
 
 
 def _fill(vm: Machine, ref: Ref, made: Value) -> None:
@@ -178,7 +179,7 @@ def _made_out_of_sight(vm: Machine, ref: Ref, arguments: Arguments, named: bool 
 def _loosen(vm: Machine, ref: Ref) -> None:
     record = vm.record(ref)
     if isinstance(record, InstanceRecord):
-        vm.replace(ref, InstanceRecord(record.cls, record.attrs, False))
+        vm.replace(ref, replace(record, exact=False))
 
 
 def fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
@@ -191,7 +192,7 @@ def fill_fields(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments,
     passed = [attrs.pop(name) for name in passing]
     record = vm.record(ref)
     if isinstance(record, InstanceRecord):
-        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **attrs}, record.exact))
+        vm.replace(ref, record.having(attrs))
     for name in AFTER:
         after = vm.attribute(ref, name)
         if after is not None and not isinstance(after, Opaque):
@@ -295,7 +296,7 @@ def _build(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node
     record = vm.record(ref)
     if not isinstance(build, Function) or not isinstance(record, InstanceRecord) or "built" in record.attrs:
         return
-    vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, "built": Const(True)}, record.exact))
+    vm.replace(ref, record.having({"built": Const(True)}))
     first = arguments.args[0] if arguments.args else None
     shape = vm.attribute(first, "shape") if isinstance(first, Tensor) else None
     call_value(vm, build, Arguments([ref, vm.opaque("input_shape") if shape is None else shape]), node)

@@ -270,7 +270,14 @@ def _join_instances(vm: Machine, left: InstanceRecord, right: InstanceRecord) ->
             present = a if a is not None else b
             if present is not None:
                 attrs[name] = present
-    return InstanceRecord(left.cls, attrs, left.exact and right.exact)
+    return InstanceRecord(left.cls, attrs, left.exact and right.exact, _on_some_paths(left, right))
+
+
+def _on_some_paths(left: InstanceRecord, right: InstanceRecord) -> tuple[str, ...]:
+    """The names of attributes that one of two states of an object may lack."""
+    if left.attrs.keys() == right.attrs.keys() and not left.sometimes and not right.sometimes:
+        return ()
+    return tuple(sorted({*left.sometimes, *right.sometimes, *(left.attrs.keys() ^ right.attrs.keys())}))
 
 
 class Wild(set[object]):
@@ -438,7 +445,7 @@ def widen_records(vm: Machine, old: Record, new: Record, wild: Wild) -> Record:
             for name, value in new.attrs.items()
         }
         attrs = {**old.attrs, **attrs}
-        return InstanceRecord(old.cls, attrs, old.exact and new.exact)
+        return InstanceRecord(old.cls, attrs, old.exact and new.exact, _on_some_paths(old, new))
     if isinstance(old, DictRecord) and isinstance(new, DictRecord):
         return _widen_dict(vm, old, new, wild)
     if isinstance(old, SetRecord):

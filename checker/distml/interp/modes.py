@@ -28,7 +28,7 @@ def set_mode(vm: Machine, module: Value, mode: Value, node: ast.AST) -> None:
     if not isinstance(module, Ref) or not isinstance(record, InstanceRecord):
         return
     if MODE in record.attrs:
-        vm.replace(module, InstanceRecord(record.cls, {**record.attrs, MODE: mode}, record.exact))
+        vm.replace(module, record.having({MODE: mode}))
     parts = children_of(vm, module)
     for _, part in known_children(vm, module) if parts is None else parts:
         _tell(vm, part, EITHER if parts is None else mode, node)

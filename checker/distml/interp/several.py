@@ -237,9 +237,9 @@ class Several:
         if isinstance(left, InstanceRecord) and isinstance(right, InstanceRecord):
             names = [name for name in left.attrs if name in right.attrs]
             exact = left.exact and right.exact and len(names) == len(left.attrs) == len(right.attrs)
-            return replace(
-                left, attrs={name: self.agreed(left.attrs[name], right.attrs[name]) for name in names}, exact=exact
-            )
+            attrs = {name: self.agreed(left.attrs[name], right.attrs[name]) for name in names}
+            sometimes = tuple(sorted({*left.sometimes, *right.sometimes}))
+            return replace(left, attrs=attrs, exact=exact, sometimes=sometimes)
         return left
 
     def _agreed_list(self, left: ListRecord, right: ListRecord) -> ListRecord:

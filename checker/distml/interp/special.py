@@ -10,6 +10,7 @@ from distml.interp import signatures
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op, call_value, each_alternative, unknown_call
 from distml.interp.class_record import Property, Super, SuperMethod
+from distml.interp.classes import lookup
 from distml.interp.contracts import CHECKS
 from distml.interp.data_files import DATA
 from distml.interp.entries import ENTRIES
@@ -18,6 +19,7 @@ from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, changed_copy, initialize, new_object
 from distml.interp.introspection import INTROSPECTION
+from distml.interp.join import join_values
 from distml.interp.library import VALIDATE
 from distml.interp.lightning import LIGHTNING
 from distml.interp.machine import Revealed
@@ -110,7 +112,19 @@ def _getattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         return args[2]
     found = vm.language.find_attribute_of(vm, args[0], name, node) if known or isinstance(args[0], Lib) else None
     certain = known or (isinstance(found, Lib) and _is_known(found.name))
-    return found if certain and found is not None else vm.opaque(vm.snippet(node))
+    if certain and found is not None:
+        return found
+    return _set_sometimes(vm, args[0], name, args[2]) or vm.opaque(vm.snippet(node))
+
+
+def _set_sometimes(vm: Machine, owner: Value, name: str, default: Value) -> Value | None:
+    """What an attribute is that some paths have set and others have not; None where nothing is known of it."""
+    record = vm.record(owner) if isinstance(owner, Ref) else None
+    if not isinstance(record, InstanceRecord) or name not in record.sometimes or name not in record.attrs:
+        return None
+    if not isinstance(record.cls, Class) or lookup(vm, vm.at(record.cls.address).mro, "__getattr__")[0] is not None:
+        return None
+    return join_values(vm, record.attrs[name], default)
 
 
 def _is_known(name: str) -> bool:

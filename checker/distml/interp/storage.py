@@ -47,7 +47,7 @@ def view_of(vm: Machine, owner: Ref, record: InstanceRecord, name: str) -> Ref:
         for key, value in _by_name(vm, record)
         if whole or isinstance(value, Opaque) or isinstance(value, Ref) == (name == "_modules")
     }
-    exact = whole and record.exact and not vm.symbolic
+    exact = whole and record.exact and not record.sometimes and not vm.symbolic
     rest = None if exact else vm.opaque(name)
     made = vm.allocate(DictRecord(items, exact, rest))
     vm.views[made.address] = owner
@@ -59,7 +59,11 @@ def view_of(vm: Machine, owner: Ref, record: InstanceRecord, name: str) -> Ref:
 
 def _by_name(vm: Machine, record: InstanceRecord) -> list[tuple[str, Value]]:
     """The attributes of an object and the children of a container, with their names."""
-    found = {name: value for name, value in record.attrs.items() if not name.startswith("__")}
+    found = {
+        name: value
+        for name, value in record.attrs.items()
+        if not name.startswith("__") and name not in record.sometimes
+    }
     held = _named(vm, record)
     if isinstance(held, DictRecord):
         found.update({key.value: value for key, value in held.items.items() if isinstance(key, Const)})

@@ -151,13 +151,17 @@ def _object_is_callable(vm: Machine, value: Value, record: InstanceRecord) -> bo
 
 
 def _object_has(vm: Machine, value: Value, record: InstanceRecord, name: str) -> bool | None:
+    perhaps = name in record.sometimes and name in record.attrs
     if isinstance(record.cls, Lib):
         if name in record.attrs and not name.startswith("__"):
-            return True
+            return None if perhaps else True
         return False if _lacks(vm, record, library_bases(record.cls.name), name) else None
+    assert isinstance(record.cls, Class)
     found, raises = _looked_for(vm, lambda: vm.language.find_attribute_of(vm, value, name, vm.node))
     if raises:
         return None if found is not None else False
+    if perhaps and lookup(vm, vm.at(record.cls.address).mro, name)[0] is None:
+        return None
     if isinstance(found, Opaque):
         return False if name not in record.attrs and _lacks(vm, record, _own_bases(vm, record), name) else None
     open_ended = name.startswith("__") or has_foreign_base(vm, record)

@@ -90,7 +90,7 @@ def forget_fields(vm: Machine, ref: Ref) -> None:
     named = [each.target for base in bases for each in base.node.body if isinstance(each, ast.AnnAssign) and each.value]
     fields = {each.id: vm.opaque(f"self.{each.id}") for each in named if isinstance(each, ast.Name)}
     if fields:
-        vm.replace(ref, InstanceRecord(record.cls, {**record.attrs, **fields}, record.exact))
+        vm.replace(ref, record.having(fields))
 
 
 def forget_children(vm: Machine, parent: Opaque, but: Opaque | None = None) -> None:
@@ -215,7 +215,7 @@ class _Unsettling:
         if MODE in attrs and attrs[MODE] is record.attrs.get(MODE) and holds_module(self.vm, ref):
             attrs[MODE] = Prim("bool")
         if attrs != record.attrs:
-            self.vm.replace(ref, InstanceRecord(record.cls, attrs, record.exact))
+            self.vm.replace(ref, replace(record, attrs=attrs))
         items = attrs.get(ITEMS)
         if APART in attrs and ANY_ITEM in changes.filled and isinstance(items, Ref):
             self.forget(items)

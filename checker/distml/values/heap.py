@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from distml.values.model import REMEMBERED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from distml.shapes import Dim
     from distml.values.model import Last, Value
 
@@ -60,12 +62,19 @@ class SetRecord(Record):
 class InstanceRecord(Record):
     """An object: its class (a `Class` or `Lib`), and its attributes.
 
-    Unless `exact`, there may be attributes that are not listed.
+    Unless `exact`, there may be attributes that are not listed. Those of `sometimes` were set on some of the paths that lead
+    here: who reads one has come from there, who asks for it may find none.
     """
 
     cls: Value
     attrs: dict[str, Value] = field(default_factory=dict)
     exact: bool = True
+    sometimes: tuple[str, ...] = ()
+
+    def having(self, changes: Mapping[str, Value]) -> InstanceRecord:
+        """The object once these attributes are set."""
+        left = tuple([name for name in self.sometimes if name not in changes]) if self.sometimes else ()
+        return InstanceRecord(self.cls, {**self.attrs, **changes}, self.exact, left)
 
 
 @dataclass(slots=True)

@@ -42,7 +42,7 @@ def copy(call: Call, x: Value) -> Value:
         return x
     if isinstance(record, InstanceRecord):
         own = _own_copy(call, x, "__copy__")
-        return call.world.allocate(InstanceRecord(record.cls, dict(record.attrs), record.exact)) if own is None else own
+        return call.world.allocate(record.having({})) if own is None else own
     return call.world.allocate(_with(record, {}))
 
 
@@ -160,5 +160,5 @@ def _with(record: Record, copies: dict[Ref, Value]) -> Record:
         return replace(record, items=values, rest=None if record.rest is None else _copied(record.rest, copies))
     if isinstance(record, InstanceRecord):
         attrs = {name: _copied(value, copies) for name, value in record.attrs.items()}
-        return InstanceRecord(record.cls, attrs, record.exact)
+        return replace(record, attrs=attrs)
     return record

@@ -89,7 +89,7 @@ def rebuilt(call: Call, tree: Value, parts: dict[Value, Value]) -> Value:
         return call.world.allocate(DictRecord(parts))
     if isinstance(record, InstanceRecord):
         changed = {key.value: part for key, part in parts.items() if isinstance(key, Const)}
-        return call.world.allocate(InstanceRecord(record.cls, {**record.attrs, **changed}, record.exact))
+        return call.world.allocate(record.having(changed))
     return call.list_of(tuple(parts.values()))
 
 

@@ -46,7 +46,7 @@ def _changed(call: Call, self: Value, changes: dict[str, Value]) -> Value:
     record = call.world.record(self) if isinstance(self, Ref) else None
     if not isinstance(record, InstanceRecord):
         return call.unknown()
-    return call.world.allocate(InstanceRecord(record.cls, {**record.attrs, **changes}, record.exact))
+    return call.world.allocate(record.having(changes))
 
 
 @op("flax.core.freeze", "flax.core.unfreeze", "flax.core.frozen_dict.freeze", "flax.core.frozen_dict.unfreeze")

@@ -244,7 +244,7 @@ def _added(call: Call, attrs: Attrs, item: Value) -> Attrs:
 def _update(call: Call, self: Value, **changes: Value) -> None:
     record = call.world.record(self) if isinstance(self, Ref) else None
     if isinstance(self, Ref) and isinstance(record, InstanceRecord):
-        call.world.replace(self, InstanceRecord(record.cls, {**record.attrs, **changes}, record.exact))
+        call.world.replace(self, record.having(changes))
 
 
 @attribute(f"{MODEL}.input_shape", f"{MODEL}.output_shape", f"{SEQUENTIAL}.input_shape", f"{SEQUENTIAL}.output_shape")
@@ -284,7 +284,7 @@ def add(call: Call, self: Value, layer: Value, rebuild: Value = NONE) -> Value:
         made = _added(call, attrs, layer)
         record = call.world.record(self) if isinstance(self, Ref) else None
         if isinstance(self, Ref) and isinstance(record, InstanceRecord):
-            call.world.replace(self, InstanceRecord(record.cls, made, record.exact))
+            call.world.replace(self, replace(record, attrs=made))
     return NONE
 
 

@@ -134,7 +134,7 @@ def _held(call: Call, module: Value, tensor_name: Value, parameter: bool, keeps:
             elif isinstance(held, Tensor):
                 attrs[each] = replace(held, parameter=parameter)
         attrs[COMPUTED] = TRUE
-        call.world.replace(module, InstanceRecord(record.cls, attrs, record.exact))
+        call.world.replace(module, replace(record, attrs=attrs))
     return module
 
 
