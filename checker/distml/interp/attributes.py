@@ -217,7 +217,7 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     getter = None if member is None else _descriptor(vm, member, "__get__")
     found = child(vm, record, name) or record.attrs.get(name)
     if found is not None and (getter is None or _descriptor(vm, member, "__set__") is None):
-        return found
+        return found if name not in record.sometimes else _or_of_class(vm, ref, found, name, member, hidden)
     if getter is not None:
         return call_value(vm, getter, Arguments([ref, record.cls]))
     if member is not None:
@@ -236,6 +236,19 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     if is_module(cls.mro):
         return vm.opaque(name)
     return None
+
+
+def _or_of_class(vm: Machine, ref: Ref, found: Value, name: str, member: Value | None, hidden: bool) -> Value:
+    """An attribute that some paths have set, or what the class gives on the others."""
+    record = vm.record(ref)
+    assert isinstance(record, InstanceRecord) and isinstance(record.cls, Class)
+    if hidden or lookup(vm, vm.at(record.cls.address).mro, "__getattr__")[0] is not None:
+        return vm.opaque(name)
+    if member is None:
+        return found  # who reads it has come from where it was set
+    if _descriptor(vm, member, "__get__") is not None:
+        return vm.opaque(name)
+    return join_values(vm, found, bind_method(vm, member, ref, record.cls))
 
 
 def _of_property(vm: Machine, ref: Ref, record: InstanceRecord, member: Property, name: str) -> Value:
@@ -423,7 +436,7 @@ def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.A
         elif isinstance(option, Class):
             record: ClassRecord = vm.at(option.address)
             changed = item if len(options) == 1 else vm.opaque(name)
-            vm.replace(Ref(option.address), replace(record, attrs={**record.attrs, name: changed}))
+            vm.replace(Ref(option.address), record.having({name: changed}))
         elif isinstance(option, Lib):
             vm.patches = vm.patches | Patches(frozenset([f"{option.name}.{name}"]))
         elif isinstance(option, Tensor) and find_op(f"{_prefix(option)}.{name}.setter"):

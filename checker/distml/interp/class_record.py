@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from distml.values import Record, Value
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Mapping
 
 
 @dataclass(slots=True, eq=False)
@@ -28,6 +29,13 @@ class ClassRecord(Record):
     metaclass: Value | None = None
     registers: bool = False
     """Whether classes that do not derive from it may count as derived: its `register` was asked for."""
+    sometimes: tuple[str, ...] = ()
+    """The attributes that were set on some of the paths that lead here."""
+
+    def having(self, changes: Mapping[str, Value]) -> ClassRecord:
+        """The class once these attributes are set."""
+        left = tuple(name for name in self.sometimes if name not in changes)
+        return replace(self, attrs={**self.attrs, **changes}, sometimes=left)
 
     @property
     def open(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING, Any
 
+from distml.interp.join import join_values
 from distml.interp.library import MODULE_BASES, entry_of, is_module, library_bases, library_member
 from distml.ops.python.lightning import HOLDERS
 from distml.ops.registry import find_layer
@@ -93,13 +94,16 @@ def _merge(orders: list[list[Value | None]]) -> list[Value | None]:
 
 def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value | None, bool]:
     """The class attribute `name` along an order, and whether an unknown base came first."""
-    for base in mro:
+    for number, base in enumerate(mro):
         if base is None:
             return None, True
         if isinstance(base, Class):
             if vm.patches.redefines(base.name, name):
                 return None, True
-            found = vm.at(base.address).attrs.get(name)
+            record = vm.at(base.address)
+            found = record.attrs.get(name)
+            if found is not None and name in record.sometimes:
+                return _or_behind(vm, found, *lookup(vm, mro[number + 1 :], name))
             if found is not None:
                 return found, False
         elif isinstance(base, Lib):
@@ -111,6 +115,20 @@ def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value
                 known = (is_module((base,)) or base.name in HOLDERS) and not vm.patches.has(member)
                 return (Lib(member), False) if known else (None, True)
     return None, False
+
+
+def _or_behind(vm: Machine, found: Value, behind: Value | None, hidden: bool) -> tuple[Value | None, bool]:
+    """A class attribute that some paths have set, or what the classes behind it give on the others."""
+    if hidden:
+        return None, True
+    return (found if behind is None else join_values(vm, found, behind)), False
+
+
+def is_sure(vm: Machine, mro: tuple[Value | None, ...], name: str) -> bool:
+    """Whether a class attribute that `lookup` finds is there on all paths."""
+    records = [vm.at(base.address) for base in mro if isinstance(base, Class)]
+    holding = [record for record in records if name in record.attrs]
+    return not holding or any(name not in record.sometimes for record in holding)
 
 
 def container_of(mro: tuple[Value | None, ...]) -> str | None:

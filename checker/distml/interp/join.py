@@ -204,7 +204,7 @@ def _join_classes(vm: Machine, left: Record, right: Record) -> Record:
     for name, value in left.attrs.items():
         if name in right.attrs:
             attrs[name] = join_values(vm, value, right.attrs[name])
-    return replace(left, attrs=attrs)
+    return replace(left, attrs=attrs, sometimes=_on_some_paths(left, right))
 
 
 def _elements(record: ListRecord | SetRecord | IteratorRecord) -> list[Value] | None:
@@ -273,8 +273,8 @@ def _join_instances(vm: Machine, left: InstanceRecord, right: InstanceRecord) ->
     return InstanceRecord(left.cls, attrs, left.exact and right.exact, _on_some_paths(left, right))
 
 
-def _on_some_paths(left: InstanceRecord, right: InstanceRecord) -> tuple[str, ...]:
-    """The names of attributes that one of two states of an object may lack."""
+def _on_some_paths(left: InstanceRecord | ClassRecord, right: InstanceRecord | ClassRecord) -> tuple[str, ...]:
+    """The names of attributes that one of two states of an object or a class may lack."""
     if left.attrs.keys() == right.attrs.keys() and not left.sometimes and not right.sometimes:
         return ()
     return tuple(sorted({*left.sometimes, *right.sometimes, *(left.attrs.keys() ^ right.attrs.keys())}))
@@ -462,7 +462,8 @@ def _widen_class(vm: Machine, old: Record, new: Record, wild: Wild) -> Record:
     for name, value in old.attrs.items():
         if name in new.attrs:
             attrs[name] = widen_values(vm, value, new.attrs[name], wild)
-    return old if attrs == old.attrs else replace(old, attrs=attrs)
+    sometimes = _on_some_paths(old, new)
+    return old if (attrs, sometimes) == (old.attrs, old.sometimes) else replace(old, attrs=attrs, sometimes=sometimes)
 
 
 def _widen_dict(vm: Machine, old: DictRecord, new: DictRecord, wild: Wild) -> DictRecord:

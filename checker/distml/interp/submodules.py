@@ -57,7 +57,7 @@ def children_of(vm: Machine, value: Value) -> list[tuple[str, Value]] | None:
     found: dict[Value, str] = {}
     for name, item in _attributes(vm, record):
         known = _is_submodule(vm, item)
-        if known is None:
+        if known is None or (known and name in record.sometimes):
             return None
         if known:
             # A module that is set twice is listed once.
@@ -70,7 +70,11 @@ def known_children(vm: Machine, value: Value) -> list[tuple[str, Value]]:
     record = vm.record(value) if isinstance(value, Ref) else None
     if not isinstance(record, InstanceRecord):
         return []
-    return [(name, item) for name, item in _attributes(vm, record) if isinstance(item, Ref) and _is_submodule(vm, item)]
+    return [
+        (name, item)
+        for name, item in _attributes(vm, record)
+        if isinstance(item, Ref) and name not in record.sometimes and _is_submodule(vm, item)
+    ]
 
 
 def tree_of(vm: Machine, value: Value, name: str = "") -> list[tuple[str, Value]] | None:

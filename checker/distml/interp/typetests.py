@@ -16,7 +16,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from distml.interp.classes import lookup
+from distml.interp.classes import is_sure, lookup
 from distml.interp.imports import has_module_attribute
 from distml.interp.library import is_module, library_bases
 from distml.interp.machine import Handler, PathEnd, ProcessEnd
@@ -117,8 +117,10 @@ def _class_has(vm: Machine, cls: Class, name: str) -> bool | None:
     meta = followed(vm, record.metaclass)
     if isinstance(member, Lib):  # what a library's objects have, its class may lack
         return None
-    if member is not None or hasattr(type, name) or lookup(vm, meta or (), name)[0] is not None:
+    if hasattr(type, name) or lookup(vm, meta or (), name)[0] is not None:
         return True
+    if member is not None:
+        return True if is_sure(vm, record.mro, name) else None
     in_sight = not hidden and all(isinstance(base, Class) for base in record.mro) and meta is not None
     return False if in_sight and not vm.symbolic else None
 
@@ -160,7 +162,9 @@ def _object_has(vm: Machine, value: Value, record: InstanceRecord, name: str) ->
     found, raises = _looked_for(vm, lambda: vm.language.find_attribute_of(vm, value, name, vm.node))
     if raises:
         return None if found is not None else False
-    if perhaps and lookup(vm, vm.at(record.cls.address).mro, name)[0] is None:
+    mro = vm.at(record.cls.address).mro
+    known = lookup(vm, mro, name)[0] is not None
+    if (perhaps and not known) or (known and not is_sure(vm, mro, name) and (perhaps or name not in record.attrs)):
         return None
     if isinstance(found, Opaque):
         return False if name not in record.attrs and _lacks(vm, record, _own_bases(vm, record), name) else None

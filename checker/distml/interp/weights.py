@@ -48,7 +48,7 @@ def parameters_of(vm: Machine, module: Value) -> dict[Value, Tensor]:
         if not isinstance(record, InstanceRecord) or _has_a_way_of_its_own(vm, record.cls):
             return {}
         for name, value in record.attrs.items():
-            if isinstance(value, Tensor) and value.parameter:
+            if isinstance(value, Tensor) and value.parameter and name not in record.sometimes:
                 found[Const(f"{path}.{name}" if path else name)] = value
     return found
 
@@ -63,7 +63,7 @@ def _every_parameter(vm: Machine, module: Value) -> list[tuple[str, Tensor]] | N
         if not isinstance(record, InstanceRecord) or COMPUTED in record.attrs or _holds_others(vm, record.cls):
             return None
         for name, value in record.attrs.items():
-            if isinstance(value, Union | Opaque):
+            if isinstance(value, Union | Opaque) or (isinstance(value, Tensor) and name in record.sometimes):
                 return None
             if isinstance(value, Tensor) and value.parameter and value.ident not in seen:
                 found.append((f"{path}.{name}" if path else name, value))

@@ -349,9 +349,7 @@ def _floor_divide(a: Dim, b: Dim) -> Dim:
         return a
     if divisor is not None:
         return _divide_by_constant(a, divisor)
-    if not a.terms:
-        return a
-    exact = _divide_exactly(a, b)
+    exact = _divide_exactly(a, b) if a.terms else a
     return exact if exact is not None else Dim(((((Quotient.of(a, b), 1),), 1),))
 
 
@@ -364,9 +362,7 @@ def _divide_by_constant(a: Dim, divisor: int) -> Dim:
     if common > 1:  # (8*k + 7) // 16 is k // 2
         return whole + Dim(tuple((m, c // common) for m, c in rest.terms if c // common)) // (divisor // common)
     nested = _nested_quotient(rest, divisor)
-    if nested is not None:
-        return whole + nested
-    return whole + Dim(((((Quotient.of(rest, Dim.of(divisor)), 1),), 1),))
+    return whole + (Dim(((((Quotient.of(rest, Dim.of(divisor)), 1),), 1),)) if nested is None else nested)
 
 
 def _nested_quotient(rest: Dim, divisor: int) -> Dim | None:
