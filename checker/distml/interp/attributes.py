@@ -14,7 +14,7 @@ from distml.interp.classes import CONTAINERS, COPY, entry, is_known_base, lookup
 from distml.interp.data_files import is_open_file
 from distml.interp.guess import guessed_attribute
 from distml.interp.imports import module_attribute, part_of_library, set_module_attribute
-from distml.interp.join import join_values
+from distml.interp.join import join_many, join_values
 from distml.interp.library import CLASS_METHODS, is_module, library_member
 from distml.interp.metaclasses import of_class, of_super
 from distml.interp.open_classes import may_have_another, type_of
@@ -308,6 +308,8 @@ def bind_method(vm: Machine, member: Value, receiver: Value, cls: Value) -> Valu
             return LibMethod(member.name, held_by(vm, receiver))
         if find_layer(owner) is not None or owner.startswith("torch.nn.Module") or owner in HOLDERS:
             return _bind_member(vm, member.name, receiver)
+    if isinstance(member, Union):
+        return join_many(vm, [bind_method(vm, option, receiver, cls) for option in member.options])
     return member
 
 

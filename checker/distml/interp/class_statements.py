@@ -28,13 +28,14 @@ def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     address = vm.allocate(record).address
     cls = Class(address, node.name)
     record.mro = (cls, *linearize(vm, bases))
-    record.attrs = _run_body(vm, node, address)
+    record.attrs, record.sometimes = _run_body(vm, node, address)
     _special_kind(vm, node, record, cls)
     made_by_metaclass(vm, cls, {str(name): value for name, value in keywords.items()}, node)
     return vm.language.decorate_class(vm, node, vm.at(address), cls)
 
 
-def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> dict[str, Value]:
+def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> tuple[dict[str, Value], tuple[str, ...]]:
+    """The attributes that a class body sets, and which of them some paths set only."""
     frame = Frame(vm.serial(), node.name, scope_of(node), vm.frame.module, vm.frame)
     frame.owner = address
     frame.captured = True
@@ -51,7 +52,7 @@ def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> dict[str, Value]
         value = vm.variable(frame.ident, name)
         if value is not None:
             found[name] = value
-    return found
+    return found, tuple(sorted(frame.sometimes & found.keys()))
 
 
 def _in_order(node: ast.ClassDef, names: set[str]) -> list[str]:

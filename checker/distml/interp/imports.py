@@ -294,7 +294,9 @@ def loaded_module(vm: Machine, name: object) -> Module | None:
 def has_module_attribute(vm: Machine, module: Module, name: str) -> bool | None:
     """Whether a module that was run has an attribute; None where it may have been given one that is not seen."""
     info = vm.modules.get(module.name)
-    return True if info is not None and vm.variable(info.frame.ident, name) is not None else None
+    if info is None or name in info.frame.sometimes:
+        return None
+    return True if vm.variable(info.frame.ident, name) is not None else None
 
 
 def set_module_attribute(vm: Machine, module: Module, name: str, value: Value) -> None:

@@ -251,6 +251,8 @@ def _call_hooked(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argum
 def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Arguments, node: ast.AST) -> Value:
     """Call an object as if it had no hooks."""
     own = record.attrs.get("forward")
+    if own is not None and "forward" in record.sometimes:
+        return unknown_call(vm, arguments, node)
     if isinstance(record.cls, Lib):
         if own is not None:
             return call_value(vm, own, arguments, node)
@@ -270,7 +272,10 @@ def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argumen
         _build(vm, ref, owner, arguments, node)
     for base in owner.mro:
         if isinstance(base, Class) and not vm.patches.redefines(base.name, name):
-            forward = vm.at(base.address).attrs.get(name)
+            held: ClassRecord = vm.at(base.address)
+            forward = held.attrs.get(name)
+            if forward is not None and name in held.sometimes:
+                break
             if forward is not None:
                 optional = library_trait(owner.mro, "optional") or ()
                 return call_value(vm, forward, _wanted(forward, arguments, optional).after(ref), node)

@@ -133,6 +133,8 @@ class Frame:
         self.function: Function | None = None
         self.sizes: dict[str, Dim] = {}
         self.size_groups: dict[str, tuple[Dim, ...]] = {}
+        self.sometimes: set[str] = set()
+        """Names of a module or a class body that some paths have set: on the others they mean what lies behind them."""
 
     @property
     def module(self) -> ModuleInfo:

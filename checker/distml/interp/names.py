@@ -6,6 +6,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
+from distml.interp.join import join_values
 from distml.interp.stars import from_libraries
 from distml.ops.python.paths import ROOT, placed
 from distml.values import Const, Imported, Lib, Union, Value
@@ -18,23 +19,24 @@ _BUILTINS = frozenset(dir(builtins)) | {"reveal_shape"}
 
 def lookup_name(vm: Machine, name: str, node: ast.AST) -> Value:
     """The value of a name here; an unknown one when it is not bound on this path."""
-    frame: Frame | None = vm.frame
-    scope = vm.frame.scope
-    if name in scope.globals:
-        frame = module_frame(vm.frame)
-    first = True
+    frame = module_frame(vm.frame) if name in vm.frame.scope.globals else vm.frame
+    found = _looked_up(vm, frame, name, first=True)
+    return vm.opaque(name, vm.origin(node)) if found is None else found
+
+
+def _looked_up(vm: Machine, frame: Frame | None, name: str, first: bool = False) -> Value | None:
+    """The value of a name from a scope outwards, None where it is not bound; class bodies count for their own code only."""
     while frame is not None:
         usable = first or not frame.scope.is_class
         if usable and (name in frame.scope.locals or frame.scope.is_module):
             found = _in_frame(vm, frame, name)
-            if found is not None:
+            if found is not None and name in frame.sometimes:
+                behind = _looked_up(vm, frame.parent, name)
+                return found if behind is None else join_values(vm, found, behind)
+            if found is not None or not (frame.scope.is_module or frame.scope.is_class):
                 return found
-            if not frame.scope.is_module and not frame.scope.is_class:
-                return vm.opaque(name, vm.origin(node))
         frame, first = frame.parent, False
-    if name in _BUILTINS:
-        return Lib(f"builtins.{name}")
-    return vm.opaque(name, vm.origin(node))
+    return Lib(f"builtins.{name}") if name in _BUILTINS else None
 
 
 def _in_frame(vm: Machine, frame: Frame, name: str) -> Value | None:

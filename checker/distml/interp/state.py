@@ -206,11 +206,13 @@ def join_entry(vm: Machine, key: Hashable, a: Any, b: Any) -> Any:
     if a is CHANGED or b is CHANGED:
         return CHANGED
     if a is None or b is None:
+        _note_sometimes(vm, key)
         present = b if a is None else a
         if type(key) is tuple and (key[0] in _PATH_FACTS or _was_set(key, present)):
             return None
         return present
     if a is UNDEFINED or b is UNDEFINED:
+        _note_sometimes(vm, key)
         return b if a is UNDEFINED else a
     if isinstance(a, Made):
         return Made(a | b)
@@ -221,6 +223,14 @@ def join_entry(vm: Machine, key: Hashable, a: Any, b: Any) -> Any:
     if type(key) is tuple and key[0] in _PATH_FACTS:
         return a if a == b else None
     return a
+
+
+def _note_sometimes(vm: Machine, key: Hashable) -> None:
+    """A name that only one of two paths has set. In a function who reads it has come from there."""
+    if type(key) is tuple and type(key[0]) is int and vm.has_frame(key[0]):
+        frame = vm.frame_of(key[0])
+        if frame.scope.is_module or frame.scope.is_class:
+            frame.sometimes.add(key[1])
 
 
 def _was_set(key: tuple[Any, ...], value: Any) -> bool:
