@@ -124,6 +124,14 @@ def test_fixes_of_findings(shop: Workshop, monkeypatch: pytest.MonkeyPatch, capf
     assert "remove the comment" in pull["body"]
 
 
+def test_the_run_says_which_repository_it_is(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [each for each in ASKED if each not in ("--repo", "o/r")]
+    monkeypatch.setenv("GITHUB_REPOSITORY", "o/r")
+    assert main([*asked, "--dry-run"]) == 0
+    monkeypatch.delenv("GITHUB_REPOSITORY")
+    assert main([*asked, "--dry-run"]) == 2
+
+
 def test_a_loop_that_is_hidden_is_left_alone(shop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
     hidden = TRAINING.replace("in loader:", "in loader:  # distml: ignore[HVD106]")
     shop.commit(BASE, {"train.py": hidden})

@@ -357,7 +357,18 @@ two(standalone_mode=False)
 def test_every_model_is_compared() -> None:
     # Libraries that the tests do without: `test_` with the name has what was recorded of them, test_pictures.py PIL,
     # test_traced.py what runs a model.
-    recorded = {"PIL", "hydra", "matplotlib", "pandas", "scipy", "sklearn", "thop", "torchinfo", "torchsummary"}
+    recorded = {
+        "PIL",
+        "accelerate",
+        "hydra",
+        "matplotlib",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "thop",
+        "torchinfo",
+        "torchsummary",
+    }
     assert set(PROGRAMS) == MODELLED - recorded - {"_arrays"}
     # test_torchvision.py and test_transformers.py say what they do.
     parts = {name.partition(".")[0] for name in MODELLED_PARTS | MODELLED_WITHIN}

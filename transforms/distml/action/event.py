@@ -45,7 +45,7 @@ def _commit(event: dict[str, Any], end: str) -> str:
 
 def repository() -> Repository | None:
     """This repository on GitHub, with the token of the run if there is one; None where the run does not say which."""
-    named = os.environ.get("GITHUBREPOSITORY", "")
+    named = os.environ.get("GITHUB_REPOSITORY", "")
     if not REPOSITORY.fullmatch(named):
         return None
     owner, _, name = named.partition("/")

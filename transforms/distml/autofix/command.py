@@ -25,7 +25,7 @@ def configure(parser: ArgumentParser) -> None:
     """Declare the arguments of `distml autofix`."""
     surroundings = os.environ
     parser.add_argument("paths", nargs="*", metavar="PATH", help="fix only what is below these paths of the repository")
-    parser.add_argument("--repo", metavar="OWNER/NAME", default=surroundings.get("GITHUBREPOSITORY"), help="on GitHub")
+    parser.add_argument("--repo", metavar="OWNER/NAME", default=surroundings.get("GITHUB_REPOSITORY"), help="on GitHub")
     parser.add_argument("--base", metavar="BRANCH", default="main", help="the branch to fix (default: main)")
     parser.add_argument("--branch", default="distml/autofix", help="the branch for the fixes (default: distml/autofix)")
     parser.add_argument("--remote", default="origin", help="the remote of this clone to push to (default: origin)")
