@@ -16,6 +16,7 @@ TOGETHER = {
     "tests/container/": ("tests/container/",),
     "tests/bazel/": ("tests/bazel/",),
     "tests/browser/": ("tests/browser/",),
+    "tests/delivery/test_nightly.py": ("tests/delivery/test_nightly.py", "tests/delivery/test_pages.py"),
     "tests/ops/test_torch_": (
         "tests/ops/test_nn_oracle.py",
         "tests/ops/test_torch_join.py",
@@ -28,7 +29,8 @@ TOGETHER = {
         "tests/gradual/test_shapes.py",
     ),
 }
-"""What begins alike shares one image, one server of Bazel, one browser, torch's table of samples, which takes 10 s to load."""
+"""What begins alike shares one image, one server of Bazel, one browser, torch's table of samples, which takes 10 s to load. A
+nightly run and a sweep, which ends whatever such a run has started on the machine, must not meet."""
 FIRST = (
     "tests/container/",
     "tests/bazel/",
