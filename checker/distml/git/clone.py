@@ -136,11 +136,9 @@ class Git:
                 timeout=TIMEOUT,
                 check=False,
             )
-        except FileNotFoundError as error:
-            if error.filename == "git":
-                raise MissingError("git is not installed, or not on the PATH") from None
-            raise GitError(f"git {arguments[0]}: {self._hidden(str(error))}") from None
         except (OSError, subprocess.TimeoutExpired) as error:
+            if isinstance(error, FileNotFoundError) and error.filename == "git":
+                raise MissingError("git is not installed, or not on the PATH") from None
             raise GitError(f"git {arguments[0]}: {self._hidden(str(error))}") from None
         if done.returncode:
             said = self._hidden(done.stderr.decode("utf-8", "backslashreplace").strip())

@@ -217,7 +217,8 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     getter = None if member is None else _descriptor(vm, member, "__get__")
     found = child(vm, record, name) or record.attrs.get(name)
     if found is not None and (getter is None or _descriptor(vm, member, "__set__") is None):
-        return found if name not in record.sometimes else _or_of_class(vm, ref, found, name, member, hidden)
+        unclear = hidden or getter is not None
+        return found if name not in record.sometimes else _or_of_class(vm, ref, found, name, member, unclear)
     if getter is not None:
         return call_value(vm, getter, Arguments([ref, record.cls]))
     if member is not None:
@@ -238,16 +239,14 @@ def _of_instance(vm: Machine, ref: Ref, record: InstanceRecord, cls: ClassRecord
     return None
 
 
-def _or_of_class(vm: Machine, ref: Ref, found: Value, name: str, member: Value | None, hidden: bool) -> Value:
+def _or_of_class(vm: Machine, ref: Ref, found: Value, name: str, member: Value | None, unclear: bool) -> Value:
     """An attribute that some paths have set, or what the class gives on the others."""
     record = vm.record(ref)
     assert isinstance(record, InstanceRecord) and isinstance(record.cls, Class)
-    if hidden or lookup(vm, vm.at(record.cls.address).mro, "__getattr__")[0] is not None:
+    if unclear or lookup(vm, vm.at(record.cls.address).mro, "__getattr__")[0] is not None:
         return vm.opaque(name)
     if member is None:
         return found  # who reads it has come from where it was set
-    if _descriptor(vm, member, "__get__") is not None:
-        return vm.opaque(name)
     return join_values(vm, found, bind_method(vm, member, ref, record.cls))
 
 

@@ -124,11 +124,11 @@ def _or_behind(vm: Machine, found: Value, behind: Value | None, hidden: bool) ->
     return (found if behind is None else join_values(vm, found, behind)), False
 
 
-def is_sure(vm: Machine, mro: tuple[Value | None, ...], name: str) -> bool:
-    """Whether a class attribute that `lookup` finds is there on all paths."""
+def is_there_sometimes(vm: Machine, mro: tuple[Value | None, ...], name: str) -> bool:
+    """Whether each class along an order that has an attribute has it on some paths only."""
     records = [vm.at(base.address) for base in mro if isinstance(base, Class)]
     holding = [record for record in records if name in record.attrs]
-    return not holding or any(name not in record.sometimes for record in holding)
+    return bool(holding) and all(name in record.sometimes for record in holding)
 
 
 def container_of(mro: tuple[Value | None, ...]) -> str | None:

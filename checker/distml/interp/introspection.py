@@ -6,7 +6,7 @@ https://docs.python.org/3/library/inspect.html and https://docs.python.org/3/lib
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.classes import lookup
 from distml.interp.expressions import evaluate
@@ -43,14 +43,13 @@ _ANNOTATED = frozenset({"typing.Annotated", "typing_extensions.Annotated"})
 _KINDS: dict[str, Value] = {name: Lib(f"inspect.Parameter.{name}") for name in KINDS}
 
 
-class Asked:
+class Asked(NamedTuple):
     """A parameter as it was written."""
 
-    def __init__(self, name: str, kind: str, default: Value | None = None, annotation: ast.expr | None = None) -> None:
-        self.name = name
-        self.kind = kind
-        self.default = default
-        self.annotation = annotation
+    name: str
+    kind: str
+    default: Value | None = None
+    annotation: ast.expr | None = None
 
 
 def signature(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -101,12 +100,11 @@ def _parameters(vm: Machine, asked_of: Value) -> tuple[Function | None, list[Ask
     """The parameters that a function or class of the program is called with, and the function that takes them."""
     if isinstance(asked_of, Class):
         return _of_class(vm, asked_of)
-    bound = isinstance(asked_of, Bound)
     function = asked_of.function if isinstance(asked_of, Bound) else asked_of
     if not isinstance(function, Function) or isinstance(function.node, ast.Lambda) or _wraps(function.node):
         return None, None
     found = _written(function)
-    return function, found[1:] if bound and found else found
+    return function, found[1:] if isinstance(asked_of, Bound) and found else found
 
 
 def _of_class(vm: Machine, cls: Class) -> tuple[Function | None, list[Asked] | None]:

@@ -13,11 +13,10 @@ from distml.interp.functions import run_around
 from distml.interp.leaving import Leaving
 from distml.interp.machine import PathEnd
 from distml.interp.patterns import assign_target
+from distml.interp.scope import own_parts
 from distml.values import NONE, Bound, Function, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from distml.interp.machine import Machine
 
 _With = ast.With | ast.AsyncWith
@@ -93,7 +92,7 @@ def _around(vm: Machine, node: _With) -> bool:
 def _after_yield(body: list[ast.stmt]) -> list[list[ast.stmt]] | None:
     """What is run, block by block, once the one `yield` of a body has given control back; None where there is not one
     that every run meets."""
-    if sum(1 for each in _own_parts(body) if isinstance(each, ast.Yield | ast.YieldFrom)) != 1:
+    if sum(1 for each in own_parts(body) if isinstance(each, ast.Yield | ast.YieldFrom)) != 1:
         return None
     for place, statement in enumerate(body):
         if isinstance(statement, ast.Expr | ast.Assign) and isinstance(statement.value, ast.Yield):
@@ -104,13 +103,3 @@ def _after_yield(body: list[ast.stmt]) -> list[list[ast.stmt]] | None:
                 ends = [statement.orelse, statement.finalbody] if isinstance(statement, ast.Try) else []
                 return [*inner, *ends, body[place + 1 :]]
     return None
-
-
-def _own_parts(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """The parts of a body, less those of functions within it."""
-    waiting: list[ast.AST] = list(body)
-    while waiting:
-        part = waiting.pop()
-        yield part
-        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            waiting += ast.iter_child_nodes(part)

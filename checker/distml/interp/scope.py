@@ -189,11 +189,14 @@ def _does_nothing(statement: ast.stmt) -> bool:
 
 
 def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    waiting: list[ast.AST] = list(function.body)
+    return any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) for node in own_parts(function.body))
+
+
+def own_parts(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The parts of a body, less those of the functions and classes in it."""
+    waiting = list(body)
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
-            return True
+        yield node
         if not isinstance(node, NESTED):
             waiting.extend(ast.iter_child_nodes(node))
-    return False

@@ -10,7 +10,6 @@ from distml.interp import signatures
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op, call_value, each_alternative, unknown_call
 from distml.interp.class_record import Property, Super, SuperMethod
-from distml.interp.classes import lookup
 from distml.interp.contracts import CHECKS
 from distml.interp.data_files import DATA
 from distml.interp.entries import ENTRIES
@@ -120,11 +119,10 @@ def _getattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def _set_sometimes(vm: Machine, owner: Value, name: str, default: Value) -> Value | None:
     """What an attribute is that some paths have set and others have not; None where nothing is known of it."""
     record = vm.record(owner) if isinstance(owner, Ref) else None
-    if not isinstance(record, InstanceRecord) or name not in record.sometimes or name not in record.attrs:
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class) or name not in record.sometimes:
         return None
-    if not isinstance(record.cls, Class) or lookup(vm, vm.at(record.cls.address).mro, "__getattr__")[0] is not None:
-        return None
-    return join_values(vm, record.attrs[name], default)
+    found = vm.language.find_attribute_of(vm, owner, name, vm.node) if name in record.attrs else None
+    return None if found is None or isinstance(found, Opaque) else join_values(vm, found, default)
 
 
 def _is_known(name: str) -> bool:

@@ -16,7 +16,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from distml.interp.classes import is_sure, lookup
+from distml.interp.classes import is_there_sometimes, lookup
 from distml.interp.imports import has_module_attribute
 from distml.interp.library import is_module, library_bases
 from distml.interp.machine import Handler, PathEnd, ProcessEnd
@@ -120,7 +120,7 @@ def _class_has(vm: Machine, cls: Class, name: str) -> bool | None:
     if hasattr(type, name) or lookup(vm, meta or (), name)[0] is not None:
         return True
     if member is not None:
-        return True if is_sure(vm, record.mro, name) else None
+        return None if is_there_sometimes(vm, record.mro, name) else True
     in_sight = not hidden and all(isinstance(base, Class) for base in record.mro) and meta is not None
     return False if in_sight and not vm.symbolic else None
 
@@ -153,18 +153,18 @@ def _object_is_callable(vm: Machine, value: Value, record: InstanceRecord) -> bo
 
 
 def _object_has(vm: Machine, value: Value, record: InstanceRecord, name: str) -> bool | None:
-    perhaps = name in record.sometimes and name in record.attrs
+    own = name in record.attrs and name not in record.sometimes
     if isinstance(record.cls, Lib):
         if name in record.attrs and not name.startswith("__"):
-            return None if perhaps else True
+            return True if own else None
         return False if _lacks(vm, record, library_bases(record.cls.name), name) else None
     assert isinstance(record.cls, Class)
     found, raises = _looked_for(vm, lambda: vm.language.find_attribute_of(vm, value, name, vm.node))
     if raises:
         return None if found is not None else False
     mro = vm.at(record.cls.address).mro
-    known = lookup(vm, mro, name)[0] is not None
-    if (perhaps and not known) or (known and not is_sure(vm, mro, name) and (perhaps or name not in record.attrs)):
+    lacking = name in record.attrs and lookup(vm, mro, name)[0] is None
+    if not own and (lacking or is_there_sometimes(vm, mro, name)):
         return None
     if isinstance(found, Opaque):
         return False if name not in record.attrs and _lacks(vm, record, _own_bases(vm, record), name) else None

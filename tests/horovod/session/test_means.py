@@ -5,16 +5,11 @@ Rates are so small that weights stay what they were, and they begin alike everyw
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Iterator
 
 import pytest
+from horovod.printed import Printed, printed_by
 from horovod.tape.test_ranks import rewritten
-
-from distml.smoke.launch import HOROVODRUN
-
-from smoke.environments import horovod_python
 
 HEAD = """\
 import numpy as np
@@ -152,45 +147,14 @@ def test_a_reader_of_other_data_goes_on_where_it_is() -> None:
     assert "other.at = " not in rewritten(HEAD + body)
 
 
-DRIVER = """
-import contextlib, io, json, sys
-found = {}
-for name, text in json.load(open(sys.argv[1])).items():
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(text, name, "exec"), {"__name__": "__main__"})
-    found[name] = [float(each) for each in out.getvalue().split()]
-import horovod.tensorflow as hvd
-if not hvd.is_initialized() or hvd.rank() == 0:
-    with open(sys.argv[2], "w") as told:
-        json.dump(found, told)
-"""
-
-
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[float]]]:
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Printed:
     """The numbers that rank 0 of two prints in each program, and those of one process."""
-    folder, python = tmp_path_factory.mktemp("means"), horovod_python("tensorflow")
-    texts = dict(programs())
-    (folder / "driver.py").write_text(DRIVER)
-    (folder / "alone.json").write_text(json.dumps(texts))
-    (folder / "ranks.json").write_text(json.dumps({name: rewritten(text) for name, text in texts.items()}))
-    ranks = ["-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2", python, "driver.py"]
-    for kind, command in {"alone": [python, "driver.py"], "ranks": [python, *ranks]}.items():
-        done = subprocess.run(
-            [*command, f"{kind}.json", f"{kind}-found.json"],
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-            cwd=folder,
-        )
-        assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
-    return {kind: json.loads((folder / f"{kind}-found.json").read_text()) for kind in ("alone", "ranks")}
+    return printed_by(dict(programs()), tmp_path_factory.mktemp("means"), 600)
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_what_is_printed_is_of_all_the_data(name: str, printed: dict[str, dict[str, list[float]]]) -> None:
+def test_what_is_printed_is_of_all_the_data(name: str, printed: Printed) -> None:
     alone, ranks = printed["alone"][name], printed["ranks"][name]
     assert len(alone) == 2
     assert ranks == pytest.approx(alone, rel=1e-4)

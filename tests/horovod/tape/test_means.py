@@ -5,17 +5,10 @@ Rates are so small that weights stay what they were, and they begin alike everyw
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from horovod.tape.test_ranks import rewritten
-
-from distml.smoke.launch import HOROVODRUN
-
-from smoke.environments import horovod_python
+from horovod.printed import Printed, printed_by
 
 HEAD = """\
 import numpy as np
@@ -128,53 +121,14 @@ def programs() -> Iterator[tuple[str, str]]:
         yield name, HEAD + metrics + STEP.format(told=told, begin=begin, turn=turn, end=end, decorator=decorator)
 
 
-DRIVER = """
-import contextlib, io, json, runpy, sys, tempfile
-found = {}
-for name, text in json.load(open(sys.argv[1])).items():
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
-            script.write(text)
-            script.flush()
-            runpy.run_path(script.name, run_name="__main__")  # what is traced is read from its file
-    found[name] = [float(each) for each in out.getvalue().split()]
-import horovod.tensorflow as hvd
-if not hvd.is_initialized() or hvd.rank() == 0:
-    with open(sys.argv[2], "w") as told:
-        json.dump(found, told)
-"""
-
-
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[float]]]:
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Printed:
     """The numbers that rank 0 of two prints in each program, and those of one process."""
-    folder, python = tmp_path_factory.mktemp("means"), horovod_python("tensorflow")
-    texts = dict(programs())
-    (folder / "driver.py").write_text(DRIVER)
-    (folder / "alone.json").write_text(json.dumps(texts))
-    (folder / "ranks.json").write_text(json.dumps({name: rewritten(text) for name, text in texts.items()}))
-    ranks = ["-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2", python, "driver.py"]
-    for kind, command in {"alone": [python, "driver.py"], "ranks": [python, *ranks]}.items():
-        done = subprocess.run(
-            [*command, f"{kind}.json", f"{kind}-found.json"],
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
-            cwd=folder,
-        )
-        assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
-    return {kind: _read(folder / f"{kind}-found.json") for kind in ("alone", "ranks")}
-
-
-def _read(path: Path) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = json.loads(path.read_text())
-    return found
+    return printed_by(dict(programs()), tmp_path_factory.mktemp("means"), 900)
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_what_is_printed_is_of_all_the_data(name: str, printed: dict[str, dict[str, list[float]]]) -> None:
+def test_what_is_printed_is_of_all_the_data(name: str, printed: Printed) -> None:
     alone, ranks = printed["alone"][name], printed["ranks"][name]
     assert len(alone) == 2
     assert ranks == pytest.approx(alone, rel=1e-4)

@@ -29,6 +29,21 @@ def leading_to(function: ast.AST | None, program: Program) -> list[ast.Call]:
     return callers(program).get(function, []) if function is not None else []
 
 
+def upwards(nodes: Iterable[ast.AST], program: Program, direct: bool = False) -> Iterator[ast.AST]:
+    """Some nodes, and the calls through which they come to run: those of the functions around them, and so on.
+
+    Unless `direct`, what makes or calls an object counts as a call of the methods that it runs.
+    """
+    waiting, seen = list(nodes), set[ast.AST]()
+    while waiting:
+        node = waiting.pop()
+        yield node
+        function = program.function(node)
+        if function is not None and function not in seen:
+            seen.add(function)
+            waiting += program.calling(function) if direct else leading_to(function, program)
+
+
 def run_by(call: ast.Call, program: Program) -> list[ast.AST]:
     """The functions of the program that a call can run."""
     return [function for value in program.of(call.func) for function in _run_by(value, program)]

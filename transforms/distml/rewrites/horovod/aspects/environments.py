@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.plan import Refuse
+from distml.training.callers import upwards
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -19,28 +20,13 @@ _RESULTS = (4, 5)
 
 def refuse(node: ast.expr, program: Program) -> None:
     """Raises `Refuse` (HVD214) where the file of a training step, or one from which it is called, plays in an environment."""
-    if any(_plays(unit, program) for unit in _leading(node, program)):
+    if any(_plays(unit, program) for unit in {program.unit(each) for each in upwards([node], program, direct=True)}):
         raise Refuse(
             "HVD214",
             node,
             "an environment decides the number of steps: ranks whose episodes end earlier leave the others waiting",
             "collect experience on all ranks first, then take the same number of steps on each",
         )
-
-
-def _leading(node: ast.AST, program: Program) -> set[Unit]:
-    """The files of a node, and of all that leads to the functions around it."""
-    found: set[Unit] = set()
-    seen: set[ast.AST] = set()
-    waiting = [node]
-    while waiting:
-        here = waiting.pop()
-        found.add(program.unit(here))
-        function = program.function(here)
-        if function is not None and function not in seen:
-            seen.add(function)
-            waiting += program.calling(function)
-    return found
 
 
 @remembered
