@@ -130,8 +130,8 @@ list(copy.copy(s)) ;; list(copy.deepcopy(s)) ;; list(copy.copy(table)['a']) ;; l
 [x for b in [Bag(set(words))] for x in b.items] ;; list(getattr(Bag(set(words)), 'items')) ;; getattr(k, '__hash__')()
 getattr(time, 'time')() ;; vars(time)['time']() ;; dir(time) ;; sys.maxsize ;; sys.byteorder ;; sys.version ;; os.sep
 os.name ;; datetime.datetime.now() ;; datetime.date.today() ;; datetime.datetime.fromtimestamp(k)
-datetime.datetime(2020, 1, 1).timestamp() ;; datetime.datetime(2020, 1, 1).astimezone() ;; str(datetime.timedelta(k))
-datetime.date(2020, 1, 1).strftime('%A') ;; decimal.getcontext().prec ;; uuid.uuid5(uuid.NAMESPACE_DNS, text)
+datetime.datetime(2020, 1, 1).timestamp() ;; datetime.datetime(2020, 1, 1).astimezone()
+datetime.date(2020, 1, 1).strftime('%A') ;; decimal.getcontext().prec
 uuid.getnode() ;; hash(Color.RED) ;; types.FunctionType ;; int.from_bytes(b'a', sys.byteorder)
 k.to_bytes(2, sys.byteorder) ;; memoryview(b'a').format ;; text.encode('mbcs') ;; unicodedata.unidata_version
 str(re.compile('a')) ;; str(re.match('a', text)) ;; locals() ;; globals() ;; __name__ ;; __debug__ ;; breakpoint() ;; help
@@ -188,6 +188,7 @@ re.sub('a', lambda m: str(m), text) ;; json.dumps({'a': str(s)}) ;; textwrap.fil
 """Orders, texts, formats, addresses, platforms, and functions behind other names: each party's own."""
 
 DETERMINED = """
+str(datetime.timedelta(k)) ;; uuid.uuid5(uuid.NAMESPACE_DNS, text) ;; str(datetime.date(2020, 1, k).isoformat())
 str(k) ;; str(Point(k)) ;; f'{Point(k)}' ;; str([Point(k)]) ;; f'{k:>{k}}' ;; f'{k:.2f}' ;; '{} {}'.format(k, text)
 str(words) ;; str(table.keys()) ;; str(Color.RED) ;; [Color.RED] ;; str([Color.RED]) ;; str(k / 2) ;; str(k if k else 2)
 str(k or 1) ;; str({'a': k}) ;; str((k, text)) ;; str((k, text)[1]) ;; ','.join(map(str, board)) ;; list(map(str, board))

@@ -20,10 +20,11 @@ from distml.choreo.project import project_source
 from distml.choreo.runtime import PartiesFailed, ProtocolError, Timeout, run_parties
 
 HEAD = """
-import bisect, heapq, math, operator, os, random, string, sys, time, uuid
+import bisect, calendar, collections, datetime, heapq, math, operator, os, random, string, sys, textwrap, time, uuid
 import random as rnd
 from collections import Counter, deque
 from dataclasses import dataclass
+from enum import Enum
 from os import environ
 from random import choice as pick
 from time import monotonic
@@ -96,6 +97,14 @@ class Pair:
         return self.left + other
     def __len__(self) -> int:
         return self.left
+class Found(Enum):
+    ONE = 1
+    TWO = 2
+class Guessed(Enum):
+    ONE = 1
+    @classmethod
+    def _missing_(cls, value):
+        return cls.ONE if late(1) else None
 def failed(n: int):
     try:
         return 1 // n
@@ -156,6 +165,14 @@ IMPURE = [
     ),
     *("list(Items())", "1 in Items()", "[e for e in Items()]", "sorted([Order(), Order()])", "min(Order(), Order())"),
     *("[a for a, *b in [s]]", "{a for a, *b in [s]}", "[a for (a, *b), c in zip([s], [1])]", "failed(0)", "__file__"),
+    *(
+        "datetime.date.today().day",
+        "datetime.datetime.now().year",
+        "datetime.datetime.now()",
+        "Guessed(k)",
+        "Guessed(2)",
+    ),
+    *("calendar.timegm(time.gmtime())", "textwrap.wrap(str(s))", "datetime.datetime.fromtimestamp(k).hour"),
     *("k is 257", "text is words[0]", "str([Thing(k)])", "f'{[Thing(k)]}'", "str((Thing(k), 1))", "words.__class__"),
 ]
 PURE = [
@@ -169,6 +186,14 @@ PURE = [
     *("{e for e in s if e > 'a'}", "sorted(e for e in s)", "frozenset(s)", "s.issubset(set(words))", "deque(words)[0]"),
     *("'-'.join(sorted(s))", "words.count('a')", "words.index(words[0])", "text.find('a')", "list(map(len, words))"),
     *("Pair(k) + 1", "len(Pair(k))", "k is None", "k is not True", "[a for a, *b in [words, text]]"),
+    *(
+        "datetime.date(2020, 1, k).weekday()",
+        "datetime.timedelta(days=k).total_seconds()",
+        "Found(k % 2 + 1) is Found.ONE",
+    ),
+    *("datetime.date.fromisoformat('2020-01-02').replace(day=k).isoformat()", "calendar.isleap(2000 + k)"),
+    *("textwrap.wrap(text, 4)[0]", "[line for line in textwrap.wrap(text)]", "text.translate(str.maketrans('a', 'b'))"),
+    *("uuid.uuid5(uuid.NAMESPACE_DNS, text).hex", "datetime.datetime(2020, 1, 2).date().day + k"),
     *("bisect.bisect(board, k)", "heapq.nlargest(2, board)", "k if k > 2 else -k", "not s", "bool(s) and k > 1"),
 ]
 CHANGES = [
@@ -217,6 +242,21 @@ def test_pure_functions_of_what_is_agreed_are_agreed(expression: str) -> None:
 @pytest.mark.parametrize("line", CHANGES)
 def test_what_is_agreed_is_not_changed_by_what_is_not(line: str) -> None:
     assert set(codes(line)) & {"CHO101", "CHO104", "CHO108", "CHO110", "CHO111"}
+
+
+@pytest.mark.parametrize(
+    ("test", "part"),
+    [
+        ("k > 3 and text and not late(k)", "late(k)"),
+        ("len(text) + len(list(map(clock, words)))", "map(clock, words)"),
+        ("[k, [1, time.time()]]", "time.time()"),
+        ("late(k)", ""),
+    ],
+)
+def test_the_part_that_is_not_known_to_be_the_same_is_shown(test: str, part: str) -> None:
+    [found] = project_source(f"{HEAD}    if {test}:\n        ch.com(n)\n    return n\n", "program.py").findings
+    shown = [f"nothing shows that `{part}` is the same at A and B"] if part else []
+    assert [each.message for each in found.related] == shown
 
 
 def party(text: str, role: str, seed: int, arguments: dict[str, Any], end: Any) -> Any:
@@ -333,9 +373,10 @@ def _ended(files: dict[str, str], transport: str) -> dict[str, Any] | None:
 
 
 def test_parties_in_processes_of_their_own_do_not_diverge() -> None:
-    """All pure functions at once, each party with an order of hashes of its own."""
-    files = accepted([f"agreed = [agreed, {each}]" for each in PURE])
-    assert files
-    found = _ended(files, "processes")
-    assert found is not None
-    assert found["A"] == found["B"]
+    """All pure functions, each party with an order of hashes of its own; as many at once as a result may be deep."""
+    for part in (PURE[:40], PURE[40:80], PURE[80:]):
+        files = accepted([f"agreed = [agreed, {each}]" for each in part])
+        assert files
+        found = _ended(files, "processes")
+        assert found is not None
+        assert found["A"] == found["B"]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from distml.choreo.hints import Hints, captured, element
 from distml.choreo.kinds import Hint, head, parameters
+from distml.choreo.library import in_library
 from distml.choreo.read import last
 from distml.choreo.surroundings import Surroundings
 
@@ -115,13 +116,20 @@ class Aliases:
             function = self.module.local_function(last(node.func))
             named = self._mentioned(function) if function is not None and isinstance(node.func, ast.Name) else Reach()
             base = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-            known = isinstance(base, ast.Name) and base is node.func and base.id not in self.own | {*self.parameters}
+            outside = isinstance(base, ast.Name) and base.id not in self.own | {*self.parameters}
+            known = outside and (base is node.func or self._in_library(node.func))
             return _all([*map(self.of, arguments(node)), named, *([] if known else [self.of(base)])])
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
             return self.of(node.elt)
         if isinstance(node, ast.DictComp):
             return self.of(node.value)
         return _all(self.of(each) for each in ast.iter_child_nodes(node))
+
+    def _in_library(self, function: ast.expr) -> bool:
+        """Whether it is a function of a module that gives nothing of what the module holds, such as `copy.copy`."""
+        base = function.value if isinstance(function, ast.Attribute) else None
+        path = self.module.imports().get(base.id, "") if isinstance(base, ast.Name) else ""
+        return bool(path) and in_library(f"{path}.{last(function)}")
 
     def _mentioned(self, node: ast.AST) -> Reach:
         """The variables of the file, and those here, that a function or a class names."""

@@ -110,7 +110,18 @@ class Expressions(Calls):
         """Report what each of these roles would compute for itself, with a result of its own."""
         if len(set(roles)) > 1:
             message = f"{what} must be the same at {names(roles)}, but each would compute it separately"
-            self.facts.say("CHO110", node, message, "compute it at one role and send the result to the others")
+            hint = "compute it at one role and send the result to the others"
+            part = self._own_of_each(node)
+            shown = f"nothing shows that {_quoted(part)} is the same at {names(roles)}" if part is not None else ""
+            self.facts.say("CHO110", node, message, hint, ((shown, part),) if part is not None else ())
+
+    def _own_of_each(self, node: ast.AST) -> ast.expr | None:
+        """The part of an expression that makes its value each party's own; None where that is all of it."""
+        for each in _operands(node):
+            found = self.facts.types.get(each)
+            if found is not None and found.loose:
+                return self._own_of_each(each) or each
+        return None
 
     def _same_object(self, node: ast.expr, found: Located, target: Located, code: str, what: str) -> None:
         if found.kind is Kind.CHANNEL and target.kind is Kind.CHANNEL:
@@ -399,6 +410,11 @@ def _operands(node: ast.AST) -> list[ast.expr]:
         elif isinstance(child, ast.keyword | ast.comprehension | ast.FormattedValue):
             found += _operands(child)
     return found
+
+
+def _quoted(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return f"`{text}`" if len(text) <= 40 else "this"
 
 
 def _named(value: Located) -> str:

@@ -11,22 +11,25 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from distml.choreo.kinds import Hint, Kinds, head, is_enum, parameters
-from distml.choreo.read import last
+from distml.choreo.read import dotted, last
 from distml.choreo.surroundings import SETS, Surroundings
 
 _RESULTS = {
     "str": "abs:int ascii bin chr format hex input oct repr str str.capitalize str.casefold str.center str.format str.join "
     "str.lower str.lstrip str.replace str.rstrip str.strip str.title str.upper str.zfill str.removeprefix str.removesuffix "
+    "textwrap.fill textwrap.shorten textwrap.dedent textwrap.indent date.isoformat datetime.isoformat time.isoformat "
     "bytes.decode bytes.hex hashlib.hexdigest str.ljust str.rjust str.swapcase str.translate str.expandtabs",
     "bytes": "struct.pack base64.b64encode base64.b64decode bytes bytearray str.encode hashlib.digest",
     "int": "math.floor math.ceil math.gcd math.lcm math.isqrt math.comb math.factorial math.trunc math.perm zlib.crc32 "
-    "bisect.bisect bisect.bisect_left bisect.bisect_right int len ord round id hash str.count str.find str.index str.rfind "
+    "bisect.bisect bisect.bisect_left bisect.bisect_right date.weekday date.isoweekday date.toordinal "
+    "datetime.weekday datetime.isoweekday calendar.weekday int len ord round id hash str.count str.find str.index str.rfind "
     "str.rindex list.count list.index int.bit_length int.bit_count tuple.count tuple.index",
-    "bool": "bool all any callable isinstance issubclass str.endswith str.startswith str.isdigit str.isalpha "
+    "bool": "calendar.isleap bool all any callable isinstance issubclass str.endswith str.startswith str.isdigit str.isalpha "
     "set.isdisjoint set.issubset set.issuperset",
-    "float": "float math.sqrt math.sin math.cos math.exp math.log math.log2 math.log10 math.pow math.fsum math.dist math.hypot",
+    "float": "timedelta.total_seconds "
+    "float math.sqrt math.sin math.cos math.exp math.log math.log2 math.log10 math.pow math.fsum math.dist math.hypot",
     "complex": "complex",
-    "list[str]": "str.split str.rsplit str.splitlines",
+    "list[str]": "str.split str.rsplit str.splitlines textwrap.wrap",
     "tuple[str, str, str]": "str.partition str.rpartition",
     "list": "list sorted",
     "tuple": "tuple divmod",
@@ -36,6 +39,12 @@ _RESULTS = {
     "defaultdict": "defaultdict",
     "Counter": "Counter",
     "range": "range",
+    "date": "datetime.date datetime.date.fromisoformat datetime.date.fromordinal datetime.date.fromisocalendar datetime.date "
+    "date.replace",
+    "datetime": "datetime.datetime datetime.datetime.fromisoformat datetime.datetime.fromordinal "
+    "datetime.datetime.fromisocalendar datetime.datetime.combine datetime.replace",
+    "time": "datetime.time datetime.time.fromisoformat datetime.time time.replace",
+    "timedelta": "datetime.timedelta",
 }
 _VIEWS = frozenset(("dict_keys", "dict_items"))
 _RESULT = {name.partition(":")[0]: kind for kind, names in _RESULTS.items() for name in names.split()}
@@ -238,9 +247,10 @@ class Hints:
             return written(f"list[tuple[{ast.unparse(inside[0])}, int]]")
         if name in ("keys", "items", "values") and owner in ("dict", "Counter", "defaultdict", "Mapping"):
             return _view(name, inside)
-        path = self.module.imports().get(last(method.value), "") if not owner else ""
+        first, dot, rest = dotted(method.value).partition(".")
+        path = self.module.imports().get(first, "") if not owner else ""
         if path:
-            return self._of_library(f"{path}.{name}", node)
+            return self._of_library(f"{path}{dot}{rest}.{name}", node)
         return _known(f"{'set' if owner in SETS else owner}.{name}")
 
     def _of_library(self, path: str, node: ast.Call) -> Hint:

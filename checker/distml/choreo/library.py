@@ -107,10 +107,15 @@ LIBRARY: dict[str, frozenset[str] | None] = {
         "collections": "Counter OrderedDict defaultdict deque ChainMap",
         "struct": "pack unpack calcsize",
         "zlib": "crc32 adler32 decompress",
-        "datetime": "timedelta date time datetime MINYEAR MAXYEAR",
+        "datetime": "timedelta date time datetime timezone MINYEAR MAXYEAR UTC",
+        "datetime.date": "fromisoformat fromordinal fromisocalendar min max",
+        "datetime.datetime": "fromisoformat fromordinal fromisocalendar combine min max",
+        "datetime.time": "fromisoformat min max",
+        "datetime.timezone": "utc",
+        "calendar": "isleap leapdays monthrange weekday timegm",
         "decimal": "Decimal",
         "dataclasses": "replace asdict astuple field dataclass",
-        "uuid": "UUID uuid3 uuid5",
+        "uuid": "UUID uuid3 uuid5 NAMESPACE_DNS NAMESPACE_URL NAMESPACE_OID NAMESPACE_X500",
     }.items()
 }
 """Modules of the standard library, and what in them depends on arguments alone; None for all of it."""
@@ -120,8 +125,9 @@ _TEXT = """
     capitalize casefold center count encode endswith expandtabs find format index isalnum isalpha isascii isdecimal
     isdigit isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition
     removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip
-    swapcase title translate upper zfill decode hex
+    swapcase title translate upper zfill decode hex maketrans
 """
+_DATE = "weekday isoweekday isocalendar isoformat toordinal replace"
 _SET = """
     add clear copy difference difference_update discard intersection intersection_update isdisjoint issubset
     issuperset remove symmetric_difference symmetric_difference_update union update
@@ -143,6 +149,10 @@ METHODS = {
         ),
     ),
     "hashlib": frozenset("digest hexdigest copy".split()),
+    "date": frozenset(_DATE.split()),
+    "datetime": frozenset(f"{_DATE} date time timetz".split()),
+    "time": frozenset("isoformat replace".split()),
+    "timedelta": frozenset(("total_seconds",)),
 }
 """Methods that depend on their object and arguments alone, by type. A set's `pop` takes what comes first to a party."""
 

@@ -45,6 +45,8 @@ _GIVEN_BACK = frozenset(
 """Decorators of methods that leave to the body what the method gives."""
 _OF_CLASSES = frozenset(("dataclass", "dataclass_transform", "total_ordering", "final", "unique", "runtime_checkable"))
 _MAKERS = ("__new__", "__init__", "__post_init__")
+_OF_ENUMS = frozenset(("_missing_", "_generate_next_value_"))
+"""What an Enum asks for a member that has no such value, and for the value of one that has none."""
 _NOTES = frozenset(("__slots__", "__match_args__", "__doc__", "__annotations__"))
 
 
@@ -413,8 +415,8 @@ class Purity(Operations):
         ):
             return False
         within = Purity(self.module, {}, seen=self.seen | {made.name})
-        methods = [each for each in made.body if isinstance(each, ast.FunctionDef) and _special(each.name)]
-        asked = [each for each in methods if each.name not in _MAKERS]
+        methods = [each for each in made.body if isinstance(each, ast.FunctionDef) and each.name not in _MAKERS]
+        asked = [each for each in methods if _special(each.name) or (is_enum(made) and each.name in _OF_ENUMS)]
         return all(within._follows(each, [written_class(made)], made.name) for each in asked)
 
     def _special_base(self, base: ast.expr) -> bool:
