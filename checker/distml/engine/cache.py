@@ -14,6 +14,7 @@ from distml.engine.config import Config
 from distml.engine.fingerprint import run_fingerprint
 from distml.engine.records import Records, States
 from distml.engine.results import FileResult, decode, encode
+from distml.engine.selection import PARTS, parts
 from distml.engine.store import Store
 from distml.source.hashing import content_hash
 
@@ -27,6 +28,8 @@ class Cache:
 
     def __init__(self, folder: str, config: Config) -> None:
         self._working = os.getcwd()
+        asked = parts(config)
+        self._partly = "" if asked == frozenset(PARTS) else ",".join(sorted(asked))
         self._stamp = run_fingerprint(config, self._working, Store(os.path.join(folder, "own"), bound=4))
         self._states = States(config.max_file_size)
         self._results = Store(os.path.join(folder, "results"))
@@ -34,7 +37,11 @@ class Cache:
 
     def get(self, path: str) -> FileResult | None:
         """The remembered result for `path` if it still holds."""
-        data = self._results.read(self._name(path))
+        whole = self._remembered(path, "")  # the result of all parts answers for each
+        return whole if whole is not None or not self._partly else self._remembered(path, self._partly)
+
+    def _remembered(self, path: str, partly: str) -> FileResult | None:
+        data = self._results.read(self._name(path, partly))
         if data is None:
             return None
         try:
@@ -50,7 +57,7 @@ class Cache:
         """Remember a result."""
         if result.lasting:
             entry = [self._stamp, self._content(path), encode(result)]
-            self._results.write(self._name(path), json.dumps(entry, separators=(",", ":")).encode())
+            self._results.write(self._name(path, self._partly), json.dumps(entry, separators=(",", ":")).encode())
 
     def trace(self, source: SourceFile, project: Project) -> tuple[str, ...]:
         """Write down what the result for `source` depends on; the names of the records."""
@@ -60,5 +67,5 @@ class Cache:
     def _content(self, path: str) -> str:
         return self._states[os.path.realpath(os.path.join(self._working, path))]
 
-    def _name(self, path: str) -> str:
-        return content_hash(f"{self._working}\0{path}".encode("utf-8", "surrogateescape"))
+    def _name(self, path: str, partly: str) -> str:
+        return content_hash(f"{self._working}\0{path}\0{partly}".encode("utf-8", "surrogateescape"))

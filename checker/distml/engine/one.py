@@ -8,17 +8,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
 from distml.engine.limits import GRACE, Alarm, OutOfTimeError
-from distml.engine.results import Checker, FileResult, LostPlace, Note, Place
+from distml.engine.results import Checker, FileResult, LostPlace, Note, Place, Unasked
+from distml.engine.selection import CHOREOGRAPHIES, RANKS, SHAPES, parts
 from distml.source.file import SourceFile
 from distml.source.memory import limits_itself, memory_of_system
 from distml.source.project import Project
-from distml.source.reach import CHOREOGRAPHIES, may_communicate, may_use_choreographies, reaches_tensor_library
+from distml.source.reach import CHOREOGRAPHIES as LANGUAGE
+from distml.source.reach import may_communicate, may_use_choreographies, reaches_tensor_library
 from distml.source.reading import UnreadableError
 from distml.source.stack import with_room
 from distml.source.suppressions import apply, hidden_by, ignores_file
@@ -129,15 +131,17 @@ def _check(
         _ = source.tree  # a file that cannot be parsed is reported whether or not it holds tensors
     except UnreadableError as error:
         return FileResult((error.diagnostic,), lasting=error.diagnostic.code not in FLEETING)
-    parties = []
+    parties, asked = [], parts(config)
     if checker is None:  # another one asks something else of the file
-        parties += _contained(path, lambda: _choreographies(source, project), note)
-        parties += _contained(path, lambda: _ranks(source, project, deadline), note)
-    if not reaches_tensor_library(source, project) and not any(each.span.path != source.path for each in parties):
+        for part, run in ((CHOREOGRAPHIES, _choreographies), (RANKS, partial(_ranks, deadline=deadline))):
+            parties += _contained(path, partial(run, source, project), note) if part in asked else []
+    reaches = reaches_tensor_library(source, project)
+    if not reaches and not any(each.span.path != source.path for each in parties):
         here = apply(source, parties)
         skipped = not here.kept and "distml.choreo" not in source.text
         return FileResult((*here.kept, *here.unused), skipped=skipped, consulted=trace(source, project))
-    checked = (checker or _interpreter())(source, project, deadline, note)
+    followed = checker is not None or SHAPES in asked
+    checked = (checker or _interpreter())(source, project, deadline, note) if followed else Unasked()
     found = [*checked.diagnostics, *parties]
     if checked.late:
         found.append(_failure("SRC105", path, out_of_time(config, time.process_time() - started)))
@@ -186,7 +190,7 @@ def _choreographies(source: SourceFile, project: Project) -> tuple[Diagnostic, .
     from distml.choreo.origins import origins_of
 
     origins = origins_of(source, project)
-    if not origins and CHOREOGRAPHIES not in source.text:
+    if not origins and LANGUAGE not in source.text:
         return ()
     from distml.choreo.check import check_source
 

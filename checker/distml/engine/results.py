@@ -41,6 +41,14 @@ class Checked(Protocol):
     def late(self) -> bool: ...
 
 
+class Unasked(NamedTuple):
+    """The result of a checker that was not asked."""
+
+    diagnostics: Sequence[Diagnostic] = ()
+    lost: Sequence[Lost] = ()
+    late: bool = False
+
+
 Note = Callable[[Diagnostic], None]
 """Told of each finding when it is made, so that it is kept if the check is stopped."""
 Checker = Callable[["SourceFile", "Project", float | None, Note], Checked]

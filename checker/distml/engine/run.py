@@ -12,7 +12,7 @@ from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
 from distml.engine.discovery import discover
 from distml.engine.results import Checker, FileResult, Note, Report
-from distml.engine.selection import selector
+from distml.engine.selection import PARTS, SHAPES, parts, selector
 
 if TYPE_CHECKING:
     from distml.source.file import SourceFile
@@ -80,7 +80,7 @@ def run(
     if any(finding.code == UNUSED for finding in findings):
         from distml.engine.settled import settled
 
-        sure = project is None and lasting
+        sure = project is None and lasting and parts(config) == frozenset(PARTS)
         known = findings if sure else [finding for finding in findings if finding.code != UNUSED]
         findings = settled(known, UNUSED, found.files, config)
     broken = {finding.span.path for finding in findings if finding.code.startswith(UNFINISHED)}
@@ -164,7 +164,7 @@ def _check(
     if jobs == 0 or not can_fork():
         yield from ((path, check(path)) for path in paths)
     else:
-        if jobs > 1 and checker is None:
+        if jobs > 1 and checker is None and SHAPES in parts(config):
             preload()  # once, rather than once in each worker
         yield from ((paths[index], result) for index, result in check_all(paths, check, config, jobs))
 

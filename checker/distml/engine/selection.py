@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from distml.diagnostics.model import Diagnostic
 from distml.engine.config import Config, ConfigError
 from distml.engine.patterns import matches
 
 ALWAYS = frozenset({"SRC201"})  # a failure of ours is never hidden
+
+SHAPES, CHOREOGRAPHIES, RANKS = "shapes", "choreographies", "ranks"
+PARTS = {SHAPES: ("SHP", "GRD"), CHOREOGRAPHIES: ("CHO",), RANKS: ("SPM",)}
+"""The parts of a check, and the families of rules that each answers for."""
+
+
+def parts(config: Config) -> frozenset[str]:
+    """The parts of a check that may find what a run reports. Raises `ConfigError` for a code or name that does not exist."""
+    return _parts(config.select, config.ignore)
+
+
+@lru_cache(maxsize=8)
+def _parts(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozenset[str]:
+    if not select and not ignore:
+        return frozenset(PARTS)
+    wanted = _codes(select or ("ALL",)) - _codes(ignore)
+    if select and "SRC301" in wanted:  # whether a comment hides something only the whole check can say
+        return frozenset(PARTS)
+    return frozenset(part for part, families in PARTS.items() if any(code.startswith(families) for code in wanted))
 
 
 def selector(config: Config) -> Callable[[Diagnostic], bool]:

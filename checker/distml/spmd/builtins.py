@@ -59,11 +59,13 @@ def _list(kind: str) -> Callable[..., Value | None]:
 
 
 def _sorted(_run: Run, given: Given, named: Named, _place: Place) -> Value | None:
-    if given and isinstance(given[0], Items | Table) and given[0].exact and not named:
+    if named or not given:
+        return None
+    if isinstance(given[0], Items | Table) and given[0].exact:
         known = [each.value if isinstance(each, Known) else each for each in given[0].members]
         if all(isinstance(each, str) for each in known) or all(isinstance(each, int) for each in known):
             return Items([Known(each) for each in sorted(known)])  # type: ignore[type-var, arg-type]
-    return Unknown(f"sorted({key(given[0])})") if given else None
+    return Unknown(f"sorted({key(given[0])})")
 
 
 def _keyed(named: Named) -> dict[Scalar, Value]:
@@ -91,6 +93,12 @@ def _getattr(run: Run, given: Given, _named: Named, place: Place) -> Value | Non
     if len(given) >= 2 and isinstance(given[1], Known) and isinstance(given[1].value, str):
         return names.attribute(run, given[0], given[1].value, place)
     return None
+
+
+def _setattr(run: Run, given: Given, _named: Named, _place: Place) -> Value | None:
+    if len(given) == 3 and isinstance(given[1], Known) and isinstance(given[1].value, str):
+        names.set_attribute(run, given[0], given[1].value, given[2])
+    return Known(None)
 
 
 def _partial(_run: Run, given: Given, named: Named, _place: Place) -> Value | None:
@@ -122,6 +130,7 @@ BUILTINS: dict[str, Callable[[Run, Given, Named, Place], Value | None]] = {
     "enumerate": _enumerate,
     "zip": _zip,
     "getattr": _getattr,
+    "setattr": _setattr,
     "print": _print,
     "functools.partial": _partial,
     "exit": _exit,

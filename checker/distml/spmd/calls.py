@@ -9,6 +9,7 @@ from distml.spmd import names
 from distml.spmd.builtins import BUILTINS, METHODS
 from distml.spmd.communication import method_of_object, outside, unclear
 from distml.spmd.expressions import value
+from distml.spmd.files import ITEMS
 from distml.spmd.flow import LeftError
 from distml.spmd.library import ALIKE, MAIN_NAMES, RANK_NAMES, SIZE_NAMES, operations
 from distml.spmd.run import MAX_CALLS, Run
@@ -137,14 +138,25 @@ def _communicating(run: Run, value: Value) -> bool:
     return False
 
 
+def _written(run: Run, given: list[Value]) -> str:
+    """Arguments in words; what calls a function that asks for the rank comes to something else on every rank."""
+    return ", ".join(f"{key(each)} of rank {run.rank}" if _varies(run, each) else key(each) for each in given)
+
+
+def _varies(run: Run, value: Value) -> bool:
+    if isinstance(value, Partial):
+        return any(_varies(run, each) for each in (value.function, *value.positional, *value.named.values()))
+    return isinstance(value, Function) and run.facts(value.scope.source).varies(value.node)
+
+
 def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Value], place: Place) -> Unknown:
     """The result of a call of which nothing is known: what a model of this rank says of its batch is its own."""
     inner = [*given, *named.values()]
     _hand(run, inner, place)
-    text = f"{key(function)}({', '.join(map(key, inner))})"
-    escaped = [each for each in inner if isinstance(each, Container)]
-    for each in escaped:
-        each.state["exact"] = each.exact and each.kind == "tuple"
+    text = f"{key(function)}({_written(run, inner)})"
+    for each in inner:
+        if isinstance(each, Container):
+            run.write(each.state, "exact", each.exact and each.kind == "tuple")
     if isinstance(function, Unknown) and not _AGREES.search(key(function)):
         return derived(text, function, *inner)
     return Unknown(text, trained=trained(*inner))
@@ -170,7 +182,7 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
         return custom
     if not name.startswith("builtins.") and name != "torch.save":
         _hand(run, inner, place)
-    result = derived(f"{name}({', '.join(map(key, inner))})", *inner)
+    result = derived(f"{name}({_written(run, inner)})", *inner)
     last = name.rpartition(".")[2]
     if last in THROUGH and given and isinstance(given[0], Unknown):
         result.uneven, result.each = given[0].uneven, _counted(given[0]) if last == "enumerate" else given[0].each
@@ -206,9 +218,11 @@ def _method(
 ) -> Value:
     if isinstance(receiver, Container):
         found = METHODS[type(receiver)](run, receiver, name, given, named)
-        return found if found is not None else derived(f"{key(receiver)}.{name}", receiver, *given)
+        return (
+            found if found is not None else derived(f"{key(receiver)}.{name}({_written(run, given)})", receiver, *given)
+        )
     if names.is_environment(receiver) and name == "get" and given and isinstance(given[0], Known):
-        return names.variable(run, given[0].value)
+        return names.variable(run, given[0].value, [*given[1:], *named.values()])
     if isinstance(receiver, Unknown):
         found = method_of_object(run, receiver, name, given, named, place)
         if found is not None:
@@ -219,7 +233,7 @@ def _method(
         custom = _by_custom(run, name, inner, place)
         if custom is not None:
             return custom
-        text = f"{key(receiver)}.{name}({', '.join(map(key, inner))})"
+        text = f"{key(receiver)}.{name}({_written(run, inner)})"
         known = run.fields.get((key(receiver), name))
         if isinstance(known, Function | Partial):
             return called(run, scope, known, given, named, place)
@@ -273,6 +287,7 @@ def invoke(run: Run, function: Function, given: list[Value], named: dict[str, Va
     text = f"{key(function)}({', '.join(map(key, inner))})"
     if node in run.active or len(run.active) >= MAX_CALLS or not _worthwhile(run, function, inner):
         _hand(run, inner, place)
+        _lose(run, function, inner)
         return derived(text, *inner) if function.bound is not None else Unknown(text, trained=trained(*inner))
     if _remembers(node):
         asked = ("cached", f"{node.lineno}:{text.partition('(')[0]}")
@@ -288,6 +303,17 @@ def invoke(run: Run, function: Function, given: list[Value], named: dict[str, Va
     if run.facts(scope.source).generates(node):
         return Unknown(text)
     return _followed(run, node, scope, place)
+
+
+def _lose(run: Run, function: Function, inner: list[Value]) -> None:
+    """Forget what a function that is not followed may change of what it is given."""
+    changed = run.facts(function.scope.source).changes(function.node)
+    for each in (part for given in (function.bound, *inner) if given is not None for part in parts(given)):
+        if isinstance(each, Instance):
+            for name in changed - {ITEMS}:
+                run.write(each.fields, name, Unknown(f"{each.key}.{name} after {key(function)}"))
+        elif isinstance(each, Container) and ITEMS in changed:
+            run.write(each.state, "exact", each.kind == "tuple" and each.exact)
 
 
 def _remembers(node: ast.AST) -> bool:

@@ -64,7 +64,7 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
     if name in OBJECTS:
         return Unknown(f"{name}@{place.node.lineno}", type=OBJECTS[name])
     if name == "os.getenv" and given and isinstance(given[0], Known):
-        return names.variable(run, given[0].value)
+        return names.variable(run, given[0].value, [*given[1:], *named.values()])
     if name == "deepspeed.initialize":
         return Items(
             [Unknown(f"engine@{place.node.lineno}", type=ENGINE), *(Unknown(f"ds{n}") for n in range(3))], "tuple"

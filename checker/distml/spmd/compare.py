@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from distml.spmd.library import RANKS
-from distml.spmd.trace import Event, Exit, Trace, Turn
+from distml.spmd.trace import UNCOUNTED, Event, Exit, Trace, Turn
 from distml.spmd.values import Place
 
 MESSAGES = frozenset({"send", "receive"})
+MAX_EVENTS = 512
+"""So many events of a loop are compared one by one."""
 
 
 class Parting(NamedTuple):
@@ -37,6 +39,8 @@ class Cause(NamedTuple):
 def parting(one: Trace, other: Trace) -> Parting | None:
     """The first place where two ranks do not meet, None where they always do."""
     mine, theirs = _followable(one.events, other.events)
+    if _as_often(mine, theirs):
+        return None
     position = [0, 0]
     while position[0] < len(mine) or position[1] < len(theirs):
         first = mine[position[0]] if position[0] < len(mine) else None
@@ -59,6 +63,27 @@ def parting(one: Trace, other: Trace) -> Parting | None:
             return Parting(kind, (first, second), at)
         position = [position[0] + 1, position[1] + 1]
     return None
+
+
+def _as_often(one: list[Event], other: list[Event]) -> bool:
+    """Whether two ranks communicate alike, however they spread it over loops of so many iterations."""
+    mine, theirs = _one_by_one(one), _one_by_one(other)
+    known = mine is not None and theirs is not None and len(mine) == len(theirs)
+    return known and not any(map(_difference, mine or (), theirs or ()))
+
+
+def _one_by_one(events: list[Event]) -> list[Event] | None:
+    """The events of all iterations; None where their number is not known, or large."""
+    found: list[Event] = []
+    for event in events:
+        if event.turns is None:
+            found.append(event)
+            continue
+        body = found[_index(found, event.first) :]
+        if event.turns < 0 or len(body) * event.turns > MAX_EVENTS:
+            return None
+        found += body * (event.turns - 1)
+    return found
 
 
 def _answered(message: Event | None, *rest: list[Event]) -> bool:
@@ -124,7 +149,7 @@ def _difference(first: Event | None, second: Event | None) -> str:
         return "missing"
     if first.name != second.name:
         return "order"
-    if first.turns != second.turns:
+    if first.turns != second.turns and UNCOUNTED not in (first.turns, second.turns):
         return "turns"
     if first.root != second.root and None not in (first.root, second.root):
         return "root"

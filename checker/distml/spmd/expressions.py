@@ -33,6 +33,7 @@ from distml.spmd.values import (
 )
 
 MAX_NUMBER = 1 << 40
+MAX_MEMBERS = 64
 _CUT = re.compile(r"Add|Sub|Mult|FloorDiv|Mod|None:")
 """In the making of a list: it may have been padded, or cut, to what all ranks can share."""
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -129,11 +130,21 @@ def _binary(run: Run, scope: Scope, node: ast.BinOp) -> Value:
         return computed(operation, left, right)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         return Items([*left.members, *right.members], left.kind, left.exact and right.exact)
+    if isinstance(node.op, ast.Mult) and isinstance(left, Items) and isinstance(right, Known):
+        repeated = _repeated(left, right.value)
+        if repeated is not None:
+            return repeated
     found = derived(f"({key(left)} {type(node.op).__name__} {key(right)})", left, right)
     tensors = [each for each in (left, right) if isinstance(each, Unknown) and each.shape]
     if len(tensors) == 1 and any(isinstance(each, Known) for each in (left, right)):
         found.shape = tensors[0].shape
     return found
+
+
+def _repeated(items: Items, times: object) -> Items | None:
+    """`items * times`, where that is short."""
+    few = isinstance(times, int) and len(items.members) * times <= MAX_MEMBERS
+    return Items(items.members * times, items.kind, items.exact) if few and isinstance(times, int) else None
 
 
 def computed(operation: Callable[..., Any], *given: Known) -> Value:
@@ -238,7 +249,8 @@ def _compared(operation: type[ast.cmpop], left: Value, right: Value) -> Value:
         left, right = right, left
     sign = "<" if operation is ast.Gt else _SIGNS.get(operation, "?")
     found = derived(f"({key(left)} {sign} {key(right)})", left, right)
-    equal = {(key(one), other.value) for one, other in ((left, right), (right, left)) if isinstance(other, Known)}
+    sides = ((left, right), (right, left))
+    equal = {(key(one), other.value) for one, other in sides if isinstance(one, Unknown) and isinstance(other, Known)}
     return Unknown(found.key, found.local, told=(frozenset(), frozenset(equal if operation is ast.Eq else ())))
 
 
@@ -357,7 +369,16 @@ def _text(run: Run, scope: Scope, node: ast.JoinedStr) -> Value:
 
 
 def _formatted(run: Run, scope: Scope, node: ast.FormattedValue) -> Value:
-    return value(run, scope, node.value)
+    found = value(run, scope, node.value)
+    if node.format_spec is None and node.conversion < 0:
+        return found
+    spec = value(run, scope, node.format_spec) if node.format_spec is not None else Known("")
+    short = isinstance(spec, Known) and not re.search(
+        r"\d{3}", str(spec.value)
+    )  # a text of any length may be asked for
+    if isinstance(found, Known) and isinstance(spec, Known) and short and node.conversion < 0:
+        return computed(format, found, spec)
+    return derived(f"format({key(found)}, {node.conversion}, {key(spec)})", found, spec)
 
 
 def _lambda(_run: Run, scope: Scope, node: ast.Lambda) -> Value:

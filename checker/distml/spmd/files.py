@@ -18,6 +18,7 @@ from distml.spmd.library import MAIN_NAMES, MAIN_ONLY, RANK_CALLS, RANK_NAMES, R
 
 MAX_SIZE = 400
 """Nodes of a method that says nothing of ranks, but is followed for what it changes."""
+ITEMS = "[]"
 MAX_FILES = 60
 """How many files of a project are looked at for names that lead to communication."""
 _PROCESSES = re.compile(
@@ -32,11 +33,15 @@ _OTHERS = frozenset({"is_initialized"})
 _VARYING = frozenset("time perf_counter monotonic process_time set random randint choice uniform".split())
 _PLAIN = frozenset("gather reduce scatter broadcast send recv step initialize spawn barrier synchronize".split())
 """Words that mean communication only where they are asked of a module, or of an object that communicates."""
+_MUTATING = frozenset(
+    "append add extend insert pop popitem remove clear sort reverse update setdefault discard".split()
+)
 _ELSEWHERE = frozenset("torch np numpy tf jnp functools mp itertools".split())
 _OBJECTS = frozenset("accelerator fabric comm COMM_WORLD strategy engine model_engine".split())
 _YIELDS = (ast.Yield, ast.YieldFrom)
 _RETURN = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom)
 _FLOW = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom)
+_BRANCHING = ast.If | ast.For | ast.While | ast.Try | ast.With | ast.Match
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -49,6 +54,8 @@ class FileFacts:
         self._known: dict[tuple[str, int], bool] = {}
         self._outward: dict[int, frozenset[str]] = {}
         self._named: dict[int, frozenset[str]] = {}
+        self._changes: dict[int, frozenset[str]] = {}
+        self._members: dict[int, dict[str, ast.stmt]] = {}
 
     @cached_property
     def bindings(self) -> dict[str, list[ast.stmt]]:
@@ -172,6 +179,36 @@ class FileFacts:
         """Whether a function is short enough to be followed for nothing but what it changes."""
         return self._once("small", node, lambda: sum(1 for _ in ast.walk(node)) <= MAX_SIZE)
 
+    def changes(self, node: ast.AST) -> frozenset[str]:
+        """The attributes that a function may set, itself or by functions of this file that it names; `ITEMS` where it may
+        change what a container holds."""
+        if id(node) not in self._changes:
+            seen, waiting = {id(node)}, [node]
+            found: set[str] = set()
+            while waiting:
+                each = waiting.pop()
+                found.update(_changed(each))
+                named = self._names(each)
+                further = [one for one, _ in self.functions if one.name in named and id(one) not in seen]
+                seen.update(map(id, further))
+                waiting += further
+            self._changes[id(node)] = frozenset(found)
+        return self._changes[id(node)]
+
+    def members(self, made: ast.ClassDef) -> dict[str, ast.stmt]:
+        """The last method or assignment of each name in a class; what sets it on some paths is that condition or loop."""
+        if id(made) not in self._members:
+            found: dict[str, ast.stmt] = {}
+            for statement in made.body:
+                if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                    found.update({} if _completes(statement) else {statement.name: statement})
+                elif isinstance(statement, ast.Assign | _BRANCHING):
+                    found.update(
+                        dict.fromkeys((name for each in _outermost([statement]) for name in _bound(each)), statement)
+                    )
+            self._members[id(made)] = found
+        return self._members[id(made)]
+
     def outward(self, node: ast.AST) -> frozenset[str]:
         """The names that a function declares `global` or `nonlocal`."""
         if id(node) not in self._outward:
@@ -284,11 +321,35 @@ def _functions(
             yield from _functions(statement.body, statement)
 
 
+def _completes(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a method says what else its name does, such as setting a property."""
+    called = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
+    return any(last_name(each) in {"setter", "deleter", "overload"} for each in called)
+
+
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """What is executed with a node: not the bodies of functions that it defines."""
     yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, _NESTED):
-            yield from _inside(child)
+    for child in ast.iter_child_nodes(node) if not isinstance(node, _NESTED) else ():
+        yield from _inside(child)
+
+
+def _changed(node: ast.AST) -> Iterator[str]:
+    """The attributes that something in a node sets, and `ITEMS` where it changes what a container holds."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and not isinstance(each.ctx, ast.Load):
+            yield each.attr
+        elif isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load):
+            yield ITEMS
+        elif isinstance(each, ast.Call):
+            yield from _changed_by(each)
+
+
+def _changed_by(call: ast.Call) -> Iterator[str]:
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _MUTATING:
+        yield ITEMS
+    if last_name(call.func) == "setattr" and len(call.args) == 3 and isinstance(call.args[1], ast.Constant):
+        yield str(call.args[1].value)
 
 
 def _is_exit(node: ast.AST, kinds: tuple[type[ast.AST], ...] = _FLOW) -> bool:

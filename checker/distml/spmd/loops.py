@@ -9,7 +9,7 @@ from distml.spmd.expressions import truth_of, value
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.library import MAKES, RANKS
 from distml.spmd.run import Run
-from distml.spmd.trace import Event, Note
+from distml.spmd.trace import UNCOUNTED, Event, Note
 from distml.spmd.values import (
     Items,
     Known,
@@ -99,18 +99,24 @@ def _for_all(
     flow = _turn(run, scope, node.body)
     _mind_order(run, node, member, before, place)
     if flow is None:
-        _again(run, place, before, len(turns) if isinstance(turns, list) else None)
+        _again(run, place, before, _number(turns))
     if flow is not None:
         return None if flow.word == "break" else flow
     return _after(run, scope, node)
 
 
-def _again(run: Run, place: Place, before: int, turns: int | None) -> None:
+def _number(turns: list[Value] | Unknown) -> int:
+    """How often a loop goes round, as an event says it."""
+    if isinstance(turns, list):
+        return len(turns)
+    return -1 if turns.key.startswith("builtins.range(") else UNCOUNTED
+
+
+def _again(run: Run, place: Place, before: int, turns: int) -> None:
     """Further turns of a loop, if it communicates in them."""
     if len(run.trace.events) > before and not run.muted:
         first = run.trace.events[before]
-        count = -1 if turns is None else turns
-        run.say(lambda chain: Event("turns", place, chain, turns=count, first=first))
+        run.say(lambda chain: Event("turns", place, chain, turns=turns, first=first))
 
 
 _EMPTY = MAKES | {"barrier", "monitored_barrier", "Barrier", "wait_for_everyone", "turns"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from distml.source.bindings import last_name
 from distml.source.file import SourceFile
@@ -35,6 +36,7 @@ from distml.spmd.values import (
     Scope,
     Unknown,
     Value,
+    derived,
     key,
     local_of,
     trained,
@@ -97,6 +99,28 @@ def attribute(run: Run, base: Value, name: str, place: Place) -> Value:
     return custom(run, place.source, name) or Unknown(f"{key(base)}.{name}", local_of(base))
 
 
+def set_attribute(run: Run, base: Value, name: str, found: Value) -> None:
+    """`base.name = found`."""
+    if isinstance(base, Instance):
+        run.write(base.fields, name, _kept(run, base, name, found))
+    elif isinstance(base, Class):
+        run.patched.add(id(base.node))
+        run.write(run.fields, (_of_class(base), name), found)
+    elif isinstance(base, Unknown):
+        run.write(run.fields, (key(base), name), found)
+
+
+def _kept(run: Run, base: Instance, name: str, found: Value) -> Value:
+    """What an object says of an attribute that was set, where its class decides that."""
+    decides = class_member(run, base.cls, "__setattr__") is not None
+    descriptor = class_member(run, base.cls, name)
+    return Unknown(f"{base.key}.{name}") if decides or isinstance(descriptor, Instance) else found
+
+
+def _of_class(cls: Class) -> str:
+    return f"class {cls.scope.source.module}.{cls.node.name}:{cls.node.lineno}"
+
+
 def _derived(base: Unknown, name: str) -> Unknown:
     return Unknown(f"{base.key}.{name}", None if name in ALIKE else local_of(base), trained=trained(base))
 
@@ -115,25 +139,29 @@ def _of_instance(run: Run, base: Instance, name: str, place: Place) -> Value:
     found = class_member(run, base.cls, name)
     if found is None:
         return custom(run, place.source, name) or Unknown(f"{base.key}.{name}")
-    if isinstance(found, Function):
-        bound = Function(found.node, found.scope, base, found.owner, found.first_only, found.block)
-        if any(
-            _decorator(each) in {"property", "cached_property"} for each in getattr(found.node, "decorator_list", ())
-        ):
-            return run.language.invoke(run, bound, [], {}, place)
+    if not isinstance(found, Function):
+        return found
+    bound = Function(found.node, found.scope, base, found.owner, found.first_only, found.block)
+    decorators = {_decorator(each) for each in getattr(found.node, "decorator_list", ())}
+    if not decorators & {"property", "cached_property"}:
         return bound
-    return found
+    result = run.language.invoke(run, bound, [], {}, place)
+    if "cached_property" in decorators:
+        run.write(base.fields, name, result)
+    return result
 
 
 def class_member(run: Run, cls: Class, name: str, seen: frozenset[int] = frozenset()) -> Value | None:
-    """What a class, or one that it is derived from, holds under a name."""
-    for statement in cls.node.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name == name:
-            return decorated(run, statement, cls.scope, cls)
-        if isinstance(statement, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == name for target in statement.targets
-        ):
-            return _quietly(run, cls.scope, statement.value, name)
+    """What a class, or one that it is derived from, holds under a name: what was set later, else its last definition."""
+    if id(cls.node) in run.patched and (_of_class(cls), name) in run.fields:
+        return run.fields[_of_class(cls), name]
+    statement = run.facts(cls.scope.source).members(cls.node).get(name)
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        return decorated(run, statement, cls.scope, cls)
+    if isinstance(statement, ast.Assign):
+        return _quietly(run, cls.scope, statement.value, name)
+    if statement is not None:
+        return Unknown(f"{key(cls)}.{name}")  # set on some paths: what lies behind it may be meant, or not
     for base in bases(run, cls):
         if isinstance(base, Class) and id(base.node) not in seen:
             found = class_member(run, base, name, seen | {id(cls.node)})
@@ -152,13 +180,13 @@ def is_environment(value: Value) -> bool:
     return isinstance(value, Library) and value.name == "os.environ"
 
 
-def variable(run: Run, name: object) -> Value:
-    """A variable of the environment."""
+def variable(run: Run, name: object, default: Sequence[Value] = ()) -> Value:
+    """A variable of the environment, or what is meant where there is none."""
     if name in RANK_VARIABLES:
         return Known(str(run.rank))
     if name in SIZE_VARIABLES:
         return Known(str(RANKS))
-    return Unknown(f"environ[{name}]")
+    return derived(f"environ[{', '.join((str(name), *map(key, default)))}]", *default)
 
 
 def member(run: Run, source: SourceFile, name: str) -> Value:

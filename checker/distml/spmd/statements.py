@@ -14,7 +14,6 @@ from distml.spmd.loops import for_loop, while_loop
 from distml.spmd.run import Run
 from distml.spmd.values import (
     Class,
-    Instance,
     Items,
     Known,
     Library,
@@ -53,11 +52,7 @@ def assign(run: Run, scope: Scope, target: ast.expr, found: Value) -> None:
     if isinstance(target, ast.Name):
         run.write(_store(scope, target.id).names, target.id, found)
     elif isinstance(target, ast.Attribute):
-        base = value(run, scope, target.value)
-        if isinstance(base, Instance):
-            run.write(base.fields, target.attr, found)
-        elif isinstance(base, Unknown):
-            run.write(run.fields, (key(base), target.attr), found)
+        names.set_attribute(run, value(run, scope, target.value), target.attr, found)
     elif isinstance(target, ast.Subscript):
         put(run, value(run, scope, target.value), value(run, scope, target.slice), found)
     elif isinstance(target, ast.Tuple | ast.List):

@@ -12,6 +12,10 @@ Site = tuple[int, ...]
 """The calls that lead to a node, and the node."""
 
 
+UNCOUNTED = -2
+"""So many iterations has a loop over what may have as many members as anything else, such as a progress bar."""
+
+
 class Event(NamedTuple):
     """A communication. `peer` is the other side of a message, `turns` is the number of turns of a loop that communicates."""
 
@@ -23,8 +27,8 @@ class Event(NamedTuple):
     peer: int | None = None
     turns: int | None = None
     first: Event | None = None
-    """Of an event that stands for the further turns of a loop (`turns` is -1 where nobody knows how many): what the first
-    of them begins with."""
+    """Of an event that stands for the further turns of a loop (`turns` is -1 where it goes through an unknown range, and
+    `UNCOUNTED` where nothing says how many there are): what the first of them begins with."""
 
 
 class Turn(NamedTuple):

@@ -1,0 +1,106 @@
+"""Programs that all ranks follow alike, whatever they are written with: each is run on two processes, none is accused."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from distml.source.file import SourceFile
+from distml.source.project import Project
+from distml.spmd.check import check_source
+
+from spmd.running import run_all
+
+HEAD = """\
+import argparse
+import collections
+import contextlib
+import copy
+import functools
+import itertools
+import json
+import logging
+import math
+import os
+import pathlib
+import random
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+from torch.utils.data.distributed import DistributedSampler
+
+rank = dist.get_rank()
+world = dist.get_world_size()
+x = torch.ones(3)
+parser = argparse.ArgumentParser()
+parser.add_argument("--n", type=int, default=3)
+args, _ = parser.parse_known_args([])
+"""
+BLOCK = re.compile(r"^```py (\w+)\.py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ITERATED = ("range(3)", "loader", "[1, 2, 3]", "list(range(6))[::2]")
+WRAPPED = (
+    *("iter(each)", "list(each)", "tuple(each)", "[*each]", "(b for b in each)", "[b for b in each]", "shown(each)"),
+    *(
+        "Shown(each)",
+        "map(str, each)",
+        "filter(None.__ne__, each)",
+        "itertools.islice(each, 3)",
+        "itertools.chain(each)",
+    ),
+    *("reversed(list(each))", "sorted(list(each), key=str)", "progress.bar(each, total=3)"),
+)
+"""What a rank may go through instead, as often."""
+LOOP = """
+class progress:
+    bar = staticmethod(lambda each, **options: each)
+def shown(each):
+    for b in each:
+        print(b)
+        yield b
+class Shown:
+    def __init__(self, each): self.each = each
+    def __iter__(self): return iter(self.each)
+    def __len__(self): return len(self.each)
+loader = DataLoader(list(range(6)), batch_size=2)
+each = {each}
+for b in {wrapped} if rank == 0 else each:
+    dist.all_reduce(x)
+each = {each}
+if rank == 0:
+    each = {wrapped}
+for b in each:
+    dist.all_reduce(x)
+"""
+PROGRAMS = dict(BLOCK.findall(Path(__file__).with_name("alike.md").read_text(encoding="utf-8")))
+PROGRAMS |= {f"{one} and {each}": LOOP.format(each=each, wrapped=one) for one in WRAPPED for each in ITERATED}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_is_said(name: str) -> None:
+    text = HEAD + PROGRAMS[name]
+    source = SourceFile("absent/p.py", "absent/p.py", text.encode(), module="", is_package=False)
+    assert not check_source(source, Project("."), time.process_time() + 10)
+
+
+def test_all_run_to_their_end_on_two_processes(tmp_path: Path) -> None:
+    program = tmp_path / "all.py"
+    program.write_text(
+        "import torch.distributed as dist\ndist.init_process_group('gloo')\n"
+        f"for name, text in {[*PROGRAMS.items()]!r}:\n"
+        f"    exec(compile({HEAD!r} + text, name, 'exec'), {{'__name__': '__main__'}})\n"
+        "    dist.barrier()\n",
+        encoding="utf-8",
+    )
+    [ending] = run_all([program]).values()
+    assert ending.how == "finished", ending
