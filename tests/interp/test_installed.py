@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from distml.diagnostics.model import Diagnostic
+from distml.interp import installed, package_work
 from distml.interp.check import CheckResult, check_file
 from distml.source.installed import environment_in
 from distml.source.project import Project
@@ -303,3 +304,30 @@ def test_a_name_is_found_wherever_it_stands_in_an_import_of_many_lines(
     parts = f"one = two = three = four = 1\n{NET}"
     install("zoo", {"__init__.py": f"from .parts import (\n    {names}\n)\n", "parts.py": parts})
     assert found(tmp_path, BAD) == [("SHP401", 5)]
+
+
+@pytest.mark.parametrize("way", ["the call", "its module"])
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        ("part.body.weight = nn.Parameter(torch.zeros(64, 6))", False),
+        ("setattr(part, 'body', nn.Linear(6, 64))", False),
+        ("part.eval()", True),
+    ],
+)
+def test_what_is_not_followed_may_change_what_its_text_changes(
+    tmp_path: Path, install: Install, monkeypatch: pytest.MonkeyPatch, way: str, change: str, kept: bool
+) -> None:
+    surgery = f"import torch\nfrom torch import nn\n\ndef widen(part):\n    {change}\n" + "    x = part\n" * 100
+    install("zoo", {"__init__.py": "", "net.py": NET, "surgery.py": surgery})
+    if way == "its module":
+        monkeypatch.setattr(package_work, "MODULE_STEPS", 0)
+    else:
+        monkeypatch.setattr(installed, "CALL_STEPS", 60)
+    program = (
+        "import torch\nfrom zoo.net import Net\nnet = Net(8)\nfrom zoo.surgery import widen\nwiden(net)\n"
+        "net(torch.zeros(2, 6))\n"
+    )
+    result = check(tmp_path, program)
+    assert any("too much work" in each.reason for each in result.lost)
+    assert [(each.code, each.span.line) for each in result.diagnostics] == ([("SHP401", 6)] if kept else [])

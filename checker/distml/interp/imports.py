@@ -148,6 +148,7 @@ def load(vm: Machine, source: SourceFile) -> ModuleInfo | None:
         return vm.main
     known = vm.modules.get(source.location)
     if source.installed and known is None and not vm.import_depth and vm.packages.enough:
+        vm.packages.give_up(source)
         vm.lose(f"importing {source.module} and what it needs takes too much work")
         return None
     consider(vm, source)
@@ -210,6 +211,7 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
         vm.frame, vm.stack, vm.loops, vm.handlers, vm.recording = info.frame, [info.frame], [], [], None
         vm.language.give_up_rest(vm, tree.body)
         vm.session.leave(vm.state.entries())
+        vm.packages.give_up(info.source)
         vm.lose(f"running {info.source.path} takes too much work")
         if info.source.installed and vm.packages.late:
             vm.modules.pop(info.name, None)  # it must not depend on this check's time what another one knows

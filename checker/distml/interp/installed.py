@@ -45,7 +45,9 @@ def follow_installed(
     vm: Machine, function: Function, arguments: Mapping[str, Value], run: Callable[[], Value], node: ast.AST
 ) -> Value | None:
     """What a call into an installed package gives, with steps of its own; None, and nothing changed, if they do not suffice."""
-    if not awake(vm, vm.frame_of(function.frame).module.source, _words(arguments)):
+    source = vm.frame_of(function.frame).module.source
+    if not awake(vm, source, _words(arguments)):
+        vm.packages.give_up(source)
         return None
     steps, limit = vm.steps, vm.step_limit
     allowed = min(CALL_STEPS, ALL_STEPS - vm.packages.calls)
@@ -60,6 +62,7 @@ def follow_installed(
             vm.steps = steps
         if made is not None:
             return made
+    vm.packages.give_up(source)
     vm.lose(f"following {function.name} into its package takes too much work", node)
     return None
 

@@ -215,7 +215,7 @@ class Machine:
         self.alike: dict[int, set[int]] = {}
         self.nested: dict[int, ast.With | ast.AsyncWith] = {}
         self.generated: dict[int, tuple[tuple[Hashable, Any], ...]] = {}
-        self.changing: dict[tuple[Value, int], Changes] = {}
+        self.changing: dict[tuple[Value, int, int], Changes] = {}
         self.watcher: Watcher | None = None
         self.shape_log: ShapeLog | None = None
         self.flow: FlowLog | None = None

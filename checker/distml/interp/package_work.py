@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from distml.interp.machine import ModuleInfo
+    from distml.source.file import SourceFile
 
 SHARE = 1 / 3
 """The part of a file's time after which installed packages are followed no more: the rest is for the program itself."""
@@ -17,7 +18,8 @@ REGISTERING = 8
 
 
 class PackageWork:
-    """`calls` are the steps of calls into installed packages, `nested` those of modules that the module being run loaded."""
+    """`calls` are the steps of calls into installed packages, `nested` those of modules that the module being run loaded,
+    `unfollowed` the files whose code could not be followed, which may change what it gets."""
 
     def __init__(self, deadline: float | None) -> None:
         begun = time.process_time()
@@ -28,6 +30,7 @@ class PackageWork:
         self._modules = 0
         self.calls = 0
         self.nested = 0
+        self.unfollowed: dict[str, SourceFile] = {}
 
     @property
     def late(self) -> bool:
@@ -38,6 +41,10 @@ class PackageWork:
     def enough(self) -> bool:
         """Whether no more of their modules are run."""
         return self._modules > MODULE_STEPS or self.late
+
+    def give_up(self, source: SourceFile) -> None:
+        """Note a file whose code is not followed."""
+        self.unfollowed[source.location] = source
 
     def charge(self, info: ModuleInfo) -> None:
         """Count what running a module took, with those that it loaded, as if this file had been the first to need it: what is

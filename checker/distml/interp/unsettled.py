@@ -15,12 +15,15 @@ gets hold of the names of a module (`exec`, `globals()`, `import *`) may give th
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.changes import ANY, ANY_ITEM, ANY_MODULE, ANY_TENSOR, Changes
+from distml.interp.module_facts import facts_of
 from distml.interp.state import CHANGED
 from distml.interp.storage import APART, ITEMS, MODE, holds_module
+from distml.source.reading import UnreadableError
 from distml.values import (
     NONE,
     Class,
@@ -315,11 +318,12 @@ def _sets_child(changes: Changes, record: Record | None) -> bool:
 
 
 def changing(vm: Machine, cls: Value) -> Changes:
-    """What the files in sight change on objects of a class: the checked file, and those of the class and its bases.
+    """What the files in sight change on objects of a class: the checked file, those of the class and its bases, and those
+    that were given up.
 
     A library's objects are changed through other names than `self` only.
     """
-    key = (cls, len(vm.classes))
+    key = (cls, len(vm.classes), len(vm.packages.unfollowed))
     if key not in vm.changing:
         vm.changing[key] = _changing(vm, cls)
     return vm.changing[key]
@@ -328,6 +332,9 @@ def changing(vm: Machine, cls: Value) -> Changes:
 def _changing(vm: Machine, cls: Value) -> Changes:
     found = Changes()
     owners, constructing = _related(vm, cls) if isinstance(cls, Class) else ({}, frozenset())
+    for source in vm.packages.unfollowed.values():
+        with suppress(UnreadableError):
+            found.add(facts_of(source).changes.others)
     for module in {vm.main, *map(vm.modules.get, owners.values())}:
         if module is None:
             continue
