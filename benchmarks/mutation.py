@@ -98,6 +98,59 @@ TIMM = {
     "pvt_v2.PyramidVisionTransformerV2": "depths=(1, 1, 1, 1), embed_dims=(16, 32, 48, 64), num_heads=(1, 2, 4, 4)",
     "nest.Nest": "img_size=64, embed_dims=(16, 32, 64), num_heads=(1, 2, 4), depths=(1, 1, 1)",
     "vgg.VGG": "cfg=[8, 'M', 16, 'M', 32]",
+    "levit.Levit": "img_size=64, embed_dim=(16, 32, 48), key_dim=16, depth=1, num_heads=(1, 2, 3)",
+    "crossvit.CrossVit": "img_size=64, img_scale=(1.0, 1.0), patch_size=(8, 16), embed_dim=(16, 32), depth=((1, 1, 0),), "
+    "num_heads=(2, 2), mlp_ratio=(2.0, 2.0, 1.0)",
+    "coat.CoaT": "img_size=64, embed_dims=(16, 16, 16, 16), serial_depths=(1, 1, 1, 1), parallel_depth=1, num_heads=2, "
+    "mlp_ratios=(2, 2, 2, 2)",
+    "twins.Twins": "img_size=64, embed_dims=(16, 32, 48, 64), num_heads=(1, 2, 3, 4), depths=(1, 1, 1, 1)",
+    "volo.VOLO": "layers=(1, 1), img_size=64, embed_dims=(32, 64), num_heads=(2, 4), downsamples=(True, False), "
+    "outlook_attention=(True, False)",
+    "davit.DaVit": "depths=(1, 1), embed_dims=(16, 32), num_heads=(2, 4)",
+    "focalnet.FocalNet": "embed_dim=16, depths=(1, 1), focal_levels=(2, 2), focal_windows=(3, 3)",
+    "sequencer.Sequencer2d": "img_size=64, layers=(1, 1), patch_sizes=(8, 2), embed_dims=(16, 32), hidden_sizes=(8, 8), "
+    "mlp_ratios=(2.0, 2.0)",
+    "mvitv2.MultiScaleVit": "cfg=MultiScaleVitCfg(depths=(1, 1), embed_dim=16, num_heads=1), img_size=64",
+    "hiera.Hiera": "img_size=(64, 64), embed_dim=16, num_heads=1, stages=(1, 1), mask_unit_size=(4, 4), q_pool=1",
+    "repvit.RepVit": "embed_dim=(16, 32), depth=(1, 1)",
+    "fastvit.FastVit": "layers=(1, 1, 1, 1), embed_dims=(16, 32, 48, 64), mlp_ratios=(2, 2, 2, 2)",
+    "ghostnet.GhostNet": "cfgs=[[[3, 16, 16, 0, 1]], [[3, 48, 24, 0.25, 2]]]",
+    "dla.DLA": "levels=(1, 1, 1, 1, 1, 1), channels=(8, 8, 16, 32, 32, 64)",
+    "dpn.DPN": "k_sec=(1, 1, 1, 1), inc_sec=(16, 32, 32, 64), k_r=32, groups=8, num_init_features=16",
+    "cspnet.CspNet": "cfg=model_cfgs['cspresnet50']",
+    "mambaout.MambaOut": "depths=(1, 1, 1, 1), dims=(16, 32, 48, 64)",
+    "inception_next.MetaNeXt": "depths=(1, 1, 1, 1), dims=(16, 32, 48, 64)",
+}
+_IDS, _IMAGE = "torch.zeros(2, 8, dtype=torch.long)", "torch.zeros(1, 3, 64, 64)"
+TRANSFORMERS = {
+    "albert.AlbertForSequenceClassification": "AlbertConfig(vocab_size=50, embedding_size=8, hidden_size=16, "
+    f"num_hidden_layers=1, num_attention_heads=2, intermediate_size=32) | {_IDS}",
+    "electra.ElectraForTokenClassification": "ElectraConfig(vocab_size=50, embedding_size=8, hidden_size=16, "
+    f"num_hidden_layers=1, num_attention_heads=2, intermediate_size=32) | {_IDS}",
+    "distilbert.DistilBertForQuestionAnswering": f"DistilBertConfig(vocab_size=50, dim=16, n_layers=1, n_heads=2, hidden_dim=32) | {_IDS}",
+    "squeezebert.SqueezeBertModel": "SqueezeBertConfig(vocab_size=50, embedding_size=16, hidden_size=16, num_hidden_layers=1, "
+    f"num_attention_heads=2, intermediate_size=32, q_groups=2, k_groups=2, v_groups=2, intermediate_groups=2, output_groups=2) | {_IDS}",
+    "mpnet.MPNetModel": "MPNetConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, "
+    f"intermediate_size=32) | {_IDS}",
+    "gpt_neo.GPTNeoForCausalLM": "GPTNeoConfig(vocab_size=50, hidden_size=16, num_layers=1, num_heads=2, "
+    f"attention_types=[[['global'], 1]], max_position_embeddings=32) | {_IDS}",
+    "opt.OPTForCausalLM": "OPTConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, ffn_dim=32, num_attention_heads=2, "
+    f"word_embed_proj_dim=16, max_position_embeddings=32) | {_IDS}",
+    "qwen2.Qwen2ForCausalLM": "Qwen2Config(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, "
+    f"num_key_value_heads=1, intermediate_size=32) | {_IDS}",
+    "convnextv2.ConvNextV2ForImageClassification": f"ConvNextV2Config(hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1]) | {_IMAGE}",
+    "poolformer.PoolFormerModel": "PoolFormerConfig(depths=[1, 1, 1, 1], hidden_sizes=[8, 16, 24, 32]) | " + _IMAGE,
+    "cvt.CvtForImageClassification": f"CvtConfig(embed_dim=[16, 32, 48], num_heads=[1, 2, 3], depth=[1, 1, 1]) | {_IMAGE}",
+    "levit.LevitForImageClassification": "LevitConfig(image_size=64, hidden_sizes=[16, 32, 48], num_attention_heads=[1, 2, 3], "
+    f"depths=[1, 1, 1], key_dim=[8, 8, 8]) | {_IMAGE}",
+    "mobilevit.MobileViTModel": f"MobileViTConfig(hidden_sizes=[16, 24, 32], neck_hidden_sizes=[8, 8, 16, 24, 32, 32, 64]) | {_IMAGE}",
+    "deit.DeiTForImageClassification": "DeiTConfig(image_size=64, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, "
+    f"intermediate_size=32) | {_IMAGE}",
+    "yolos.YolosForObjectDetection": "YolosConfig(image_size=[64, 64], hidden_size=16, num_hidden_layers=1, num_attention_heads=2, "
+    f"intermediate_size=32, num_detection_tokens=5) | {_IMAGE}",
+    "glpn.GLPNForDepthEstimation": "GLPNConfig(depths=[1, 1, 1, 1], hidden_sizes=[8, 16, 24, 32], num_attention_heads=[1, 1, 2, 4], "
+    f"decoder_hidden_size=8) | {_IMAGE}",
+    "upernet.UperNetForSemanticSegmentation": "UperNetConfig(hidden_size=16, pool_scales=[1, 2], auxiliary_channels=16) | " + _IMAGE,
 }
 KERAS = {
     "resnet.ResNet50": "",
@@ -138,6 +191,13 @@ TABLES = {
         (
             "import torch\nfrom timm.models.{module} import {maker}\n\n"
             "model = {maker}({given})\nmodel.eval()\nmodel(torch.zeros(1, 3, 64, 64))\n"
+        ),
+    ),
+    "transformers": (
+        TRANSFORMERS,
+        (
+            "import torch\nfrom transformers import {config}\nfrom modeling.modeling_{module} import {maker}\n\n"
+            "model = {maker}({given})\nmodel.eval()\nmodel({rest})\n"
         ),
     ),
     "keras": (
@@ -189,7 +249,7 @@ def programs(package: str, source: str) -> Iterator[tuple[str, str]]:
         for name, given in table.items():
             module, _, maker = name.rpartition(".")
             given, _, rest = given.partition(" | ")
-            yield name, text.format(module=module, maker=maker, given=given, rest=rest)
+            yield name, text.format(module=module, maker=maker, given=given, rest=rest, config=given.partition("(")[0])
         return
     described = metadata.metadata(package).get_payload()
     blocks = re.findall(r"```(?:python|py)\n(.*?)```", described if isinstance(described, str) else "", re.DOTALL)
@@ -229,7 +289,8 @@ def on_meta() -> Any:
     import torch
 
     for name in ("nms", "qnms"):
-        torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        with contextlib.suppress(RuntimeError):  # torchvision declares them itself where its compiled part is found
+            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     return torch.device("meta")
 
 
@@ -305,6 +366,11 @@ def workspace(package: str, source: str) -> Iterator[Path]:
             (folder / "applications" / "__init__.py").write_text(
                 "def keras_export(path):\n    return lambda made: made\n"
             )
+        elif package == "transformers":
+            (folder / "modeling").mkdir()
+            for path in (_installed("transformers") / "models").glob("*/modeling_*.py"):
+                text = _outside(path.read_text("utf-8"), f"transformers.models.{path.parent.name}")
+                (folder / "modeling" / path.name).write_text(text, "utf-8")
         else:
             for name in dict.fromkeys((package, "torchvision")):
                 shutil.copytree(_installed(name), folder / name, ignore=ignored)
@@ -317,6 +383,16 @@ def _installed(name: str) -> Path:
     if found is None or found.origin is None:
         raise SystemExit(f"{name} is not installed")
     return Path(found.origin).parent
+
+
+def _outside(text: str, package: str) -> str:
+    """A module of a package that imports what it needs of that package as a program does."""
+
+    def absolute(found: re.Match[str]) -> str:
+        parts = package.split(".")
+        return "from " + ".".join(parts[: len(parts) + 1 - len(found[1])] + ([found[2]] if found[2] else [])) + " import"
+
+    return re.sub(r"^from (\.+)([\w.]*) import", absolute, text, flags=re.MULTILINE)
 
 
 def _as_user_code(text: str) -> str:

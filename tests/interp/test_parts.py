@@ -180,3 +180,59 @@ for m in net.modules():
 net(torch.zeros(2, 4)) @ torch.zeros(4, 2)
 """
     assert [finding.code for finding in errors_of(program)] == ["SHP101"]
+
+
+PATHS = """import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.mix = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.mix(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(6) for _ in range(2))
+        self.heads = nn.ModuleDict({"a": nn.Linear(6, 3)})
+        self.register_buffer("scale", torch.ones(6))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.heads["a"](x * self.scale)
+
+
+net = Net()
+WAY
+net(torch.zeros(2, 6))
+"""
+NAMED = "path = 'blocks.0.mix'\nparent, _, name = path.rpartition('.')\n"
+BY_PATH = (
+    NAMED + "setattr(net.get_submodule(parent), name, nn.Linear(SIZE, 6))",
+    "part = net.get_submodule('')\npart.heads['a'] = nn.Linear(SIZE, 3)",
+    "net.get_submodule('heads')['a'] = nn.Linear(SIZE, 3)",
+    "net.set_submodule('blocks.1.mix', nn.Linear(SIZE, 6))",
+    "p = net.get_parameter('blocks.1.mix.weight')\np.data = torch.zeros(6, SIZE)",
+    "net.get_buffer('scale') @ torch.zeros(SIZE)",
+    "for path in [n for n, m in net.named_modules() if isinstance(m, nn.Linear)]:\n"
+    "    parent, _, name = path.rpartition('.')\n"
+    "    old = net.get_submodule(path)\n"
+    "    new = nn.Linear(old.in_features + SIZE - 6, old.out_features)\n"
+    "    net.get_submodule(parent).add_module(name, new)",
+)
+
+
+@pytest.mark.parametrize("way", BY_PATH)
+def test_a_path_leads_to_the_part(way: str) -> None:
+    good, bad = (PATHS.replace("WAY", way.replace("SIZE", str(size))) for size in (6, 7))
+    exec(good, {})
+    with pytest.raises(RuntimeError):
+        exec(bad, {})
+    assert errors_of(good) == []
+    assert errors_of(bad)

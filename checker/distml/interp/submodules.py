@@ -24,6 +24,7 @@ from distml.values import (
     ListRecord,
     Opaque,
     Ref,
+    Tensor,
     Tup,
     Union,
     Value,
@@ -176,12 +177,35 @@ def handing_out(op: str, tensors: bool = False) -> Callable[[Machine, Arguments,
     return run
 
 
+def _named(op: str, tensors: bool) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    """`net.get_submodule("body.0")`: the part that a path leads to, which is one of its `tensors` or a module."""
+
+    def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        owner, path = (*arguments.values(), NONE, NONE)[:2]
+        found = _led_to(vm, owner, path.value) if isinstance(path, Const) and isinstance(path.value, str) else None
+        if found is not None and (isinstance(found, Tensor) if tensors else _is_submodule(vm, found)):
+            return found
+        return handing_out(op, tensors)(vm, arguments, node)
+
+    return run
+
+
+def _led_to(vm: Machine, owner: Value, path: str) -> Value | None:
+    """What the attributes of an object, one after the other, lead to."""
+    found: Value | None = owner
+    for name in path.split(".") if path else ():
+        found = None if found is None else vm.language.find_attribute_of(vm, found, name)
+    return found
+
+
 SUBMODULES = {
     f"torch.nn.Module.{name}": handing_out(f"torch.nn.Module.{name}", tensors=True)
-    for name in ("buffers", "named_buffers", "get_parameter", "get_buffer")
+    for name in ("buffers", "named_buffers")
 }
 """Methods of `nn.Module` that hand out the modules, parameters or buffers it holds."""
-SUBMODULES["torch.nn.Module.get_submodule"] = handing_out("torch.nn.Module.get_submodule")
+SUBMODULES["torch.nn.Module.get_submodule"] = _named("torch.nn.Module.get_submodule", tensors=False)
+SUBMODULES["torch.nn.Module.get_parameter"] = _named("torch.nn.Module.get_parameter", tensors=True)
+SUBMODULES["torch.nn.Module.get_buffer"] = _named("torch.nn.Module.get_buffer", tensors=True)
 SUBMODULES["torch.nn.Module.apply"] = _apply
 SUBMODULES["torch.nn.Module.modules"] = _modules("torch.nn.Module.modules", named=False)
 SUBMODULES["torch.nn.Module.named_modules"] = _modules("torch.nn.Module.named_modules", named=True)
@@ -192,12 +216,10 @@ SUBMODULES["torch.nn.Module.named_children"] = _children("torch.nn.Module.named_
 def _set_submodule(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`net.set_submodule("body.0", layer)`: a path that is not known may lead to anything."""
     owner, path, layer = (*arguments.values(), NONE, NONE, NONE)[:3]
-    names = path.value.split(".") if isinstance(path, Const) and isinstance(path.value, str) else []
-    target: Value | None = owner
-    for name in names[:-1]:
-        target = None if target is None else vm.language.find_attribute_of(vm, target, name)
-    if target is not None and names:
-        vm.language.set_attribute(vm, target, names[-1], layer, node)
+    parent, _, name = path.value.rpartition(".") if isinstance(path, Const) and isinstance(path.value, str) else ("",) * 3
+    target = _led_to(vm, owner, parent)
+    if target is not None and name:
+        vm.language.set_attribute(vm, target, name, layer, node)
     elif isinstance(owner, Ref):
         forget_attributes(vm, owner)
     return NONE

@@ -138,6 +138,9 @@ class OmegaConf:
 
     @staticmethod
     def create(obj=None, parent=None, flags=None):
+        if isinstance(obj, str):
+            found = yaml.safe_load(obj)
+            return _held(found) if isinstance(found, (dict, list)) else resolved(obj)
         return DictConfig({}) if obj is None else _held(obj)
 
     @staticmethod
