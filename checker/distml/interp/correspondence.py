@@ -115,7 +115,8 @@ class Correspondence:
         return before == now
 
     def _symbol(self, before: Symbol, now: Symbol) -> bool:
-        return (before.low, before.dynamic) == (now.low, now.dynamic) and self.pair(before, now)
+        alike = (before.low, before.dynamic) == (now.low, now.dynamic) and self.match(before.high, now.high)
+        return alike and self.pair(before, now)
 
     def _middle(self, before: Middle, now: Middle) -> bool:
         return before.dynamic == now.dynamic and self.pair(before, now)

@@ -62,6 +62,9 @@ def join_many(vm: Machine, values: Sequence[Value]) -> Value:
     """One value that covers all; an opaque one for none."""
     if not values:
         return vm.opaque("nothing")
+    numbers = [each.value for each in values if isinstance(each, Const) and type(each.value) is int]
+    if len(numbers) == len(values) > MAX_ALTERNATIVES:
+        return Num(vm.facts.symbol("n", min(numbers), high=Dim.of(max(numbers))))
     result = values[0]
     for value in values[1:]:
         result = join_values(vm, result, value)

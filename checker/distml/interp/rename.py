@@ -83,7 +83,8 @@ class Renaming:
         if symbol.serial <= self.mark:
             return self._pairs.there.get(symbol, symbol)  # type: ignore[return-value]
         if symbol not in self._made:
-            self._made[symbol] = Symbol(symbol.name, self.vm.serial(), symbol.low)
+            high = None if symbol.high is None else self.dim(symbol.high)
+            self._made[symbol] = Symbol(symbol.name, self.vm.serial(), symbol.low, high=high)
         renamed: Symbol = self._made[symbol]
         return renamed
 

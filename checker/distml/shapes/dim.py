@@ -32,7 +32,7 @@ MAX_NAME = 80
 
 
 class Symbol:
-    """An unknown integer. `low` is the least value it can have, None when unknown.
+    """An unknown integer. `low` is the least value it can have, `high` the largest, None when unknown.
 
     Identity is the object's: two symbols of one name are two unknowns. `serial`
     orders symbols so that output does not depend on memory addresses. A `dynamic`
@@ -40,13 +40,16 @@ class Symbol:
     and may be another one each time it is looked at, so nothing is learned of it.
     """
 
-    __slots__ = ("dynamic", "low", "name", "serial")
+    __slots__ = ("dynamic", "high", "low", "name", "serial")
 
-    def __init__(self, name: str, serial: int, low: int | None = 0, dynamic: bool = False) -> None:
+    def __init__(
+        self, name: str, serial: int, low: int | None = 0, dynamic: bool = False, high: Dim | None = None
+    ) -> None:
         self.name = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
         self.serial = serial
         self.low = low
         self.dynamic = dynamic
+        self.high = high
 
     def __repr__(self) -> str:
         return self.name
@@ -257,8 +260,12 @@ class Dim:
     def low(self) -> int | None:
         """A lower bound from the symbols' own bounds, None when there is none."""
         bound = _low(self.terms)
+        if bound is not None:
+            return bound
+        bounded = _without_subtracted_symbols(self)
+        bound = None if bounded is self else _low(bounded.terms)
         if bound is None:
-            relaxed, scale = _without_subtracted_quotients(self)
+            relaxed, scale = _without_subtracted_quotients(bounded)
             bound = None if scale == 1 else _low(relaxed.terms)
             bound = None if bound is None else -(-bound // scale)
         return bound
@@ -430,6 +437,15 @@ def _low(terms: Terms) -> int | None:
         else:
             return None
     return total
+
+
+def _without_subtracted_symbols(dim: Dim) -> Dim:
+    """What is at most `dim`: symbols that are taken away are as large as they can be."""
+    for monomial, coefficient in dim.terms:
+        atom = monomial[0][0] if coefficient < 0 and len(monomial) == 1 and monomial[0][1] == 1 else None
+        if isinstance(atom, Symbol) and atom.high is not None:
+            dim = dim + (atom.high - Dim.symbol(atom)) * coefficient
+    return dim
 
 
 def _without_subtracted_quotients(dim: Dim) -> tuple[Dim, int]:

@@ -37,9 +37,11 @@ class Facts:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def symbol(self, name: str, low: int | None = 0, origin: Origin | None = None) -> Dim:
+    def symbol(
+        self, name: str, low: int | None = 0, origin: Origin | None = None, high: Dim | None = None
+    ) -> Dim:
         """A new unknown dimension."""
-        return Dim.symbol(Symbol(name, self.store.serial(), low), origin)
+        return Dim.symbol(Symbol(name, self.store.serial(), low, high=high), origin)
 
     def unknown_shape(self, name: str = "shape") -> Shape:
         """A new shape nothing is known of."""

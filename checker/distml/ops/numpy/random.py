@@ -6,17 +6,21 @@ parameters, which broadcast. (https://numpy.org/doc/stable/reference/random/gene
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.ops.call import NONE, UNKNOWN, ZERO, Call
+from distml.ops.call import FALSE, NONE, UNKNOWN, ZERO, Call
 from distml.ops.numpy.dtypes import element_kind, kind_of
 from distml.ops.numpy.results import array, into
+from distml.ops.python.likeness import low_of
 from distml.ops.registry import op
 from distml.ops.rules.sizes import of_items, shape_from
 from distml.shapes import Shape
 from distml.values import Const, InstanceRecord, Lib, Num, Prim, Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from distml.values import Value
 
 _FLOATS = {
@@ -85,10 +89,20 @@ def distribution(call: Call, *args: Value, **options: Value) -> Value:
     given = dict(zip(names, _own(call, args), strict=False)) | options
     parameters = [call.shape(given[key]) for key in names[:-2] if given.get(key, NONE) != NONE]
     kind = kind_of(call, options.get("dtype", NONE), "int" if name in _INTS else "float")
-    result = array(call, sized(call, given.get("size", NONE), call.broadcast(*parameters)), kind)
+    shape = sized(call, given.get("size", NONE), call.broadcast(*parameters))
+    drawn = _drawn_between(call, given) if name in ("integers", "randint") and shape.rank == 0 else None
+    result = replace(array(call, shape, kind), content=drawn)
     if "out" not in options or options["out"] == NONE:
         return result
     return options["out"] if given.get("size", NONE) == NONE else into(call, result, options["out"])
+
+
+def _drawn_between(call: Call, given: Mapping[str, Value]) -> tuple[Value, ...]:
+    """The integer that is drawn, which lies below the end."""
+    low, high = given.get("low", ZERO), given.get("high", NONE)
+    low, end = (ZERO, call.dim(low)) if high == NONE else (low, call.dim(high))
+    last = end if end is None or call.flag(given.get("endpoint", FALSE)) is not False else end - 1
+    return (Num(call.symbol("drawn", low_of(call, low), last)),)
 
 
 def sized(call: Call, size: Value, parameters: Shape, item: Shape | None = None) -> Shape:

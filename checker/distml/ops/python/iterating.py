@@ -155,10 +155,12 @@ def _range(call: Call, value: Range) -> Many:
     """The numbers of a range whose bounds are not all known."""
     step = call.const(value.step, int)
     start, stop = low_of(call, value.start), low_of(call, value.stop)
-    low = start
+    low, end = start, call.dim(value.stop)
+    high = None if end is None else end - 1
     if step is UNKNOWN or step < 0:
         low = None if start is None or stop is None else min(start, stop)
-    return Many(Num(call.symbol("i", low)), "range", range_length(call, value))
+        high = None if step is UNKNOWN else call.dim(value.start)
+    return Many(Num(call.symbol("i", low, high)), "range", range_length(call, value))
 
 
 def range_length(call: Call, value: Range) -> Dim:

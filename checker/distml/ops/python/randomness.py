@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from distml.ops.call import NONE, ONE, Call
+from distml.ops.call import NONE, ONE, UNKNOWN, Call
 from distml.ops.python.iterating import as_list, drawn, item_of
 from distml.ops.python.likeness import low_of
 from distml.ops.python.lists import record_of, shuffled
@@ -54,7 +54,7 @@ def real(call: Call, *args: Value, **named: Value) -> Value:
 @_drawing("randint")
 def randint(call: Call, a: Value, b: Value) -> Value:
     """random.randint(a, b): https://docs.python.org/3/library/random.html#random.randint"""
-    return Num(call.symbol("randint", low_of(call, a)))
+    return Num(call.symbol("randint", low_of(call, a), call.dim(b)))
 
 
 @op("secrets.randbelow")
@@ -63,7 +63,10 @@ def randrange(call: Call, start: Value, stop: Value | None = None, step: Value =
     """random.randrange(start, stop, step): https://docs.python.org/3/library/random.html#random.randrange"""
     item = item_of(call, drawn(call, range_(call, start, stop, step)))
     low = None if item is None else low_of(call, item)
-    return Num(call.symbol("randrange", 0 if stop is None else low))
+    end = call.dim(start if stop is None else stop)
+    by = call.const(step, int)
+    high = None if end is None or by is UNKNOWN or by < 1 else end - 1
+    return Num(call.symbol("randrange", 0 if stop is None else low, high))
 
 
 @op("secrets.randbits")

@@ -47,14 +47,15 @@ def length_of(call: Call, dataset: Value) -> Dim | None:
     return None if items is None else Dim.of(len(items))
 
 
-def item_of(call: Call, dataset: Value) -> Value | None:
-    """What `dataset[i]` is, None when unknown."""
+def item_of(call: Call, dataset: Value, length: Dim | None = None) -> Value | None:
+    """What `dataset[i]` is, None when unknown; `i` is less than `length`, where that is known."""
     if isinstance(dataset, Tensor):
         shape = call.shape(dataset)
         return None if not shape.dims else call.tensor(shape.dims[1:], dataset.dtype, dataset.lib)
     record = call.world.record(dataset) if isinstance(dataset, Ref) else None
     if isinstance(record, InstanceRecord):
-        return _method(call, dataset, record, "__getitem__", call.number(call.symbol("index")))
+        index = call.symbol("index", 0, None if length is None else length - 1)
+        return _method(call, dataset, record, "__getitem__", call.number(index))
     if isinstance(record, ListRecord) and record.items is None:
         return record.item
     items = call.items(dataset)

@@ -61,6 +61,7 @@ class DataLoader:
             "collate_fn": collate_fn,
             "__batch__": call.number(rules.batch_size(call, length, size, flag)),
             **({} if last is None else {"__last__": call.number(last)}),
+            **({} if length is None else {"__indices__": call.number(length)}),
             "__length__": Prim("int") if count is None else call.number(count),
         }
 
@@ -84,7 +85,7 @@ def iterate(call: Call, self: Value) -> Value:
 
 
 def _batch(call: Call, attrs: dict[str, Value]) -> Value:
-    item = rules.item_of(call, attrs.get("dataset", NONE))
+    item = rules.item_of(call, attrs.get("dataset", NONE), call.dim(attrs.get("__indices__", NONE)))
     size, collate_fn = attrs.get("batch_size", NONE), attrs.get("collate_fn", NONE)
     batch = call.dim(attrs.get("__batch__", NONE))
     if item is None or batch is None:

@@ -5,7 +5,10 @@ https://docs.pytorch.org/docs/stable/torch.html#random-sampling
 
 from __future__ import annotations
 
-from distml.ops.call import FALSE, NONE, ONE, Call
+from dataclasses import replace
+
+from distml.ops.call import FALSE, NONE, ONE, ZERO, Call
+from distml.ops.python.likeness import low_of
 from distml.ops.registry import op
 from distml.ops.rules.kinds import kind_of
 from distml.ops.rules.pointwise import elementwise, fits_into
@@ -14,7 +17,7 @@ from distml.ops.torch.create import size_given
 from distml.ops.torch.dtypes import asked_kind, into, like
 from distml.ops.torch.pointwise import written
 from distml.shapes import Shape
-from distml.values import Tensor, Value
+from distml.values import Num, Tensor, Value
 
 
 @op("torch.rand", "torch.randn")
@@ -41,8 +44,13 @@ def randint(
     **options: Value,
 ) -> Value:
     """torch.randint(low=0, high, size)"""
-    given = size if size != NONE else high
-    return into(call, call.tensor(shape_from(call, given), asked_kind(call, dtype, "int")), out)
+    given, first, end = (size, low, high) if size != NONE else (high, ZERO, low)
+    made = call.tensor(shape_from(call, given), asked_kind(call, dtype, "int"))
+    if made.dtype == "int" and made.shape.dims is not None and all(dim == 1 for dim in made.shape.dims):
+        last = call.dim(end)
+        number = Num(call.symbol("drawn", low_of(call, ZERO if first == NONE else first), None if last is None else last - 1))
+        made = replace(made, content=(number,))
+    return into(call, made, out)
 
 
 @op("torch.randint_like")
