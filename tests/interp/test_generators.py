@@ -88,3 +88,36 @@ def use(x):
 )
 def test_the_same_number_on_each_path_can_be_unpacked(line: str, codes: list[str]) -> None:
     assert [each.code for each in errors_of("import numpy as np\n" + UNPACKED.format(line))] == codes
+
+
+GIVEN = (
+    "def make(a, b):\n    return (x for x in (a, b))",
+    "def make(a, b):\n    c = a\n    return (x * c.mean() for x in (c, b))",
+    "def make(a, b):\n    return (i for i in (a, b)), None",
+    "def make(a, b):\n    return map(lambda x: x + 1, (a, b))",
+    "def make(a, b):\n    def inner():\n        yield a\n        yield b\n    return inner()",
+)
+LATER = (
+    "def make(a, n):\n    g = (np.zeros(n) for x in (a, a))\n    n = 3\n    return g",
+    "def make(a, n):\n    held = [n]\n    g = (np.zeros(held[0]) for x in (a, a))\n    held[0] = 3\n    return g",
+    "def make(a, n):\n    g = (np.zeros(n) for x in (a, a))\n    n = 3\n    return g, n",
+    "class Maker:\n    def __call__(self, a, n):\n        self.n = n\n        g = (np.zeros(self.n) for x in (a, a))\n"
+    "        self.n = 3\n        return g\nmake = Maker()",
+)
+
+
+@pytest.mark.parametrize("make", GIVEN)
+def test_what_a_function_returns_to_be_made_later_is_known(make: str) -> None:
+    made = "make(np.zeros(2), np.zeros(3))" + ("[0]" if "None" in make else "")
+    program = f"import numpy as np\n{make}\nfirst, second = {made}\n"
+    exec(program + "first + np.zeros(2)\nsecond + np.zeros(3)\n", {})
+    assert errors_of(program + "first + np.zeros(2)\nsecond + np.zeros(3)\n") == []
+    assert errors_of(program + "second + np.zeros(2)\n") != []
+
+
+@pytest.mark.parametrize("make", LATER)
+def test_what_its_variables_become_before_it_is_made_counts(make: str) -> None:
+    made = "make(np.zeros(2), 2)" + ("[0]" if "g, n" in make else "")
+    program = f"import numpy as np\n{make}\nfirst, second = {made}\nfirst + np.zeros(3)\n"
+    exec(program, {})
+    assert errors_of(program) == []

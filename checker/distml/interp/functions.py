@@ -10,7 +10,7 @@ from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, steps_o
 from distml.interp.cached import call_kept
 from distml.interp.calls import unknown_call
 from distml.interp.exits import never_returns
-from distml.interp.generators import Entry, handed_out
+from distml.interp.generators import Entry, handed_out, reads_of
 from distml.interp.giving_up import forget_changed, give_up_call
 from distml.interp.hints import refine_parameter, refine_return
 from distml.interp.installed import enters_installed, follow_installed
@@ -243,7 +243,7 @@ def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
     node = function.node
     if isinstance(node, ast.Lambda):
         result = vm.language.evaluate(vm, node.body)
-        _leave(vm, frame)
+        _leave(vm, frame, result)
         return result
     entry = Entry(vm, frame) if frame.scope.is_generator and frame.block is None else None
     after = vm.follow(lambda: vm.language.execute_block(vm, node.body))
@@ -263,14 +263,14 @@ def _finish(vm: Machine, frame: Frame, function: Function) -> Value:
     else:
         result = join_many(vm, [value for value, _ in ends])
         result = refine_return(vm, function, result)
-    _leave(vm, frame)
+    _leave(vm, frame, result)
     return result
 
 
-def _leave(vm: Machine, frame: Frame) -> None:
-    """Drop the variables of a finished call unless a closure still sees them."""
+def _leave(vm: Machine, frame: Frame, result: Value) -> None:
+    """Drop the variables of a finished call unless a closure, or a generator that it gives, still sees them."""
     frame.returns.clear()
-    if frame.captured:
+    if frame.captured or reads_of(vm, result, frame.ident):
         return
     vm.close_frame(frame)
     for name in frame.scope.locals:

@@ -96,6 +96,13 @@ def made_of(vm: Machine, made: Value, keys: Iterable[Hashable]) -> Value:
     return made
 
 
+def reads_of(vm: Machine, value: Value, frame: int) -> bool:
+    """Whether a value is a generator, or a tuple with one, whose body reads variables of a frame."""
+    parts = value.items if isinstance(value, Tup) else alternatives(value)
+    made = [vm.generated.get(each.address, ()) for each in parts if isinstance(each, Ref)] if vm.generated else ()
+    return any(type(key) is tuple and key[0] == frame for keys in made for key, _ in keys)
+
+
 def _assigned(key: Hashable) -> bool:
     """Whether an entry is a variable, an object or a part of one: the others are learned, and stay so."""
     return type(key) is int or (type(key) is tuple and (type(key[0]) is int or key[0] in ("attr", "item")))
