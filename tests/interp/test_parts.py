@@ -182,6 +182,16 @@ net(torch.zeros(2, 4)) @ torch.zeros(4, 2)
     assert [finding.code for finding in errors_of(program)] == ["SHP101"]
 
 
+@pytest.mark.parametrize("name", ["data", "shape", "dtype"])
+@pytest.mark.parametrize("base", ["", "(torch.utils.data.Dataset)", "(nn.Module)"])
+@pytest.mark.parametrize("method", ["__init__", "fill"])
+def test_what_objects_hold_under_the_names_of_tensors_changes_no_tensor(name: str, base: str, method: str) -> None:
+    held = f"class Held{base}:\n    def {method}(self, x=3):\n        self.{name} = x\nHeld()"
+    program = PROGRAM[: PROGRAM.index("def widen")] + PROGRAM[PROGRAM.index("layer =") :]
+    program = program.replace("WAY", f"{held}\n{WAYS[0]}".replace("CHANGE", "pass"))
+    assert [finding.code for finding in errors_of(program)] == ["SHP401"]
+
+
 PATHS = """import torch
 from torch import nn
 
