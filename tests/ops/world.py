@@ -59,6 +59,9 @@ class ScratchWorld:
     def replace(self, ref: Ref, record: Record) -> None:
         self.heap[ref.address] = record
 
+    def any_of_alike(self, objects: Any) -> Ref | None:
+        return None
+
     def apply(self, function: Value, args: Any, kwargs: dict[str, Value] | None = None) -> Value:
         if isinstance(function, Lib):
             return self.call(function.name, *args, **(kwargs or {}))

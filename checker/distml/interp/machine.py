@@ -13,6 +13,7 @@ from distml.interp.module_facts import facts_of
 from distml.interp.package_work import PackageWork
 from distml.interp.patches import Patches
 from distml.interp.recording import note_failed, note_raised, still
+from distml.interp.several import standing_for
 from distml.interp.stamping import reshaped
 from distml.interp.state import UNDEFINED, Global, State
 from distml.interp.storage import as_kept
@@ -286,6 +287,10 @@ class Machine:
     def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
         """Change a tensor object in place: everything that holds it sees the new shape."""
         return reshaped(self, tensor, shape)
+
+    def any_of_alike(self, objects: Sequence[Ref]) -> Ref | None:
+        """An object that may be any of several."""
+        return standing_for(self, objects)
 
     # --- what a watched run tells --------------------------------------------------------
 

@@ -74,6 +74,29 @@ def can_stand(vm: Machine, value: Value) -> bool:
     return isinstance(value, Ref) and like(vm, value, value)
 
 
+MAX_ALIKE = 256
+"""More objects are not looked through for what they agree in."""
+
+
+def standing_for(vm: Machine, objects: Sequence[Ref]) -> Ref | None:
+    """An object that may be any of several; None where they are not alike."""
+    first = objects[0]
+    if len(objects) > MAX_ALIKE or not all(like(vm, first, each) for each in objects):
+        return None
+    key = ("standing for", tuple(objects))
+    known: Ref | None = vm.get(key)
+    if known is None:
+        several = Several(vm, vm.serial())
+        known = vm.allocate(vm.at(first.address))
+        several.include(known, first)
+        several.stands(known)
+        for each in objects[1:]:
+            several.take(known, each)
+        several.settle()
+        vm.put(key, known)
+    return known
+
+
 class Several:
     """Objects that are taken for others. What is younger than `since` was made anew in the turn that is looked at."""
 

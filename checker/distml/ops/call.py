@@ -92,6 +92,9 @@ class World(Protocol):
     def replace(self, ref: Ref, record: Record) -> None:
         """Change a heap record."""
 
+    def any_of_alike(self, objects: Sequence[Ref]) -> Ref | None:
+        """An object that may be any of several; None where they are not alike, or nothing can stand for them."""
+
     def apply(self, function: Value, args: Sequence[Value], kwargs: dict[str, Value] | None = None) -> Value:
         """Call a value (a layer inside a container, a function given to a library)."""
 
@@ -425,9 +428,9 @@ class Call:
 
     # --- building results ------------------------------------------------------------
 
-    def symbol(self, name: str, low: int | None = 0) -> Dim:
+    def symbol(self, name: str, low: int | None = 0, high: Dim | None = None) -> Dim:
         """A new unknown dimension, such as the number of True in a mask."""
-        return self.facts.symbol(name, low)
+        return self.facts.symbol(name, low, high=high)
 
     def number(self, dim: Dim) -> Value:
         """A dimension as a Python integer value."""

@@ -14,6 +14,7 @@ from distml.values import (
     Prim,
     Range,
     Ratio,
+    Ref,
     ShapeSeq,
     Tensor,
     Tup,
@@ -57,7 +58,9 @@ def _cover(call: Call, options: Sequence[Value], name: str) -> Value:
         columns = zip(*(t.items for t in tuples), strict=True)
         items = tuple(either(call, list(dict.fromkeys(column)), name) for column in columns)
         return Tup(items, tuples[0].kind, tuples[0].fields, tuples[0].cls)
-    return call.unknown(name)
+    objects = [option for option in options if isinstance(option, Ref)]
+    alike = call.world.any_of_alike(objects) if len(objects) == len(options) else None
+    return call.unknown(name) if alike is None else alike
 
 
 def kind_of(value: Value) -> str | None:
@@ -158,7 +161,7 @@ class _Renaming:
         dim = self.call.facts.dim(dim)
         for symbol in dim.symbols():
             if symbol not in self.symbols:
-                self.symbols[symbol] = self.call.symbol(symbol.name, symbol.low)
+                self.symbols[symbol] = self.call.symbol(symbol.name, symbol.low, symbol.high)
         return dim.substitute(self.symbols)
 
     def shape(self, shape: Shape) -> Shape:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, Call
 from distml.ops.python.keys import underlying
+from distml.ops.python.likeness import either
 from distml.ops.registry import layer, op
 from distml.values import Const, DictRecord, Many, Prim, Ref, Tup, Value
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ITEMS = "__items__"
-MAX_ALTERNATIVES = 6
 KINDS = ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
 
 
@@ -80,7 +80,7 @@ def _any(call: Call, record: DictRecord) -> Value:
         if record.rest is None:
             return call.unknown("item")
         options.append(record.rest)
-    return call.any_of(*options) if 0 < len(options) <= MAX_ALTERNATIVES else call.unknown("item")
+    return either(call, options)
 
 
 @methods("__getitem__")

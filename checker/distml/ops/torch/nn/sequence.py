@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, Call, ShapeError
+from distml.ops.python.likeness import either
 from distml.ops.registry import layer, op
 from distml.values import (
     Const,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 ITEMS = "__items__"
-MAX_ALTERNATIVES = 6
 KINDS = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ParameterList")
 
 
@@ -70,8 +70,7 @@ def _joined(call: Call, left: ListRecord, right: ListRecord) -> ListRecord:
     options = [*(left.items or ()), *(right.items or ())]
     options += [record.item for record in (left, right) if record.items is None and record.item is not None]
     known = all(record.items is not None or record.item is not None for record in (left, right))
-    item = call.any_of(*dict.fromkeys(options)) if known and len(set(options)) <= MAX_ALTERNATIVES else None
-    return ListRecord(None, item)
+    return ListRecord(None, either(call, options) if known and options else None)
 
 
 @layer("torch.nn.Sequential")
@@ -217,8 +216,7 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
     if isinstance(at, int):
         inside = -len(record.items) <= at < len(record.items)
         return record.items[at] if inside else call.unknown("item")
-    options = tuple(dict.fromkeys(record.items))
-    return call.any_of(*options) if 0 < len(options) <= MAX_ALTERNATIVES else call.unknown("item")
+    return either(call, record.items)
 
 
 def _sliced(call: Call, record: ListRecord, index: Slice) -> ListRecord:
@@ -226,10 +224,7 @@ def _sliced(call: Call, record: ListRecord, index: Slice) -> ListRecord:
     if record.items is not None and all(b is None or isinstance(b, int) for b in bounds):
         return ListRecord(record.items[slice(*bounds)])
     item = record.item
-    if record.items:
-        options = tuple(dict.fromkeys(record.items))
-        item = call.any_of(*options) if len(options) <= MAX_ALTERNATIVES else None
-    return ListRecord(None, item)
+    return ListRecord(None, either(call, record.items) if record.items else item)
 
 
 def _container(call: Call, self: Value, record: ListRecord) -> Value:
