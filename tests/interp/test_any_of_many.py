@@ -67,8 +67,10 @@ UNLIKE = (
     "many = [Widths(i) for i in range(1, 12)]\none = many[place]\nuse(torch.zeros(2, one.width)) if one.width == 5 else 0",
     "many = [Widths(i) for i in range(12)]\none = many[place]\none.seen = torch.zeros(5)\nuse(many[place].seen)",
     "many = [Widths(i) for i in range(12)]\none = many[place]\nmany[place].seen = torch.zeros(5)\nuse(one.seen)",
-    "many = [Widths(i) for i in range(12)]\none = many[place]\n[setattr(w, 'seen', torch.zeros(5)) for w in many]\n"
-    "use(one.seen)",
+    (
+        "many = [Widths(i) for i in range(12)]\none = many[place]\n[setattr(w, 'seen', torch.zeros(5)) for w in many]\n"
+        "use(one.seen)"
+    ),
     "dicts[place]['x'] = torch.zeros(1, 5)\nuse(dicts[place]['x'])",
     "lists[place][0] = torch.zeros(5)\nuse(lists[place][0])",
     "lists[place].insert(0, torch.zeros(5))\nuse(lists[place][0])",

@@ -101,8 +101,10 @@ LATER = (
     "def make(a, n):\n    g = (np.zeros(n) for x in (a, a))\n    n = 3\n    return g",
     "def make(a, n):\n    held = [n]\n    g = (np.zeros(held[0]) for x in (a, a))\n    held[0] = 3\n    return g",
     "def make(a, n):\n    g = (np.zeros(n) for x in (a, a))\n    n = 3\n    return g, n",
-    "class Maker:\n    def __call__(self, a, n):\n        self.n = n\n        g = (np.zeros(self.n) for x in (a, a))\n"
-    "        self.n = 3\n        return g\nmake = Maker()",
+    (
+        "class Maker:\n    def __call__(self, a, n):\n        self.n = n\n        g = (np.zeros(self.n) for x in (a, a))\n"
+        "        self.n = 3\n        return g\nmake = Maker()"
+    ),
 )
 
 

@@ -230,11 +230,13 @@ BY_PATH = (
     "net.set_submodule('blocks.1.mix', nn.Linear(SIZE, 6))",
     "p = net.get_parameter('blocks.1.mix.weight')\np.data = torch.zeros(6, SIZE)",
     "net.get_buffer('scale') @ torch.zeros(SIZE)",
-    "for path in [n for n, m in net.named_modules() if isinstance(m, nn.Linear)]:\n"
-    "    parent, _, name = path.rpartition('.')\n"
-    "    old = net.get_submodule(path)\n"
-    "    new = nn.Linear(old.in_features + SIZE - 6, old.out_features)\n"
-    "    net.get_submodule(parent).add_module(name, new)",
+    (
+        "for path in [n for n, m in net.named_modules() if isinstance(m, nn.Linear)]:\n"
+        "    parent, _, name = path.rpartition('.')\n"
+        "    old = net.get_submodule(path)\n"
+        "    new = nn.Linear(old.in_features + SIZE - 6, old.out_features)\n"
+        "    net.get_submodule(parent).add_module(name, new)"
+    ),
 )
 
 

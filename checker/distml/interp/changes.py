@@ -198,7 +198,9 @@ def _reshaped(node: ast.Attribute, place: Place, found: FileChanges) -> None:
         return
     if isinstance(node.value, ast.Attribute):
         _changes_of(node.value.value, place, found).assigned.add(node.value.attr)
-    elif place.owner is None or not _is_self(node.value, place.receiver):  # an object of a class of the file is no tensor
+    elif place.owner is None or not _is_self(
+        node.value, place.receiver
+    ):  # an object of a class of the file is no tensor
         found.others.assigned.add(ANY_TENSOR)
 
 

@@ -216,7 +216,9 @@ SUBMODULES["torch.nn.Module.named_children"] = _children("torch.nn.Module.named_
 def _set_submodule(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`net.set_submodule("body.0", layer)`: a path that is not known may lead to anything."""
     owner, path, layer = (*arguments.values(), NONE, NONE, NONE)[:3]
-    parent, _, name = path.value.rpartition(".") if isinstance(path, Const) and isinstance(path.value, str) else ("",) * 3
+    parent, _, name = (
+        path.value.rpartition(".") if isinstance(path, Const) and isinstance(path.value, str) else ("",) * 3
+    )
     target = _led_to(vm, owner, parent)
     if target is not None and name:
         vm.language.set_attribute(vm, target, name, layer, node)

@@ -37,9 +37,7 @@ class Facts:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def symbol(
-        self, name: str, low: int | None = 0, origin: Origin | None = None, high: Dim | None = None
-    ) -> Dim:
+    def symbol(self, name: str, low: int | None = 0, origin: Origin | None = None, high: Dim | None = None) -> Dim:
         """A new unknown dimension."""
         return Dim.symbol(Symbol(name, self.store.serial(), low, high=high), origin)
 

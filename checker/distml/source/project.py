@@ -34,9 +34,9 @@ MODELLED_PARTS = frozenset(
 
 
 MODELLED_WITHIN = frozenset(
-    """huggingface_hub.dataclasses transformers.activations transformers.cache_utils transformers.configuration_utils
-    transformers.generation transformers.integrations transformers.masking_utils transformers.modeling_layers
-    transformers.models.auto.auto_factory transformers.models.auto.configuration_auto
+    """huggingface_hub.dataclasses torchvision.extension transformers.activations transformers.cache_utils
+    transformers.configuration_utils transformers.generation transformers.integrations transformers.masking_utils
+    transformers.modeling_layers transformers.models.auto.auto_factory transformers.models.auto.configuration_auto
     transformers.modeling_utils transformers.utils transformers.utils.auto_docstring transformers.utils.deprecation
     transformers.utils.generic transformers.utils.import_utils transformers.utils.output_capturing""".split()
 )

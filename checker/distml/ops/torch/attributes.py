@@ -90,13 +90,17 @@ def grad(call: Call, self: Value) -> Value:
     return call.any_of(like(call, self), NONE)
 
 
-@attribute(
-    *(f"torch.Tensor.is_{n}" for n in ("cuda", "cpu", "leaf", "sparse", "quantized", "meta", "mps", "nested", "xla"))
-)
+@attribute(*(f"torch.Tensor.is_{n}" for n in ("cuda", "cpu", "leaf", "sparse", "meta", "mps", "nested", "xla")))
 @attribute("torch.Tensor.requires_grad", "torch.Tensor.retains_grad")
 def flag(call: Call, self: Value) -> Value:
     """torch.Tensor.is_cuda, torch.Tensor.requires_grad and their like"""
     return Prim("bool")
+
+
+@attribute("torch.Tensor.is_quantized")
+def is_quantized(call: Call, self: Value) -> Value:
+    """torch.Tensor.is_quantized: what functions of quantized tensors give has no kind of elements"""
+    return FALSE if call.dtype(self) == "float" else Prim("bool")
 
 
 @attribute("torch.Tensor.itemsize", "torch.Tensor.nbytes", "torch.Tensor.output_nr")

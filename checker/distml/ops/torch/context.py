@@ -36,7 +36,8 @@ def applied(call: Call, function: Value = NONE) -> Value:
 @op("torch.compile", "torch.jit.script", "torch.jit.ignore", "torch.jit.export", "torch.jit.unused")
 @op("torch.jit.script_method", "torch.jit.freeze", "torch.jit.optimize_for_inference", "torch.compiler.disable")
 @op("torch._dynamo.disable", "torch.compiler.allow_in_graph", "torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd")
-@op("torch.amp.custom_fwd", "torch.amp.custom_bwd")
+@op("torch.amp.custom_fwd", "torch.amp.custom_bwd", "torch.fx.wrap", "torch.jit.script_if_tracing")
+@op("torch.autograd.function.once_differentiable", "torch.compiler.assume_constant_result")
 def compile(call: Call, model: Value = NONE, *args: Value, **options: Value) -> Value:
     """torch.compile(model) computes what the model computes; with options alone it makes a decorator"""
     return Lib("torch.compile.applied") if model == NONE else model

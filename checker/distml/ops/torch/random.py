@@ -48,7 +48,9 @@ def randint(
     made = call.tensor(shape_from(call, given), asked_kind(call, dtype, "int"))
     if made.dtype == "int" and made.shape.dims is not None and all(dim == 1 for dim in made.shape.dims):
         last = call.dim(end)
-        number = Num(call.symbol("drawn", low_of(call, ZERO if first == NONE else first), None if last is None else last - 1))
+        number = Num(
+            call.symbol("drawn", low_of(call, ZERO if first == NONE else first), None if last is None else last - 1)
+        )
         made = replace(made, content=(number,))
     return into(call, made, out)
 

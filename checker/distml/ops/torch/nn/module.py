@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, Call
 from distml.ops.registry import attribute, layer, op
-from distml.values import DictRecord, Many, Prim, Tensor, Tup
+from distml.values import Const, DictRecord, Many, Num, Prim, Tensor, Tup
 
 if TYPE_CHECKING:
     from distml.values import Value
@@ -160,3 +160,16 @@ def buffer(call: Call, data: Value = NONE, *, persistent: Value = FALSE) -> Valu
 def uninitialized(call: Call, requires_grad: Value = TRUE, device: Value = NONE, dtype: Value = NONE) -> Value:
     """A parameter of no shape yet."""
     return call.unknown("parameter")
+
+
+_TIMES = {"_single": 1, "_pair": 2, "_triple": 3, "_quadruple": 4}
+
+
+@op(*(f"torch.nn.{name}" for name in _TIMES))
+def for_each_axis(call: Call, x: Value) -> Value:
+    """_pair(x) of torch.nn.modules.utils: what is iterable as a tuple, anything else for each axis"""
+    items = call.items(x)
+    if items is None and not isinstance(x, Const | Num | Prim):
+        return call.unknown()
+    times = _TIMES[call.name.rpartition(".")[2]]
+    return Tup((x,) * times if items is None else items)
