@@ -26,9 +26,9 @@ def pooled(
     call.require_equal(boxes.head[1], Dim.of(5), "SHP305", f"{call.text} needs boxes of 5 numbers, gets {{left}}")
     name = call.name.rpartition(".")[2]
     height, width = call.dim(pooled_height), call.dim(pooled_width)
-    channels = image.head[1]
+    channels: Dim | None = image.head[1]
     if name in _PER_PLACE:
-        channels = channels // (height * width) if height is not None and width is not None else None
+        channels = image.head[1] // (height * width) if height is not None and width is not None else None
     made = like(call, input, call.tensor([boxes.head[0], channels, height, width]).shape)
     return made if name == "roi_align" else Tup((made, call.tensor(made.shape, "int")))
 
