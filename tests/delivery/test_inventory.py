@@ -21,7 +21,8 @@ from delivery.pages import MODEL, ROOT, blocks, fenced, shell
 from delivery.repositories import git
 
 PROGRAMS = (
-    "distml docker podman buildah bazel make git pip python python3 pre-commit horovodrun torchrun mkdir cat npm cd ."
+    "distml docker podman buildah bazel make git pip python python3 pre-commit horovodrun torchrun accelerate mkdir cat "
+    "npm cd ."
 )
 PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
 RUN = {

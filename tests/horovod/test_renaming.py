@@ -237,5 +237,5 @@ print(name_of(Kept(), **{"unknown": 3}))
 
 def test_modules_decide_nothing() -> None:
     root = "/nowhere/script.py"
-    for backend in ("horovod", "ddp"):
+    for backend in ("horovod", "ddp", "accelerate"):
         assert broken_by_split({root: SCRIPT}, root, "/nowhere", Options(backend=backend)) is None

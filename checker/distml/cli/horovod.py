@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from distml.rewrites.model import Rewritten
     from distml.source.notebook import Notebook
 
-SUMMARY = "Make single-process training programs distributed, with Horovod or torch.distributed."
+SUMMARY = "Make single-process training programs distributed, with Horovod, torch.distributed or accelerate."
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -37,7 +37,12 @@ def configure(parser: ArgumentParser) -> None:
     mode.add_argument("--check", action="store_true", help="only report the training loops that could be rewritten")
     mode.add_argument("--diff", action="store_true", help="print the changes as a patch")
     mode.add_argument("--write", action="store_true", help="make the changes")
-    parser.add_argument("--backend", choices=("horovod", "ddp"), default="horovod", help="ddp: torch.distributed")
+    parser.add_argument(
+        "--backend",
+        choices=("horovod", "ddp", "accelerate"),
+        default="horovod",
+        help="ddp: torch.distributed; both it and accelerate are for PyTorch",
+    )
     parser.add_argument(
         "--framework", choices=("auto", "tensorflow", "keras", "torch"), default="auto", help="only loops of this one"
     )

@@ -26,7 +26,9 @@ def plan_of(text: str, start: str = "torch") -> Plan:
     source = project.open("a.py")
     plan = Plan(Program([source], project), Options(), frozenset([source.location]), set_up)
     plan.loops.append(Loop("HVD106", source.tree.body[0], "a loop", start))  # type: ignore[arg-type]
-    plan.worlds[source.location] = World("hvd", "hvd.rank()", "hvd.size()", "hvd.local_rank()")
+    plan.worlds[source.location] = World(
+        "hvd", "hvd.rank()", "hvd.size()", "hvd.local_rank()", "torch", "hvd.rank() == 0", "hvd.barrier()"
+    )
     return plan
 
 
@@ -270,7 +272,9 @@ def test_weights_written_by_other_modules(given: bool) -> None:
     other = next(location for location in program.units if location.endswith("stopping.py"))
     plan = Plan(program, Options(), frozenset([source.location, other] if given else [source.location]), set_up)
     plan.loops.append(Loop("HVD106", source.tree.body[0], "a loop", "torch"))
-    plan.worlds[source.location] = World("hvd", "hvd.rank()", "hvd.size()", "hvd.local_rank()")
+    plan.worlds[source.location] = World(
+        "hvd", "hvd.rank()", "hvd.size()", "hvd.local_rank()", "torch", "hvd.rank() == 0", "hvd.barrier()"
+    )
     outputs.on_rank_zero(plan)
     helpers.by_rank_zero(plan)
     if given:

@@ -214,7 +214,7 @@ os._exit(0)  # forty process groups that were kept may abort at the end
 
 
 def said_by_two(texts: dict[str, str], folder: Path) -> dict[str, tuple[str, str]]:
-    """What each of two processes prints in programs of torch.distributed, all of them run in one go."""
+    """What each of two processes prints in programs of torch.distributed or accelerate, all of them run in one go."""
     (folder / "texts.json").write_text(json.dumps(texts))
     (folder / "driver.py").write_text(DRIVER)
     command = [sys.executable, *(str(folder / each) for each in ("driver.py", "texts.json", "found"))]
@@ -222,7 +222,7 @@ def said_by_two(texts: dict[str, str], folder: Path) -> dict[str, tuple[str, str
     for rank in range(2):  # as `torchrun` starts them, which loads torch a third time
         place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
         with (folder / f"errors{rank}").open("w") as errors:
-            environ = {**os.environ, **place, "OMP_NUM_THREADS": "1"}
+            environ = {**os.environ, **place, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
             ranks.append(subprocess.Popen(command, cwd=folder, env=environ, stdout=errors, stderr=errors))
     try:
         codes = [each.wait(timeout=900) for each in ranks]

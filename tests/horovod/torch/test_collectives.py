@@ -101,12 +101,12 @@ def test_ranks_read_disjoint_halves(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.equal(torch.cat(rows), run(PROGRAMS["accumulated"], 0, monkeypatch)[1]["x"])
 
 
-@pytest.mark.parametrize("backend", ["horovod", "ddp"])
+@pytest.mark.parametrize(("backend", "code"), [("horovod", "HVD201"), ("ddp", "HVD201"), ("accelerate", "HVD202")])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_twice_is_once(name: str, backend: Any) -> None:
+def test_twice_is_once(name: str, backend: Any, code: str) -> None:
     again = outcome(rewritten(PROGRAMS[name], backend), backend)
     assert not again.files
-    assert {each.code for each in again.plan.refusals} == {"HVD201"}
+    assert {each.code for each in again.plan.refusals} == {code}
 
 
 LINES = st.lists(

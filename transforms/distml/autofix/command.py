@@ -39,7 +39,12 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--horovod", action="append", metavar="PATH", help="make the training programs below it distributed too"
     )
-    parser.add_argument("--backend", choices=("horovod", "ddp"), default="horovod", help="ddp: torch.distributed")
+    parser.add_argument(
+        "--backend",
+        choices=("horovod", "ddp", "accelerate"),
+        default="horovod",
+        help="ddp: torch.distributed; both it and accelerate are for PyTorch",
+    )
     parser.add_argument(
         "--smoke",
         metavar="PYTHON",

@@ -65,6 +65,11 @@ class Patch:
             self.requests.items[display].append(code)
         self._note(display, note)
 
+    def hand(self, method: ast.Call, function: str, note: Note) -> None:
+        """Call a function in the place of a method: what has the method becomes its first argument."""
+        self.requests.handed[method] = function
+        self._note(method, note)
+
     def rename(self, call: ast.Call, old: str, new: str, note: Note) -> None:
         """Give the argument that a call has as `old=` the name `new`."""
         self.requests.renamed[call][old] = new
@@ -83,6 +88,16 @@ class Patch:
     def after(self, statement: ast.stmt, code: str, note: Note, *, first: bool = False) -> None:
         """Put statements behind one: behind those asked for so far, or as the `first` of them."""
         self._put(self.requests.statements[statement].after, code, first)
+        self._note(statement, note)
+
+    def amend(self, code: str, amended: str) -> None:
+        """Change statements that were asked for around others."""
+        for around in self.requests.statements.values():
+            for codes in (around.before, around.after):
+                codes[:] = [each.replace(code, amended) for each in codes]
+
+    def tell(self, statement: ast.stmt, note: Note) -> None:
+        """Say why what was asked for around a statement is as it is."""
         self._note(statement, note)
 
     def guard(self, statement: ast.stmt, condition: str, note: Note) -> None:

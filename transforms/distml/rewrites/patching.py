@@ -86,6 +86,7 @@ class _Changer(cst.CSTTransformer):
         self._keywords = places.translated(requests.keywords)
         self._arguments = places.translated(requests.arguments)
         self._items = places.translated(requests.items)
+        self._handed = places.translated(requests.handed)
         self._renamed = places.translated(requests.renamed)
         self._dropped = places.translated(requests.dropped)
         self._statements = places.translated(requests.statements)
@@ -101,6 +102,9 @@ class _Changer(cst.CSTTransformer):
         assert isinstance(updated, cst.CSTNode)
         if isinstance(updated, cst.Call):
             updated = self._call(original_node, updated)
+        if original_node in self._handed:
+            assert isinstance(updated, cst.Call)
+            updated = self._to_function(updated, self._handed[original_node])
         if original_node in self._items:
             assert isinstance(updated, cst.List)
             updated = self._with_items(updated, self._items[original_node])
@@ -159,6 +163,16 @@ class _Changer(cst.CSTTransformer):
             for each in call.args
         ]
         return call.with_changes(args=arguments)
+
+    def _to_function(self, method: cst.Call, function: str) -> cst.Call:
+        """A call of a function with what has a method, which needs no parentheses there if it stands in one line."""
+        assert isinstance(method.func, cst.Attribute)
+        owner = method.func.value
+        if owner.lpar and isinstance(owner.lpar[0].whitespace_after, cst.SimpleWhitespace):
+            owner = owner.with_changes(lpar=owner.lpar[1:], rpar=owner.rpar[:-1])
+        made = filled(f"{function}({{}})", owner, self._config)
+        assert isinstance(made, cst.Call)
+        return made.with_changes(args=_listed(list(made.args), list(method.args)))
 
     def _argument(self, code: str) -> cst.Arg:
         call = cst.parse_expression(f"f({code})", self._config)

@@ -25,6 +25,7 @@ class Requests:
     keywords: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     arguments: dict[ast.Call, list[str]] = field(default_factory=lambda: defaultdict(list))
     items: dict[ast.expr, list[str]] = field(default_factory=lambda: defaultdict(list))
+    handed: dict[ast.Call, str] = field(default_factory=dict)
     renamed: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     dropped: dict[ast.Call, set[str]] = field(default_factory=lambda: defaultdict(set))
     statements: dict[ast.stmt, Around] = field(default_factory=lambda: defaultdict(Around))

@@ -14,6 +14,7 @@ from distml.report.printing import complain, hand_over
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from distml.rewrites.horovod.options import Backend
     from distml.smoke.model import Options
 
 SUMMARY = (
@@ -32,7 +33,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--np", type=int, default=2, metavar="N", help="processes (default: 2)")
     parser.add_argument("--backend", choices=("gloo", "nccl"), default="gloo", help="CPUs or GPUs (default: gloo)")
     parser.add_argument("--steps", type=int, default=8, metavar="N", help="optimizer steps, 0 for all (default: 8)")
-    parser.add_argument("--launcher", choices=("auto", "horovodrun", "torchrun"), default="auto")
+    parser.add_argument("--launcher", choices=("auto", "horovodrun", "torchrun", "accelerate"), default="auto")
     parser.add_argument("--python", default=sys.executable, metavar="PATH", help="the Python that has the framework")
     parser.add_argument("--timeout", type=float, default=300, metavar="S", help="seconds for each run (default: 300)")
     parser.add_argument("--stall", type=float, default=45, metavar="S", help="seconds without progress (default: 45)")
@@ -98,7 +99,8 @@ def _rewritten(script: Path, options: Namespace) -> dict[str, str]:
             raise ConfigError(f"{options.rewritten}: {error}") from None
     from distml.smoke.rewriting import rewritten
 
-    return rewritten(script, "ddp" if options.launcher == "torchrun" else "horovod", options.scale_lr)
+    backends: dict[str, Backend] = {"torchrun": "ddp", "accelerate": "accelerate"}
+    return rewritten(script, backends.get(options.launcher, "horovod"), options.scale_lr)
 
 
 def _write(reports: Mapping[str | None, str]) -> None:

@@ -20,6 +20,12 @@ MISSING = (
     "Horovod is not installed for {python}: build it with `.ci/horovod` of the distml repository, or "
     "`HOROVOD_WITH_GLOO=1 pip install --no-build-isolation horovod==0.28.1` beside TensorFlow <= 2.15 or PyTorch"
 )
+_NEEDS = {
+    "horovodrun": ("horovod", MISSING),
+    "torchrun": ("torch", "PyTorch is not installed for {python}: pip install torch"),
+    "accelerate": ("accelerate", "accelerate is not installed for {python}: pip install accelerate"),
+}
+"""The module that each launcher needs, and what to say where it is missing."""
 FIND = "import importlib.util as u, sys; sys.exit(0 if u.find_spec(sys.argv[1]) else 1)"
 
 
@@ -34,18 +40,22 @@ class Start:
 
 
 def launcher_for(text: str, wanted: str) -> str:
-    """`horovodrun` or `torchrun`, by what the program uses.
+    """`horovodrun`, `accelerate` or `torchrun`, by what the program uses.
 
     Raises:
-        SmokeError: It uses neither.
+        SmokeError: It uses none of them.
     """
     if wanted != "auto":
         return wanted
     if "horovod" in text:
         return "horovodrun"
+    if "import Accelerator" in text:
+        return "accelerate"
     if "torch.distributed" in text or "DistributedDataParallel" in text:
         return "torchrun"
-    raise SmokeError("the rewritten script uses neither Horovod nor torch.distributed; name one with --launcher")
+    raise SmokeError(
+        "the rewritten script uses neither Horovod nor torch.distributed nor accelerate; name one with --launcher"
+    )
 
 
 def check(python: str, launcher: str) -> None:
@@ -54,13 +64,12 @@ def check(python: str, launcher: str) -> None:
     Raises:
         SmokeError: It is not, and how to get it.
     """
-    module = "horovod" if launcher == "horovodrun" else "torch"
+    module, text = _NEEDS[launcher]
     try:
         found = subprocess.run([python, "-c", FIND, module], timeout=60, capture_output=True, check=False).returncode
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SmokeError(f"{python} does not run: {error}") from None
     if found:
-        text = MISSING if launcher == "horovodrun" else "PyTorch is not installed for {python}: pip install torch"
         raise SmokeError(text.format(python=python))
 
 
@@ -70,7 +79,7 @@ def command(start: Start, launcher: str, processes: int) -> list[str]:
     if launcher == "horovodrun":
         where = ["-np", str(processes), "--gloo", "-H", f"localhost:{processes}"]
         return [start.python, "-c", HOROVODRUN, *where, start.python, *inner]
-    if launcher == "torchrun":
+    if launcher in ("torchrun", "accelerate"):
         return [start.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes), *inner]
     return [start.python, *inner]
 
@@ -94,7 +103,7 @@ def environment(options: Options, plan: Path, python: str) -> dict[str, str]:
         VARIABLE: str(plan),
     }
     if options.backend == "gloo":
-        found["CUDA_VISIBLE_DEVICES"] = ""
+        found |= {"CUDA_VISIBLE_DEVICES": "", "ACCELERATE_USE_CPU": "true"}
     return {**found, **options.environment}
 
 

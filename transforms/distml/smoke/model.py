@@ -25,7 +25,7 @@ class Options:
     np: int = 2
     backend: Literal["gloo", "nccl"] = "gloo"
     steps: int = 8
-    launcher: Literal["auto", "horovodrun", "torchrun"] = "auto"
+    launcher: Literal["auto", "horovodrun", "torchrun", "accelerate"] = "auto"
     timeout: float = 300.0
     stall: float = 45.0
     tolerance: float = 0.02

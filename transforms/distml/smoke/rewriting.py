@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from distml.rewrites.horovod.options import Options
+from distml.rewrites.horovod.options import Backend, Options
 from distml.rewrites.horovod.rewrite import rewrite_text
 from distml.rewrites.tree import Unreadable
 from distml.rewrites.writing import read_file
@@ -13,7 +13,7 @@ from distml.smoke.model import SmokeError
 from distml.source.reading import UnreadableError
 
 
-def rewritten(script: Path, backend: Literal["horovod", "ddp"], scale_lr: Literal["linear", "none"]) -> dict[str, str]:
+def rewritten(script: Path, backend: Backend, scale_lr: Literal["linear", "none"]) -> dict[str, str]:
     """The new texts, by path relative to the script's folder.
 
     Raises:

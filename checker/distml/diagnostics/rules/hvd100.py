@@ -277,7 +277,7 @@ class PyTorchLoop(Rule):
     ## What it finds
     A loop in which `backward` computes gradients and a `torch.optim` optimizer steps, in a program that does not
     use several processes. `distml horovod --diff` shows the change, `--write` applies it; `--backend ddp` uses
-    `torch.distributed` instead of Horovod.
+    `torch.distributed` instead of Horovod, `--backend accelerate` Hugging Face accelerate.
 
     ## Why it matters
     The program uses one GPU, however many the machine has. When it is distributed by hand, a sampler without

@@ -1,1 +1,1 @@
-"""Single-process training programs made distributed: Horovod, and torch.distributed for PyTorch."""
+"""Single-process training programs made distributed: Horovod, and torch.distributed or accelerate for PyTorch."""

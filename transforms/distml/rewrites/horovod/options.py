@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Backend = Literal["horovod", "ddp"]
+Backend = Literal["horovod", "ddp", "accelerate"]
 Framework = Literal["auto", "tensorflow", "keras", "torch"]
 Scale = Literal["linear", "none"]
 Shard = Literal["auto", "steps", "none"]
@@ -22,3 +22,8 @@ class Options:
     scale_lr: Scale = "linear"
     shard: Shard = "auto"
     warmup: int = 0
+
+    @property
+    def wraps_models(self) -> bool:
+        """Whether a wrapped model averages gradients, not a wrapped optimizer."""
+        return self.backend != "horovod"

@@ -65,13 +65,12 @@ class World:
     rank: str
     size: str
     local_rank: str
-    torch: str = "torch"
+    torch: str
     """The name of PyTorch, where the program uses it."""
-
-    @property
-    def first(self) -> str:
-        """The condition that holds on rank 0 only."""
-        return f"{self.rank} == 0"
+    first: str
+    """The condition that holds on rank 0 only."""
+    barrier: str
+    """The statement at which ranks of PyTorch wait for each other."""
 
 
 @dataclass
@@ -100,6 +99,8 @@ class Plan:
     """What can only be asked for when it is known which data all flows have divided."""
     ends: list[Callable[[], None]] = field(default_factory=list)
     """What comes behind all else that is asked for."""
+    arguments: dict[str, list[str]] = field(default_factory=dict)
+    """What the object that starts the back end is given, where there is one, by location."""
     holders: list[Holder] = field(default_factory=list)
     """The wrapped models, which hold the process group."""
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)

@@ -14,7 +14,10 @@ DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "
 
 def hooks(recorder: Recorder) -> dict[str, Hook]:
     """By the module after which they are made."""
-    found: dict[str, Hook] = {"torch.utils.data.dataloader": lambda module: loaders(module, recorder)}
+    found: dict[str, Hook] = {
+        "torch.utils.data.dataloader": lambda module: loaders(module, recorder),
+        "accelerate.data_loader": lambda module: prepared(module, recorder),
+    }
     if recorder.plan.still:
         found["torch.utils.data.sampler"] = lambda module: samplers(module, recorder.plan)
         found["torch.utils.data.distributed"] = distributed
@@ -41,13 +44,28 @@ def loaders(module: Any, recorder: Recorder) -> None:
     def following(original: Callable[..., Any]) -> Callable[..., Any]:
         def run(self: Any) -> Any:
             batch = original(self)
-            recorder.batch("loader", _arrays(batch))
+            if type(self._index_sampler).__name__ != "BatchSamplerShard":
+                recorder.batch("loader", _arrays(batch))
             return batch
 
         return run
 
     wrap(module.DataLoader, "__init__", init)
     wrap(module._BaseDataLoaderIter, "__next__", following)
+
+
+def prepared(module: Any, recorder: Recorder) -> None:
+    """A loader that accelerate deals out fetches each batch a turn before it hands it on."""
+
+    def handed_on(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: Any) -> Iterator[Any]:
+            for batch in original(self):
+                recorder.batch("loader", _arrays(batch))
+                yield batch
+
+        return run
+
+    wrap(module.DataLoaderShard, "__iter__", handed_on)
 
 
 def _arrays(batch: Any) -> list[Any]:

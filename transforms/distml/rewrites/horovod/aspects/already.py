@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.plan import Remark
+from distml.rewrites.horovod.plan import Loop, Remark
 from distml.training.program import Program
 from distml.training.values import Callable
 
@@ -87,6 +87,13 @@ def distributed(program: Program) -> list[Remark]:
 def left_alone(program: Program) -> list[Remark]:
     """Why a program in which no loop was found needs nothing, if so."""
     return [*trainers(program), *back_ends(program)][:1]
+
+
+def of_tensorflow(loops: list[Loop]) -> Iterator[Remark]:
+    """Why accelerate cannot distribute a program, if so."""
+    for loop in [loop for loop in loops if loop.start != "torch"][:1]:
+        what = f"accelerate distributes programs of PyTorch, and this {loop.what} is TensorFlow's"
+        yield Remark("HVD202", loop.node, what, "use --backend horovod, or tf.distribute")
 
 
 def back_ends(program: Program) -> Iterator[Remark]:

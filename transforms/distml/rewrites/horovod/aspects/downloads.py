@@ -260,7 +260,7 @@ def _is(node: ast.expr, value: object) -> bool:
 
 def _wait(start: Start, world: World) -> str:
     if start == "torch":
-        return f"{world.module}.barrier()"
+        return world.barrier
     if start == "keras":
         return f'{world.module}.allreduce(0, name="downloads")'
     return f"{world.module}.broadcast_object(None)"

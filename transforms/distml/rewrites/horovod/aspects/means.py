@@ -91,7 +91,7 @@ class Means:
 
     def _total(self, loop: Loop, place: str) -> str:
         """The sum over all data of what a rank has added up, whichever part of them the loop has gone through."""
-        factor = self.totals.shares.factor(loop) if self.totals is not None else ""
+        factor = self.totals.shares.factor(loop, loop) if self.totals is not None else ""
         all_parts = factor == self.plan.world(loop).size
         return self.total(loop, place) if all_parts else f"{self.mean(loop, place)} * {factor}"
 

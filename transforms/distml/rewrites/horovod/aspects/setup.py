@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 
 from distml.rewrites.horovod.aspects.ends import end
+from distml.rewrites.horovod.options import Backend
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.rewrites.patch import Patch
 from distml.training.remembered import remembered
@@ -37,15 +39,8 @@ def start_of(plan: Plan) -> Start:
 def set_up(plan: Plan, unit: Unit) -> World:
     """Put the start-up into a file, and say how it spells rank and size."""
     start = start_of(plan)
-    patch = plan.patch(unit.tree)
-    if start == "torch" and plan.options.backend == "ddp":
-        code, world = _ddp(plan, unit, _is_entry(plan, unit))
-        for module in ("os", "torch"):  # what the start-up imports is not imported a second time
-            plan.spelled.setdefault((unit.source.location, module), _imported(module, patch, unit)[0])
-    else:
-        code, world = _horovod(
-            start, patch, unit, _is_entry(plan, unit) or (start != "torch" and not _is_prepared(plan, unit))
-        )
+    backend = _STARTS[plan.options.backend] if start == "torch" else _horovod
+    code, world = backend(plan, unit, start)
     behind_start(plan, unit, code, Note("initialize the distributed backend", _WHY, "start-up"))
     return world
 
@@ -125,10 +120,13 @@ def _uses(plan: Plan, user: Unit, unit: Unit) -> bool:
     return False
 
 
-def _horovod(start: Start, patch: Patch, unit: Unit, entry: bool) -> tuple[str, World]:
+def _horovod(plan: Plan, unit: Unit, start: Start) -> tuple[str, World]:
+    patch, entry = plan.patch(unit.tree), _is_entry(plan, unit)
+    entry = entry or (start != "torch" and not _is_prepared(plan, unit))
     hvd = patch.free("hvd")
     torch, first = _imported("torch", patch, unit) if start == "torch" else ("torch", [])
-    world = World(hvd, f"{hvd}.rank()", f"{hvd}.size()", f"{hvd}.local_rank()", torch)
+    rank = f"{hvd}.rank()"
+    world = World(hvd, rank, f"{hvd}.size()", f"{hvd}.local_rank()", torch, f"{rank} == 0", f"{hvd}.barrier()")
     device, imports = _device(start, world, patch, unit) if entry else ([], [])
     lines = [*first, *imports, f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()", *device]
     return "\n".join(lines), world
@@ -153,13 +151,14 @@ def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[
     ], added
 
 
-def _ddp(plan: Plan, unit: Unit, entry: bool) -> tuple[str, World]:
+def _ddp(plan: Plan, unit: Unit, _: Start) -> tuple[str, World]:
     """torch.distributed: started by whichever file runs first, ended by the script; torchrun says which process this is."""
-    patch = plan.patch(unit.tree)
+    patch, entry = plan.patch(unit.tree), _is_entry(plan, unit)
     dist = patch.free("dist")
     (system, first), (torch, second) = (_imported(each, patch, unit) for each in ("os", "torch"))
     local = f'int({system}.environ["LOCAL_RANK"])'
-    world = World(dist, f"{dist}.get_rank()", f"{dist}.get_world_size()", local, torch)
+    rank = f"{dist}.get_rank()"
+    world = World(dist, rank, f"{dist}.get_world_size()", local, torch, f"{rank} == 0", f"{dist}.barrier()")
     start = [f'{dist}.init_process_group("cpu:gloo,cuda:nccl" if {torch}.cuda.is_available() else "gloo")']
     if not _is_alone(plan, unit):
         # The process group may be started once only, and any file of the program may be imported first.
@@ -167,7 +166,50 @@ def _ddp(plan: Plan, unit: Unit, entry: bool) -> tuple[str, World]:
     imports = [*first, *second, f"import torch.distributed as {dist}", _complete(patch)]
     plan.ends.append(lambda: end(plan, unit, f"{dist}.destroy_process_group()", entry))
     device = _device("torch", world, patch, unit)[0] if entry else []
+    for module, name in (("os", system), ("torch", torch)):  # what the start-up imports is not imported a second time
+        plan.spelled.setdefault((unit.source.location, module), name)
     return "\n".join([*imports, "", *start, *device]), world
+
+
+def _accelerate(plan: Plan, unit: Unit, _: Start) -> tuple[str, World]:
+    """accelerate: the objects that several files make share one state; what they are given is known when all is planned."""
+    patch, entry = plan.patch(unit.tree), _is_entry(plan, unit)
+    torch, first = _imported("torch", patch, unit)
+    maker, name = patch.free("Accelerator"), patch.free("accelerator")
+    words = ("process_index", "num_processes", "local_process_index")
+    rank, size, local = (f"{name}.{each}" for each in words)
+    world = World(name, rank, size, local, torch, f"{name}.is_main_process", f"{name}.wait_for_everyone()")
+    begun = f"from accelerate import {_alias('Accelerator', maker)}\n"
+    made = f"{name} = {maker}("
+    plan.arguments[unit.source.location] = []
+
+    def complete() -> None:
+        location, package = unit.source.location, "accelerate.utils."
+        named = (
+            (key.removeprefix(package), own)
+            for (at, key), own in plan.spelled.items()
+            if at == location and package in key
+        )
+        utilities = ", ".join(sorted(_alias(*each) for each in named))
+        imported = f"from accelerate.utils import {utilities}\n" if utilities else ""
+        patch.amend(begun, begun + imported)
+        patch.amend(f"{made})", f"{made}{', '.join(plan.arguments[location])})")
+        end(plan, unit, f"{name}.end_training()", entry)
+
+    plan.ends.append(complete)
+    return "\n".join([*first, begun, f"{made})"]), world
+
+
+def _alias(name: str, own: str) -> str:
+    """How an import names what a file calls `own`."""
+    return name if own == name else f"{name} as {own}"
+
+
+_STARTS: dict[Backend, Callable[[Plan, Unit, Start], tuple[str, World]]] = {
+    "horovod": _horovod,
+    "ddp": _ddp,
+    "accelerate": _accelerate,
+}
 
 
 def _complete(patch: Patch) -> str:

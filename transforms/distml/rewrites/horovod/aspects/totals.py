@@ -27,8 +27,14 @@ _PASSING = frozenset({"float", "int", "round", "str", "format", "item", "print"}
 class Shares(Protocol):
     """What a flow knows of the parts that it gave to ranks."""
 
-    def factor(self, loop: Looping) -> str:
-        """By what the mean over the ranks of a sum becomes the sum over all data; empty where that is not known."""
+    def known(self, loop: Looping) -> bool:
+        """Whether it is known what part of the data a rank has in a loop."""
+
+    def factor(self, loop: Looping, at: ast.AST) -> str:
+        """By what the mean over the ranks of a sum becomes the sum over all data, as it is written where `at` stands.
+
+        Nothing where that cannot be said there.
+        """
 
     def own(self, count: ast.expr) -> bool:
         """Whether a number counts the part of a rank."""
@@ -40,9 +46,13 @@ class EqualShares:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def factor(self, loop: Looping) -> str:
+    def known(self, loop: Looping) -> bool:
+        """It is the same for all."""
+        return True
+
+    def factor(self, loop: Looping, at: ast.AST) -> str:
         """The mean over the ranks of a sum is that part of the sum over all data."""
-        return self.plan.world(loop).size
+        return self.plan.world(at).size
 
     def own(self, count: ast.expr) -> bool:
         """Whether a number is computed from one that was divided."""
@@ -75,8 +85,7 @@ class Totals:
 
         What the other ones are divided by is made to count the same, where it has to be.
         """
-        factor = self.shares.factor(loop)
-        if not factor:
+        if not self.shares.known(loop):
             return set()
         added = _added(loop)
         told = {place: self._told(place, loop) for place in sorted({*sums, *added})}
@@ -88,7 +97,7 @@ class Totals:
             if asked and fit and not own:
                 whole |= group
             for place in group & set(sums):
-                self._counts(told[place], loop, group, factor, summed=place in whole, own=own)
+                self._counts(told[place], loop, group, summed=place in whole, own=own)
         return whole
 
     def _asks_for_sum(self, told: Told, loop: Looping, group: set[str]) -> bool:
@@ -106,13 +115,14 @@ class Totals:
         counts = [count for part in parts if (count := divisor(part)) is not None]
         return any(self._kind(count, loop, set()) == "own" for count in counts)
 
-    def _counts(self, told: Told, loop: Looping, group: set[str], factor: str, *, summed: bool, own: bool) -> None:
+    def _counts(self, told: Told, loop: Looping, group: set[str], *, summed: bool, own: bool) -> None:
         """Make what is divided by count the same data as the sum."""
         for count, *others in told.divisors:
             kind = self._kind_of_all([count, *others], loop, group)
-            here = owner_of(count, self.program) is owner_of(loop, self.program)
-            scale = factor if here else self.plan.world(count).size if factor == self.plan.world(loop).size else ""
-            if scale and kind == ("own" if summed else "all") and not own and not (group & {ast.unparse(count)}):
+            if kind != ("own" if summed else "all") or own or group & {ast.unparse(count)}:
+                continue
+            scale = self.shares.factor(loop, count)
+            if scale:
                 self.plan.patch(count).wrap(count, f"({{}} {'*' if summed else '/'} {scale})", COUNT)
 
     # What counts

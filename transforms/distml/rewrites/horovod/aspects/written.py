@@ -70,7 +70,7 @@ _KINDS = (
 )
 """What writes files of a kind, and what reads them."""
 
-_WAITS = {"torch": "barrier()", "tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="written")'}
+_WAITS = {"tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="written")'}
 """How all ranks wait for each other where no session is needed for it."""
 _IN_SESSION = ".broadcast_object(None, session="
 """How they have been made to wait within a session already."""
@@ -207,7 +207,8 @@ def _wait(statement: ast.stmt, plan: Plan) -> str | None:
         if waits:
             return None
         return wait_in_session(statement, plan) if tensorflow_at(statement, plan.program) is not None else None
-    return f"{plan.world(statement).module}.{_WAITS[start]}"
+    world = plan.world(statement)
+    return world.barrier if start == "torch" else f"{world.module}.{_WAITS[start]}"
 
 
 def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:

@@ -10,6 +10,7 @@ import ast
 
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.flows.pytorch.accelerated import Accelerated
 from distml.rewrites.horovod.flows.pytorch.arranged import Arranged
 from distml.rewrites.horovod.flows.pytorch.copies import Copies
 from distml.rewrites.horovod.flows.pytorch.decisions import Decisions
@@ -95,12 +96,13 @@ def _plan(study: Study, plan: Plan) -> None:
     seeds.alike(loaders.together, Copies(study).any())
     Prepared(study, plan, spelling, loaders.orders).agree()
     simple, place = gradients.simple(), place_of(optimizers.places)
-    whole, single = optimizers.of_one_model(), Parallel(study, plan)
+    accelerated = Accelerated(study, plan, spelling, optimizers, gradients)
+    whole, single = optimizers.of_one_model(), Parallel(study, plan, accelerated)
     if shard != "none":
         Arranged(study, plan, spelling, loaders.orders).agree()
-    parallel = spelling.ddp and whole and place is not None and single.wrap(place)
+    parallel = plan.options.wraps_models and whole and place is not None and single.wrap(place)
     if not parallel:
-        gradients.average(simple and not spelling.ddp)
+        gradients.average(simple and not plan.options.wraps_models)
         optimizers.broadcast()
     for each in optimizers.places[:1]:
         seeds.by_rank(each, shard == "steps")

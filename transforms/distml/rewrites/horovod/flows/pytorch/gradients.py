@@ -52,9 +52,9 @@ class Gradients:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
-        self.reading = study.reach([*self._readers()])
+        self.reading = study.reach([*self.readers()])
 
-    def _readers(self) -> Iterator[ast.AST]:
+    def readers(self) -> Iterator[ast.AST]:
         """What reads gradients: functions that clip, of the library or of the program."""
         yield from (
             call

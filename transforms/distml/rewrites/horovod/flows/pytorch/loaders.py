@@ -1,13 +1,13 @@
 """Data loaders of training: every rank draws its own part of the data, in equally many batches.
 
-A loader that only training uses gets a `DistributedSampler`. Where that cannot be said at the loader (it has a sampler
-of its own, or the same call makes the loader of an evaluation), the loop takes its share of the batches instead.
+A loader that only training uses gets a `DistributedSampler`, or is prepared by accelerate. Where that cannot be said at the
+loader (it has a sampler of its own, or the same call makes the loader of an evaluation), the loop takes its share of the
+batches instead.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from functools import partial
 
@@ -20,7 +20,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
 from distml.training.callsites import argument, positional
-from distml.training.values import Box, Class, Constant, Foreign, Instance
+from distml.training.values import Box, Constant, Foreign
 
 _SHARDED = Note(
     "every rank samples its own part of the data",
@@ -38,7 +38,6 @@ _SHARE = Note(
     "share-batches",
 )
 _FEWER = Note("fewer batches for each rank", "all ranks together draw as many as one process did", "fewer-steps")
-_STREAM = re.compile(r".*IterableDataset\(\)|torchtext\.datasets\.\w+\(\)(\[\])?")
 _SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data.sampler.SequentialSampler"})
 _RANDOM = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"})
 _SUBSET = frozenset({"torch.utils.data.SubsetRandomSampler", "torch.utils.data.sampler.SubsetRandomSampler"})
@@ -71,7 +70,9 @@ class Loaders:
         asked = sorted({maker for _, makers, phase in uses if phase is None for maker in makers}, key=_place)
         self.anew |= {m for use, makers, phase in uses if phase is None for m in makers if self._made_anew(use, m)}
         shared = {maker for maker in asked if maker in evaluated and self.study.repeated(maker)}
-        ways = {maker: self._way(maker) for maker in asked if maker not in shared}
+        ways = {
+            maker: self._way(maker, self.plan.options.backend == "accelerate") for maker in asked if maker not in shared
+        }
         sampled = {maker for maker, way in ways.items() if way is not None}
         together = [set(makers) for _, makers, phase in uses if phase is None]
         while partly := [each & sampled for each in together if each & sampled and not each <= sampled]:
@@ -133,12 +134,12 @@ class Loaders:
 
     # The sampler
 
-    def _way(self, maker: ast.Call) -> Callable[[], None] | None:
-        """How to give a loader a distributed sampler; None where that cannot be said there."""
+    def _way(self, maker: ast.Call, prepares: bool) -> Callable[[], None] | None:
+        """How to give a loader a distributed sampler, or prepare it; None where that cannot be said there."""
         data = argument(maker, 0, "dataset")
         if self.program.unit(maker).source.location not in self.plan.editable:
             return None
-        if data is None or self._iterable(data) or argument(maker, 4, "batch_sampler") is not None:
+        if data is None or self.loops.streams(data) or argument(maker, 4, "batch_sampler") is not None:
             return None
         if not any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker)):
             return None
@@ -154,9 +155,15 @@ class Loaders:
         ):
             return None
         spread = next((k.value for k in maker.keywords if k.arg is None and self._has(k.value, "shuffle")), None)
+        if prepares and not self.loops.looked_into(maker) and self.loops.only_trains(maker):
+            return partial(self._prepare, maker)
         if spread is not None:
             return partial(self._spread, maker, data, spread) if isinstance(spread, ast.Name | ast.Attribute) else None
         return partial(self._plain, maker, data)
+
+    def _prepare(self, maker: ast.Call) -> None:
+        self.plan.patch(maker).wrap(maker, f"{self.plan.world(maker).module}.prepare({{}})", _SHARDED)
+        self.loops.prepared.add(maker)
 
     def _plain(self, maker: ast.Call, data: ast.expr) -> None:
         shuffle = argument(maker, 2, "shuffle")
@@ -276,23 +283,6 @@ class Loaders:
                 return True
         return False
 
-    def _iterable(self, data: ast.expr) -> bool:
-        """Whether a data set can only be gone through, not looked up by index."""
-        if any(_STREAM.fullmatch(name) for name in self.program.names(data)):
-            return True
-        owners = [value.type for value in self.program.of(data) if isinstance(value, Instance)]
-        return bool(owners) and not any(self._has_method(owner, "__getitem__") for owner in owners)
-
-    def _has_method(self, owner: Class, name: str) -> bool:
-        for base in self.program.lineage(owner):
-            if isinstance(base, Foreign):
-                if "IterableDataset" not in base.name and not base.name.startswith("builtins."):
-                    if base.name not in ("torch.utils.data.Dataset", "torch.utils.data.dataset.Dataset"):
-                        return True
-            elif any(isinstance(each, ast.FunctionDef) and each.name == name for each in base.node.body):
-                return True
-        return False
-
     def _known(self, spread: ast.expr) -> bool:
         values = self.program.of(spread)
         return bool(values) and all(isinstance(value, Box) for value in values)
@@ -377,7 +367,7 @@ class Loaders:
         self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
         for maker in makers:
             data = argument(maker, 0, "dataset")
-            self.together |= self.orders.agree(maker, data if data is not None and self._iterable(data) else None)
+            self.together |= self.orders.agree(maker, data if data is not None and self.loops.streams(data) else None)
         if isinstance(use.drawn, ast.For):
             text = ast.unparse(use.iterable)
             self.samples.dealt(use.drawn, {f"len({text})", f"len(list({text}))"})
@@ -471,7 +461,7 @@ class Loaders:
         self.plan.patch(statement).before(statement, code, _EPOCH)
 
     def _way_or_nothing(self, maker: ast.Call) -> None:
-        way = self._way(maker)
+        way = self._way(maker, prepares=False)
         if way is not None:
             way()
 

@@ -6,14 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
-from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.training.callsites import called
-from distml.training.values import Box, Callable, Constant, Foreign, Instance, Value
+from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
 _ITEM = re.compile(r"(?!\?)[\w.]*DataLoader\(\)\[\].*")
+_STREAM = re.compile(r".*IterableDataset\(\)|torchtext\.datasets\.\w+\(\)(\[\])?")
+_SETTINGS = frozenset({"sampler", "batch_sampler", "batch_size", "drop_last"})
+"""What a loader that accelerate has prepared answers otherwise, or not at all."""
 _WRAPPERS = frozenset(
     "enumerate tqdm zip iter reversed islice cycle chain track progress_bar prefetch list tqdm_notebook "
     "ProgressBar progressbar alive_it auto next".split()
@@ -40,6 +44,8 @@ class Loops:
         self.others: list[Use] = []
         self.passing: list[Use] = []
         """What generators go through to hand it on."""
+        self.prepared: set[ast.Call] = set()
+        """The calls that make loaders which accelerate deals out."""
         for unit in self.program.units.values():
             for node in ast.walk(unit.tree):
                 self._sort(node)
@@ -144,6 +150,48 @@ class Loops:
                     yield value.node
             elif isinstance(value, Box) and depth:
                 yield from self._makers(self.program.store.item(value), depth - 1)
+
+    def only_trains(self, maker: ast.Call) -> bool:
+        """Whether each batch of a loader is trained on: numbers of other batches must not count samples that are repeated."""
+        if any(maker in use.makers for use in self.others):
+            return False
+        drawn = (use.drawn for use in self.training if maker in use.makers)
+        tests = [node for each in drawn for node in ast.walk(each) if isinstance(node, ast.If)]
+        tests += (
+            node
+            for each in self.study.backwards
+            for node in branches(self.program, each, None)
+            if isinstance(node, ast.If) and "__name__" not in ast.unparse(node.test)
+        )
+        leads = self.study.reach(self.study.backwards)
+        return not any(leads.holds_any(test.body) != leads.holds_any(test.orelse) for test in tests)
+
+    def looked_into(self, maker: ast.Call) -> bool:
+        """Whether the program reads what a prepared loader has no longer."""
+        return maker in self._looked_into
+
+    @cached_property
+    def _looked_into(self) -> frozenset[ast.Call]:
+        trees = (unit.tree for unit in self.program.units.values())
+        nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+        return frozenset[ast.Call]().union(*(self.makers(node.value) for node in nodes if node.attr in _SETTINGS))
+
+    def streams(self, data: ast.expr) -> bool:
+        """Whether a data set can only be gone through, not looked up by index."""
+        if any(_STREAM.fullmatch(name) for name in self.program.names(data)):
+            return True
+        owners = [value.type for value in self.program.of(data) if isinstance(value, Instance)]
+        return bool(owners) and not any(self._has_method(owner, "__getitem__") for owner in owners)
+
+    def _has_method(self, owner: Class, name: str) -> bool:
+        for base in self.program.lineage(owner):
+            if isinstance(base, Foreign):
+                if "IterableDataset" not in base.name and not base.name.startswith("builtins."):
+                    if base.name not in ("torch.utils.data.Dataset", "torch.utils.data.dataset.Dataset"):
+                        return True
+            elif any(isinstance(each, ast.FunctionDef) and each.name == name for each in base.node.body):
+                return True
+        return False
 
     def is_loader(self, leaf: ast.expr) -> bool:
         """Whether an iterable may be a loader itself, not something that goes through one."""

@@ -231,6 +231,13 @@ class Optimizers:
                 return ast.unparse(statement.targets[0])
         return None
 
+    def called_at(self, maker: ast.Call, statement: ast.stmt) -> str | None:
+        """What an optimizer is called where training begins with a statement."""
+        target = self._target(maker)
+        place = self._place(maker, (Model(target),), 4) if target else None
+        same = place is not None and place.statement is statement and not place.behind
+        return place.models[0].name if place is not None and same else None
+
     def of_one_model(self) -> bool:
         """Whether all that the optimizers change are parameters of one model."""
         found: set[str] = set()

@@ -1,4 +1,4 @@
-"""torch.distributed: the model in `DistributedDataParallel` where it is sure that all of training goes through it.
+"""torch.distributed and accelerate: the model in `DistributedDataParallel` where it is sure that all of training goes through it.
 
 The wrapped model takes the place of the model in front of the statement that begins training, when the model is on its
 device and has the weights of a checkpoint. It averages gradients, while they are computed, of the latest call of `forward`;
@@ -13,6 +13,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch import passes
+from distml.rewrites.horovod.flows.pytorch.accelerated import Accelerated
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.flows.pytorch.wrapped import BEFORE, Wrapped
@@ -41,6 +42,7 @@ _SEVERAL = Note(
     _RULE,
 )
 _INSIDE = Note("the model inside the distributed one", "the wrapped model has these under `.module`", _RULE)
+_INSIDES = {"ddp": "{0}.module", "accelerate": "{1}.unwrap_model({0})"}
 _LAST = Note(
     "gradients averaged in the backward pass before the step",
     "those of the others are added up on each rank, and nothing is sent (as in `no_sync`)",
@@ -51,8 +53,8 @@ _LAST = Note(
 class Parallel:
     """Plans the wrapping of one model. `several`: whether one backward pass goes through several forward passes."""
 
-    def __init__(self, study: Study, plan: Plan) -> None:
-        self.study, self.plan, self.program = study, plan, study.program
+    def __init__(self, study: Study, plan: Plan, accelerated: Accelerated) -> None:
+        self.study, self.plan, self.program, self.accelerated = study, plan, study.program, accelerated
         self.several = False
 
     def wrap(self, place: Place) -> bool:
@@ -77,18 +79,23 @@ class Parallel:
             return False
         self.several = several and passes.keeps_buffers(self.program)
         owners = self.program.of(model.value) if isinstance(model, ast.Attribute) else frozenset()
-        self._ask(place.statement, place.models[0].name, partly, owners)
+        self._ask(place, partly, owners)
         self._add_up(trained)
         for read in (read for read, inside in uses.items() if inside):
-            self.plan.patch(read).wrap(read, "{}.module", _INSIDE)
+            inside = _INSIDES[self.plan.options.backend].format("{}", self.plan.world(read).module)
+            self.plan.patch(read).wrap(read, inside, _INSIDE)
         return True
 
-    def _ask(self, begins: ast.stmt, name: str, partly: bool, owners: Values) -> None:
-        torch = self.plan.world(begins).torch
-        extra = ", find_unused_parameters=True" if partly else ", broadcast_buffers=False" if self.several else ""
-        code = f"{name} = {torch}.nn.parallel.DistributedDataParallel({name}{extra})"
+    def _ask(self, place: Place, partly: bool, owners: Values) -> None:
+        begins, name = place.statement, place.models[0].name
+        extra = "find_unused_parameters=True" if partly else "broadcast_buffers=False" if self.several else ""
+        if self.plan.options.backend == "accelerate":
+            code = self.accelerated.prepare(place, name, extra)
+        else:
+            torch = self.plan.world(begins).torch
+            code = f"{name} = {torch}.nn.parallel.DistributedDataParallel({', '.join(filter(None, (name, extra)))})"
+            self.plan.holders.append(Holder(begins, name, owners))
         self.plan.patch(begins).before(begins, code, _PARTLY if partly else _SEVERAL if self.several else _WRAPPED)
-        self.plan.holders.append(Holder(begins, name, owners))
 
     def _add_up(self, trained: list[ast.Call]) -> None:
         """Nothing is sent in the turns of a loop that only add up gradients."""

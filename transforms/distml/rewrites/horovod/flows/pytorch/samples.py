@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, owner_of
 from distml.training.callsites import argument
+from distml.training.program import Program
 from distml.training.values import Box
 
 _COUNTED = Note(
@@ -22,6 +24,13 @@ _TURNS = Note(
     "this sum covers only the rank's own share of the batches",
     "own-samples",
 )
+_SAMPLES = '''
+
+def {name}(loader):
+    """How many samples a process goes through: those of a prepared loader fill up its last batches."""
+    batches = loader.batch_sampler
+    return len(batches) * batches.batch_size if hasattr(batches, "num_processes") else len(batches.sampler)
+'''
 
 
 class Samples:
@@ -41,7 +50,8 @@ class Samples:
                 for data in (_measured(each) for each in lengths):
                     found = self.loops.makers(data.value) if data is not None else frozenset()
                     if data is not None and found & sampled and all(map(self._plain, found - sampled)):
-                        self.plan.patch(data).wrap(data, f"{ast.unparse(data.value)}.sampler", _COUNTED)
+                        whole, loader = _whole(data, self.program), ast.unparse(data.value)
+                        self.plan.patch(whole).wrap(whole, self.number(whole, loader, found), _COUNTED)
 
     def _plain(self, maker: ast.Call) -> bool:
         """Whether a loader goes through all samples of its data set."""
@@ -55,7 +65,13 @@ class Samples:
             return
         for right in self._divisors(use.drawn):
             if self.is_length(right, use):
-                self.plan.patch(right).wrap(right, f"len({ast.unparse(use.iterable)}.sampler)", _COUNTED)
+                self.plan.patch(right).wrap(right, self.number(right, ast.unparse(use.iterable), use.makers), _COUNTED)
+
+    def number(self, node: ast.AST, loader: str, makers: frozenset[ast.Call]) -> str:
+        """How many samples of a loader, given as text, a rank goes through."""
+        if not makers & self.loops.prepared:
+            return f"len({loader}.sampler)"
+        return f"{helper(self.plan, node, 'samples_of', _SAMPLES)}({loader})"
 
     def dealt(self, loop: ast.For, counts: set[str], samples: str = "") -> None:
         """Divide what a loop sums up, whose turns are dealt out, by what a rank gets.
@@ -168,6 +184,11 @@ def _length(node: ast.AST) -> ast.expr | None:
     if name == "float" and len(node.args) == 1:
         return _length(node.args[0])
     return node.args[0] if name == "len" and len(node.args) == 1 else None
+
+
+def _whole(data: ast.expr, program: Program) -> ast.expr:
+    """The call in which the length of data is asked for."""
+    return next(each for each in program.ancestors(data) if isinstance(each, ast.Call))
 
 
 def _measured(node: ast.AST) -> ast.Attribute | None:

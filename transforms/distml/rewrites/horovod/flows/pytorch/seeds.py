@@ -94,7 +94,7 @@ class Seeds:
                 lines = [f"import {kind}" if name == kind else f"import {kind} as {name}"]
             given = self.spelling.first(entry.tree, seed.format(name=name))
             lines.append(template.replace("{name}", name).replace("{}", given))
-            apart = "\n\n" if self.spelling.ddp else ""
+            apart = "\n\n" if self.plan.options.backend == "ddp" else ""
             behind_start(self.plan, entry, apart + "\n".join(lines), TOGETHER)
             self.seeded.add(kind)
 

@@ -7,7 +7,7 @@ import ast
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Use
 from distml.rewrites.horovod.plan import Plan
-from distml.training.around import Looping
+from distml.training.around import Looping, owner_of
 from distml.training.callsites import called
 
 
@@ -18,23 +18,44 @@ class Shares:
         self.plan, self.loaders, self.loops, self.program = plan, loaders, loaders.loops, plan.program
         self.study, self.sharded = loaders.study, sharded
 
-    def factor(self, loop: Looping) -> str:
-        """By what the mean over the ranks of a sum becomes the sum over all data.
+    def known(self, loop: Looping) -> bool:
+        """Whether it is known what part of the data a rank has in a loop."""
+        return self._part(loop) != ""
+
+    def factor(self, loop: Looping, at: ast.AST) -> str:
+        """By what the mean over the ranks of a sum becomes the sum over all data, as it is written where `at` stands.
 
         Where a loop goes through loaders of training and others, only the loader tells which of them it is.
         """
-        if loop in self.study.phases:
+        part, here = self._part(loop), owner_of(at, self.program) is owner_of(loop, self.program)
+        if part == "equal" or (part == "prepared" and not here):
+            return self.plan.world(at).size
+        if not here or not part:
+            return ""
+        if part == "phase":
             return f"({self.plan.world(loop).size} if {self.study.phases[loop]} else 1)"
-        uses = [use for use in self.loops.training if use.drawn is loop]
+        (use,) = self._uses(loop)
+        name = ast.unparse(use.iterable)
+        return f"(len({name}.dataset) / {self.loaders.samples.number(use.iterable, name, use.makers)})"
+
+    def _uses(self, loop: Looping) -> list[Use]:
+        return [use for use in self.loops.training if use.drawn is loop]
+
+    def _part(self, loop: Looping) -> str:
+        """What tells the part of a rank: that all have `equal` parts, the `phase`, or the loader, which fills up its batches if
+        it is `prepared`; nothing where it is not known.
+        """
+        uses, sampled = self._uses(loop), self.loaders.sampled
+        if loop in self.study.phases:
+            return "phase"
         if not uses or loop not in self.sharded or any(isinstance(use.iterable, ast.Subscript) for use in uses):
             return ""
-        if all(use.makers <= self.loaders.sampled or not use.makers & self.loaders.sampled for use in uses):
-            return self.plan.world(loop).size
-        return self._ratio(uses[0]) if len(uses) == 1 else ""
-
-    def _ratio(self, use: Use) -> str:
-        name = ast.unparse(use.iterable) if isinstance(use.iterable, ast.Name | ast.Attribute) else ""
-        return f"(len({name}.dataset) / len({name}.sampler))" if name and self.loops.is_loader(use.iterable) else ""
+        prepared = any(use.makers & self.loops.prepared for use in uses)
+        if not prepared and all(use.makers <= sampled or not use.makers & sampled for use in uses):
+            return "equal"
+        told = len(uses) == 1 and isinstance(uses[0].iterable, ast.Name | ast.Attribute)
+        told = told and self.loops.is_loader(uses[0].iterable)
+        return ("prepared" if prepared else "loader") if told else ""
 
     def own(self, count: ast.expr) -> bool:
         """Whether a number is computed from the length of a loader that has only the batches of a rank."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from distml.rewrites.horovod.aspects import together
 from distml.rewrites.horovod.aspects.setup import helper
+from distml.rewrites.horovod.options import Backend
 from distml.rewrites.horovod.plan import Plan
 
 _AGREED = '''
@@ -48,17 +50,11 @@ def {name}(value):
     {reduce}
     return total.to(value.device) if {torch}.is_tensor(value) else type(value)(total.item())
 '''
-_PARTS = (
-    "parts = {dist}.allgather_object({value})",
-    "parts = [None] * {dist}.get_world_size()\n    {dist}.all_gather_object(parts, {value})",
-)
 _JOINED = """\
 if {torch}.is_tensor(value):
         return {torch}.cat([part.to(value.device) for part in parts])
     if hasattr(value, "dtype"):
         return {torch}.cat([{torch}.as_tensor(part) for part in parts]).numpy()"""
-_SUMMED = ("total = {dist}.allreduce(total, op={dist}.Sum)", "{dist}.all_reduce(total)")
-_REDUCED = ("total = {dist}.allreduce(total)", "{dist}.all_reduce(total)\n    total /= {dist}.get_world_size()")
 _AVERAGE = '''
 
 def {name}(optimizer):
@@ -67,8 +63,7 @@ def {name}(optimizer):
     if not gradients:
         return
     flat = {torch}.cat([gradient.reshape(-1) for gradient in gradients])
-    {dist}.all_reduce(flat)
-    flat /= {dist}.get_world_size()
+    {reduce}
     for gradient, mean in zip(gradients, flat.split([gradient.numel() for gradient in gradients])):
         gradient.copy_(mean.view_as(gradient))
 '''
@@ -77,8 +72,81 @@ _BROADCAST = '''
 def {name}(tensors):
     """Tensors become those of rank 0."""
     for tensor in tensors:
-        {dist}.broadcast(tensor, src=0)
+        {broadcast}
 '''
+
+
+class _Way(NamedTuple):
+    """How a back end writes what the ranks do together: an expression or statement, and the small function that it calls.
+
+    `{code}` stands for what it is done to, `{dist}` for the back end, `{function}` for the small function.
+    """
+
+    call: str
+    name: str = ""
+    function: str = ""
+    words: tuple[tuple[str, str], ...] = ()
+
+
+def _by_function(name: str, function: str, code: str = "{code}", **words: str) -> _Way:
+    return _Way(f"{{function}}({code})", name, function, tuple(words.items()))
+
+
+def _flat(reduce: str) -> _Way:
+    return _by_function("average_gradients", _AVERAGE, reduce=reduce)
+
+
+_GROUPS = 'for group in {code}.param_groups for p in group["params"]'
+_WEIGHTS = f"[p {_GROUPS}]"
+_DETACHED = f"[p.detach() {_GROUPS}]"
+
+
+def _each(broadcast: str) -> dict[str, _Way]:
+    """What rank 0 gives to all, tensor by tensor."""
+    given = {"model": "{code}.state_dict().values()", "buffers": "{code}.buffers()", "weights": _DETACHED}
+    return {
+        what: _by_function("broadcast_all", _BROADCAST, tensors, broadcast=broadcast) for what, tensors in given.items()
+    }
+
+
+_WAYS: dict[Backend, dict[str, _Way]] = {
+    "horovod": {
+        "any": _Way("any({dist}.allgather_object(bool({code})))"),
+        "all": _Way("all({dist}.allgather_object(bool({code})))"),
+        "first": _Way("{dist}.broadcast_object({code}, root_rank=0)"),
+        "parts": _Way("parts = {dist}.allgather_object({code})"),
+        "sum": _by_function("sum_of_ranks", _SUM, reduce="total = {dist}.allreduce(total, op={dist}.Sum)"),
+        "mean": _by_function("mean_of_ranks", _MEAN, reduce="total = {dist}.allreduce(total)"),
+        "gradients": _Way(f"{{dist}}.grouped_allreduce_([p.grad {_GROUPS} if p.grad is not None])"),
+        "model": _Way("{dist}.broadcast_parameters({code}.state_dict(), root_rank=0)"),
+        "buffers": _Way("{dist}.broadcast_parameters(dict({code}.named_buffers()), root_rank=0)"),
+        "weights": _Way(f"{{dist}}.broadcast_parameters({_WEIGHTS}, root_rank=0)"),
+    },
+    "ddp": {
+        "any": _by_function("any_rank", _ANY),
+        "all": _Way("not {function}(not ({code}))", "any_rank", _ANY),
+        "first": _by_function("agreed", _AGREED),
+        "parts": _Way("parts = [None] * {dist}.get_world_size()\n    {dist}.all_gather_object(parts, {code})"),
+        "sum": _by_function("sum_of_ranks", _SUM, reduce="{dist}.all_reduce(total)"),
+        "mean": _by_function(
+            "mean_of_ranks", _MEAN, reduce="{dist}.all_reduce(total)\n    total /= {dist}.get_world_size()"
+        ),
+        "gradients": _flat("{dist}.all_reduce(flat)\n    flat /= {dist}.get_world_size()"),
+        **_each("{dist}.broadcast(tensor, src=0)"),
+    },
+    "accelerate": {
+        "any": _Way("any({gather_object}([bool({code})]))"),
+        "all": _Way("all({gather_object}([bool({code})]))"),
+        "first": _Way("{broadcast_object_list}([{code}])[0]"),
+        "parts": _Way("parts = {gather_object}([{code}])"),
+        "sum": _by_function("sum_of_ranks", _SUM, reduce='total = {dist}.reduce(total, reduction="sum")'),
+        "mean": _by_function("mean_of_ranks", _MEAN, reduce='total = {dist}.reduce(total, reduction="mean")'),
+        "gradients": _flat('flat = {dist}.reduce(flat, reduction="mean")'),
+        **_each("tensor.copy_({broadcast}(tensor))"),
+    },
+}
+_UTILITIES = ("gather_object", "broadcast_object_list", "broadcast")
+"""The functions of `accelerate.utils` that a way may name."""
 
 
 class Spelling:
@@ -86,11 +154,7 @@ class Spelling:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-
-    @property
-    def ddp(self) -> bool:
-        """Whether it is torch.distributed that connects the ranks."""
-        return self.plan.options.backend == "ddp"
+        self._ways = _WAYS[plan.options.backend]
 
     def agreed(self, node: ast.expr) -> str:
         """A template: what rank 0 finds an expression to be."""
@@ -98,22 +162,15 @@ class Spelling:
 
     def any_rank(self, node: ast.expr) -> str:
         """A template: whether an expression holds on any rank."""
-        if self.ddp:
-            return f"{self._function(node, 'any_rank', _ANY)}({{}})"
-        return f"any({self.plan.world(node).module}.allgather_object(bool({{}})))"
+        return self._written("any", node, "{}")
 
     def all_ranks(self, node: ast.expr) -> str:
         """A template: whether an expression holds on all ranks."""
-        if self.ddp:
-            return f"not {self._function(node, 'any_rank', _ANY)}(not ({{}}))"
-        return f"all({self.plan.world(node).module}.allgather_object(bool({{}})))"
+        return self._written("all", node, "{}")
 
     def first(self, node: ast.AST, code: str) -> str:
         """What an expression, given as text, is on rank 0."""
-        world = self.plan.world(node)
-        if self.ddp:
-            return f"{self._function(node, 'agreed', _AGREED)}({code})"
-        return f"{world.module}.broadcast_object({code}, root_rank=0)"
+        return self._written("first", node, code)
 
     def mean(self, node: ast.expr) -> str:
         """A template: a number's mean over all ranks."""
@@ -121,11 +178,11 @@ class Spelling:
 
     def mean_of(self, node: ast.AST, code: str) -> str:
         """The mean over all ranks of numbers, given as text."""
-        return f"{self._function(node, 'mean_of_ranks', _MEAN)}({code})"
+        return self._written("mean", node, code)
 
     def sum_of(self, node: ast.AST, code: str) -> str:
         """The sum over all ranks of a number, given as text."""
-        return f"{self._function(node, 'sum_of_ranks', _SUM, _SUMMED)}({code})"
+        return self._written("sum", node, code)
 
     def mean_of_each(self, node: ast.AST, code: str) -> str:
         """The mean over all ranks of each number in a container, given as text."""
@@ -151,50 +208,47 @@ class Spelling:
         return self._together(node, f"{choose}_of_ranks", together.EXTREME, code, "value", kind=kind, choose=choose)
 
     def _together(self, node: ast.AST, name: str, text: str, code: str, value: str, **words: str) -> str:
-        parts = _PARTS[self.ddp].format(dist=self.plan.world(node).module, value=value)
+        parts = self._written("parts", node, value)
         return f"{helper(self.plan, node, name, text, parts=parts, **words)}({code})"
 
     def averaged(self, node: ast.AST, optimizer: str) -> str:
         """Statements: the gradients of an optimizer become their means over all ranks."""
-        world = self.plan.world(node)
-        if self.ddp:
-            return f"{self._function(node, 'average_gradients', _AVERAGE)}({optimizer})"
-        listed = f'for group in {optimizer}.param_groups for p in group["params"] if p.grad is not None'
-        return f"{world.module}.grouped_allreduce_([p.grad {listed}])"
+        return self._written("gradients", node, optimizer)
 
     def broadcast_model(self, node: ast.AST, model: str) -> str:
         """Statements: the weights and buffers of a model become those of rank 0."""
-        world = self.plan.world(node)
-        if self.ddp:
-            return self._each(node, f"{model}.state_dict().values()")
-        return f"{world.module}.broadcast_parameters({model}.state_dict(), root_rank=0)"
+        return self._written("model", node, model)
 
     def broadcast_buffers(self, node: ast.AST, model: str) -> str:
         """Statements: running statistics become those of rank 0."""
-        world = self.plan.world(node)
-        if self.ddp:
-            return self._each(node, f"{model}.buffers()")
-        return f"{world.module}.broadcast_parameters(dict({model}.named_buffers()), root_rank=0)"
+        return self._written("buffers", node, model)
 
     def broadcast_weights(self, node: ast.AST, optimizer: str) -> str:
         """Statements: what an optimizer changes becomes what it is on rank 0."""
-        world = self.plan.world(node)
-        if self.ddp:
-            return self._each(node, f'[p.detach() for group in {optimizer}.param_groups for p in group["params"]]')
-        listed = f'[p for group in {optimizer}.param_groups for p in group["params"]]'
-        return f"{world.module}.broadcast_parameters({listed}, root_rank=0)"
-
-    def _each(self, node: ast.AST, tensors: str) -> str:
-        return f"{self._function(node, 'broadcast_all', _BROADCAST)}({tensors})"
+        return self._written("weights", node, optimizer)
 
     def broadcast_state(self, node: ast.expr, optimizer: str) -> str:
         """Statements: the state of an optimizer becomes that of rank 0."""
         return f"{optimizer}.load_state_dict({self.first(node, f'{optimizer}.state_dict()')})"
 
-    def _function(self, node: ast.AST, name: str, code: str, reduced: tuple[str, str] = _REDUCED) -> str:
-        """A small function that the file needs."""
-        reduce = reduced[self.ddp].format(dist=self.plan.world(node).module)
-        return helper(self.plan, node, name, code, reduce=reduce)
+    def _written(self, what: str, node: ast.AST, code: str) -> str:
+        """What the ranks do together, written for the file of `node`, with the function and the imports that takes."""
+        way = self._ways[what]
+        holes = way.call + "".join(text for _, text in way.words)
+        known = {each: self.utility(node, each) for each in _UTILITIES if f"{{{each}}}" in holes}
+        known["dist"] = self.plan.world(node).module
+        words = {word: text.format(**known) for word, text in way.words}
+        function = helper(self.plan, node, way.name, way.function, **words) if way.name else ""
+        return way.call.format(code=code, function=function, **known)
+
+    def utility(self, node: ast.AST, name: str) -> str:
+        """How a file calls a function of `accelerate.utils`, which it may have to import."""
+        unit = self.plan.program.unit(node)
+        key = (unit.source.location, f"accelerate.utils.{name}")
+        if key not in self.plan.spelled:
+            self.plan.world(node)
+            self.plan.spelled[key] = self.plan.patch(unit.tree).free(name)
+        return self.plan.spelled[key]
 
 
 def _negated(node: ast.expr) -> bool:
