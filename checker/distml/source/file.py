@@ -12,6 +12,7 @@ from sys import version_info
 from distml.diagnostics.model import Span
 from distml.source.annotations_comments import attach_comments
 from distml.source.hashing import content_hash
+from distml.source.imports import Import, imports
 from distml.source.notebook import Notebook, is_notebook
 from distml.source.parsing import NestedError, parse
 from distml.source.reading import UnreadableError, decode, split_lines, unreadable
@@ -59,6 +60,11 @@ class SourceFile:
     def shown_lines(self) -> list[str]:
         """The lines as their author wrote them: of a notebook, those of its cells, with an empty one above each cell."""
         return self.lines if self.notebook is None else self.notebook.lines
+
+    @cached_property
+    def imports(self) -> list[Import]:
+        """What its text imports, in order."""
+        return imports(self.text)
 
     @cached_property
     def tree(self) -> ast.Module:

@@ -110,7 +110,7 @@ def may_communicate(source: SourceFile, project: Project) -> bool:
 
 def imported_files(source: SourceFile, project: Project) -> Iterator[SourceFile]:
     """The project files that the imports of a file run."""
-    for statement in imports(source.text):
+    for statement in source.imports:
         yield from _targets(source, statement, project)
 
 

@@ -105,23 +105,25 @@ class FileFacts:
     @cached_property
     def speaking(self) -> frozenset[str]:
         """Names, of this file and of those it imports, that lead to communication."""
-        return self._leading_to(words())
+        return self._leading[0]
 
     @cached_property
     def asking(self) -> frozenset[str]:
         """Names, of this file and of those it imports, that lead to the rank."""
-        return self._leading_to(_ASKING)
+        return self._leading[1]
 
     @cached_property
     def sharding(self) -> frozenset[str]:
         """Names that lead to data of which each rank has a part."""
-        return self._leading_to(frozenset({"DistributedSampler"}))
+        return self._leading[2]
 
     @cached_property
     def _telling(self) -> frozenset[str]:
         return self.asking | self.sharding | _OTHERS
 
-    def _leading_to(self, goal: frozenset[str]) -> frozenset[str]:
+    @cached_property
+    def _leading(self) -> tuple[frozenset[str], ...]:
+        """The names that lead to communication, to the rank, and to data of which each rank has a part."""
         spoken: dict[str, set[str]] = {}
         for facts in self._around():
             outer = {id(each) for each in facts.source.tree.body}
@@ -130,13 +132,7 @@ class FileFacts:
                 own = facts is self and not definition.name.startswith("__")
                 if own or id(definition) in outer:
                     spoken.setdefault(definition.name, set()).update(names)
-        found = set(goal)
-        waiting = True
-        while waiting:
-            new = {name for name, names in spoken.items() if name not in found and names & found}
-            waiting = bool(new)
-            found |= new
-        return frozenset(found)
+        return tuple(_leading_to(goal, spoken) for goal in (words(), _ASKING, frozenset({"DistributedSampler"})))
 
     @cached_property
     def mentioned(self) -> tuple[tuple[Definition, frozenset[str]], ...]:
@@ -286,6 +282,17 @@ def facts_of(source: SourceFile, project: Project) -> FileFacts:
     if found is None or found.source is not source:
         found = known[source.location] = FileFacts(source, project)
     return found
+
+
+def _leading_to(goal: frozenset[str], spoken: dict[str, set[str]]) -> frozenset[str]:
+    """Names that stand for what names one of `goal`, or another that does."""
+    found = set(goal)
+    waiting = True
+    while waiting:
+        new = {name for name, names in spoken.items() if name not in found and names & found}
+        waiting = bool(new)
+        found |= new
+    return frozenset(found)
 
 
 def _outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
