@@ -1,6 +1,6 @@
 """The renaming law over public scripts: how many change another edit when only names, imports or the order change.
 
-    python benchmarks/renaming.py FOLDER ... [--backend ddp] [--details]
+    python benchmarks/renaming.py FOLDER ... [--backend BACKEND] [--details]
 
 Each file of a folder that holds a training loop is rewritten with the modules it imports, once as it is and once each with
 every user's name changed (to names that mean nothing, and to names that suggest something else), with its imports under
@@ -42,7 +42,7 @@ LAWS: dict[str, Law] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--backend", choices=("horovod", "ddp"), default="horovod")
+    parser.add_argument("--backend", choices=("horovod", "ddp", "accelerate"), default="horovod")
     parser.add_argument("--details", action="store_true", help="show what differs")
     options = parser.parse_args()
     counts: Counter[str] = Counter()

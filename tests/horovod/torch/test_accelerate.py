@@ -11,6 +11,11 @@ from itertools import product
 import pytest
 from horovod.torch.programs import outcome, said_by_two
 
+from distml.rewrites.horovod.options import Options
+from distml.rewrites.horovod.rewrite import rewrite
+from distml.source.project import Project
+from distml.training.program import Program
+
 HEAD = """import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -126,3 +131,40 @@ def test_two_processes_end_with_the_weights_of_one(
 @pytest.mark.parametrize(("name", "wanted"), [pytest.param(name, wanted, id=name) for name, _, wanted in uneven()])
 def test_repeated_samples_are_not_counted(name: str, wanted: float, said: dict[str, tuple[str, str]]) -> None:
     assert [float(each) for each in said[name][0].split()] == pytest.approx([wanted, wanted])
+
+
+TRAINER = """import torch
+from torch import nn
+
+
+class Trainer:
+    def __init__(self, model, loader):
+        self.model, self.loader = model, loader
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.1)
+
+    def fit(self):
+        for epoch in range(2):
+            for x, y in self.loader:
+                self.optimizer.zero_grad()
+                nn.functional.mse_loss(self.model(x), y).backward()
+                self.optimizer.step()
+"""
+SCRIPT = """import torch
+from torch.utils.data import DataLoader
+from trainer import Trainer
+
+data = torch.utils.data.TensorDataset(torch.ones(8, 4), torch.ones(8, 1))
+trainer = Trainer(torch.nn.Linear(4, 1), DataLoader(data, batch_size=2))
+trainer.fit()
+"""
+
+
+def test_an_optimizer_of_another_file_is_prepared_with_the_model() -> None:
+    texts = {"/nowhere/trainer.py": TRAINER, "/nowhere/script.py": SCRIPT}
+    project = Project("/nowhere", overlay={path: text.encode() for path, text in texts.items()})
+    program = Program([project.open("/nowhere/script.py")], project)
+    found = rewrite(program, Options(backend="accelerate"), [*texts], texts).files
+    script, trainer = (found[path].source for path in ("/nowhere/script.py", "/nowhere/trainer.py"))
+    assert "trainer.model, trainer.optimizer = accelerator.prepare(trainer.model, trainer.optimizer)\n" in script
+    assert "accelerator.prepare(torch.optim" not in trainer
+    assert all('Accelerator(cpu=True, mixed_precision="no")' in text for text in (script, trainer))

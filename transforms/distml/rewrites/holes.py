@@ -39,10 +39,18 @@ class _Fill(cst.CSTTransformer):
 
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
         """An argument needs no parentheses of its own."""
-        value = original_node.value
-        if isinstance(value, cst.Name) and value.value == _HOLE and not isinstance(self._node, _ALWAYS):
-            return updated_node.with_changes(value=self._node.deep_clone())
-        return updated_node
+        bare = self._bare(original_node.value)
+        return updated_node.with_changes(value=bare) if bare is not None else updated_node
+
+    def leave_Element(self, original_node: cst.Element, updated_node: cst.Element) -> cst.Element:
+        """Nor does an item of a list."""
+        bare = self._bare(original_node.value)
+        return updated_node.with_changes(value=bare) if bare is not None else updated_node
+
+    def _bare(self, value: cst.BaseExpression) -> cst.BaseExpression | None:
+        """What stands for a hole as it is, where it may."""
+        hole = isinstance(value, cst.Name) and value.value == _HOLE
+        return self._node.deep_clone() if hole and not isinstance(self._node, _ALWAYS) else None
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
         """Anywhere else an operator does."""

@@ -131,18 +131,19 @@ class Accelerated:
 
     def _read(self, name: str, begins: ast.stmt) -> ast.expr | None:
         """An expression that reads an optimizer under a name that it has where training begins."""
-        scope = self.program.function(begins) or self.program.unit(begins).tree
+        within = [self.program.function(begins) or self.program.unit(begins).tree]
         attribute = name.rpartition(".")[2] if "." in name else ""
-        for node in ast.walk(self.program.unit(begins).tree if attribute else scope):
-            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-                same = (
-                    isinstance(node, ast.Attribute) and node.attr == attribute
-                    if attribute
-                    else ast.unparse(node) == name
-                )
-                if same and self.study.makers(node):
-                    return node
+        for node in (each for tree in within if not attribute for each in ast.walk(tree)):
+            if isinstance(node, ast.Name) and node.id == name and self._is_read(node):
+                return node
+        trees = [unit.tree for unit in self.program.units.values()] if attribute else []
+        for node in (each for tree in trees for each in ast.walk(tree)):
+            if isinstance(node, ast.Attribute) and node.attr == attribute and self._is_read(node):
+                return node
         return None
+
+    def _is_read(self, node: ast.Name | ast.Attribute) -> bool:
+        return isinstance(node.ctx, ast.Load) and bool(self.study.makers(node))
 
     # Losses and clipping
 

@@ -15,8 +15,8 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
-from distml.training.callsites import argument
-from distml.training.values import Box, Foreign, Value
+from distml.training.callsites import argument, positional
+from distml.training.values import Box, Class, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
 _RATES |= {"Adam": "1e-3", "AdamW": "1e-3", "SparseAdam": "1e-3", "Adamax": "2e-3", "NAdam": "2e-3", "RAdam": "1e-3"}
@@ -74,7 +74,7 @@ class Optimizers:
             if maker in makers:
                 self._scale_maker(maker)
         for node in self.set_by_hand():
-            if not self._relative(node.value):
+            if not any(_is_rate(each) and self._of_group(each) for each in self._derived_from(node.value)):
                 self._times(node.value)
         for call in self.program.calls:
             for name in self.program.names(call.func):
@@ -103,7 +103,7 @@ class Optimizers:
         groups = [*self._rates_in(given)] if given is not None else []
         for each in groups:
             self._times(each)
-        rate = argument(maker, 1, "lr")
+        rate = argument(maker, self._rate_at(maker), "lr")
         if rate is not None:
             self._times(rate)
             return
@@ -123,6 +123,17 @@ class Optimizers:
                 f"the learning rate of `{ast.unparse(maker.func)}` cannot be determined; it was not scaled",
                 "multiply it where it is set",
             )
+
+    def _rate_at(self, maker: ast.Call) -> int:
+        """At which place an optimizer is given its rate: the second, unless its own class says otherwise."""
+        for value in self.program.of(maker.func):
+            for base in self.program.lineage(value) if isinstance(value, Class) else ():
+                methods = [] if isinstance(base, Foreign) else base.node.body
+                for each in methods:
+                    if isinstance(each, ast.FunctionDef) and each.name == "__init__":
+                        names = positional(each)[1:]
+                        return names.index("lr") if "lr" in names else len(maker.args)
+        return 1
 
     def _groups_in(self, node: ast.expr) -> Iterator[ast.Dict]:
         """The groups of parameters that an expression is made from."""
@@ -167,9 +178,20 @@ class Optimizers:
             return "params" not in self.program.store.keys(value)
         return isinstance(value, Foreign) and value.name.startswith(("collections.", "builtins.dict"))
 
-    def _relative(self, value: ast.expr) -> bool:
-        """Whether a rate is computed from the one that is set."""
-        return any(_is_rate(each) for each in self._derived_from(value))
+    def _of_group(self, rate: ast.AST) -> bool:
+        """Whether a rate that is read may be that of an optimizer, and not one of the program's settings."""
+        assert isinstance(rate, ast.Subscript)
+        held = rate.value
+        if "param_groups" in ast.unparse(held):
+            return True
+        if (
+            isinstance(held, ast.Subscript)
+            and isinstance(held.slice, ast.Constant)
+            and isinstance(held.slice.value, str)
+        ):
+            return False  # a group is an item of a list, and has no name
+        values = self.program.of(held)
+        return not values or not all(self._records(each) for each in values)
 
     def _derived_from(self, value: ast.expr) -> Iterator[ast.AST]:
         names = set()

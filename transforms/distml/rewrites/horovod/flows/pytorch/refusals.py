@@ -49,6 +49,22 @@ def _is_grad(node: ast.AST) -> bool:
     return any(isinstance(each, ast.Attribute) and each.attr == "grad" for each in ast.walk(node))
 
 
+def own_updates(study: Study) -> Iterator[ast.Call]:
+    """The calls of optimizers of the program that change weights by their gradients elsewhere than in `step`."""
+    for call in study.program.calls:
+        func = call.func
+        if isinstance(func, ast.Attribute) and func.attr != "step" and study.makers(func.value):
+            if not study.inside_optimizer(call) and any(_changes(each) for each in study.run_by(call)):
+                yield call
+
+
+def _changes(function: ast.AST) -> bool:
+    """Whether a function reads gradients and changes other tensors."""
+    calls = (each.func for each in ast.walk(function) if isinstance(each, ast.Call))
+    changed = (f for f in calls if isinstance(f, ast.Attribute) and f.attr in _CHANGES and not _is_grad(f.value))
+    return _has_grad(function) and any(changed)
+
+
 def set_by_data(study: Study) -> Iterator[ast.stmt]:
     """The statements in models that set parameters from a batch: `self.loc.data.copy_(x.mean())` where `forward` leads."""
     for unit in study.program.units.values():
@@ -106,6 +122,13 @@ def refuse(study: Study) -> None:
             statement,
             "weights are updated by hand with the gradient of one rank: the models would diverge",
             "let an optimizer of torch.optim make the update",
+        )
+    for call in own_updates(study):
+        raise Refuse(
+            "HVD203",
+            call,
+            f"`{ast.unparse(call.func)}` changes weights by the gradient of one rank: the models would diverge",
+            "make the update in `step` of the optimizer, which sees the gradients of all ranks",
         )
     for statement in set_by_data(study):
         raise Refuse(

@@ -72,7 +72,7 @@ class Schedules:
     def shorten(self, optimizers: Optimizers) -> None:
         """Divide what schedules count; HVD311 warns of those that count in a way which cannot be seen."""
         for call in self.program.calls:
-            told = any(self._is_own(each) for each in (*call.args, *(k.value for k in call.keywords)))
+            told = any(map(self._is_own, _given(call)))
             if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and self._by_batch(call) and not told:
                 for made in self._made(call.func.value):
                     self._schedule(made)
@@ -94,13 +94,15 @@ class Schedules:
                     yield value.node
 
     def _of_the_program(self, node: ast.expr) -> Iterator[str]:
-        """The classes of the program's own schedules which an expression can stand for."""
+        """The classes of the program's own schedules that an expression can stand for, but those told what counts already."""
         for value in self.program.of(node):
             if isinstance(value, Instance) and any(
                 isinstance(base, Foreign) and base.name.startswith(_LIBRARY)
                 for base in self.program.lineage(value.type)
             ):
-                yield value.type.node.name
+                made = [call for call in self.program.calls if value.type in self.program.of(call.func)]
+                if not made or not all(any(map(self._is_own, _given(call))) for call in made):
+                    yield value.type.node.name
 
     def _names(self, call: ast.Call) -> frozenset[str]:
         return self.program.names(call.func)
@@ -160,3 +162,8 @@ class Schedules:
             f"{what}, and each rank has fewer batches: the length of the schedule in batches was not changed",
             f"make it end after `1 / {self.plan.world(node).size}` of the steps",
         )
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    """What a call is given."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]

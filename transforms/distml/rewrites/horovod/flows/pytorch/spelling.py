@@ -141,8 +141,8 @@ _WAYS: dict[Backend, dict[str, _Way]] = {
         "parts": _Way("parts = {gather_object}([{code}])"),
         "sum": _by_function("sum_of_ranks", _SUM, reduce='total = {dist}.reduce(total, reduction="sum")'),
         "mean": _by_function("mean_of_ranks", _MEAN, reduce='total = {dist}.reduce(total, reduction="mean")'),
-        "gradients": _flat('flat = {dist}.reduce(flat, reduction="mean")'),
-        **_each("tensor.copy_({broadcast}(tensor))"),
+        "gradients": _flat('flat = {dist}.reduce(flat.to({dist}.device), reduction="mean")'),
+        **_each("tensor.copy_({broadcast}(tensor.to({dist}.device)))"),
     },
 }
 _UTILITIES = ("gather_object", "broadcast_object_list", "broadcast")
