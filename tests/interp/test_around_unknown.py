@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from distml.shapes.dim import MAX_NAME
+from distml.shapes.symbol import MAX_NAME
 
 from interp.programs import errors_of, revealed
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from distml.shapes.dim import Dim, Origin, Symbol
+from distml.shapes.dim import Dim
 from distml.shapes.shape import Middle, Shape
+from distml.shapes.symbol import Origin, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
