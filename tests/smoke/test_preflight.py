@@ -89,6 +89,7 @@ def test_gpus_are_looked_at_before_anything_runs(tmp_path: Path, monkeypatch: py
 def test_the_launcher_follows_the_program() -> None:
     assert launcher_for("import horovod.torch as hvd", "auto") == "horovodrun"
     assert launcher_for("from torch.distributed import init_process_group", "auto") == "torchrun"
+    assert launcher_for("from accelerate import Accelerator", "auto") == "accelerate"
     assert launcher_for("", "torchrun") == "torchrun"
     with pytest.raises(SmokeError, match="neither Horovod nor torch"):
         launcher_for("import torch", "auto")
@@ -96,7 +97,7 @@ def test_the_launcher_follows_the_program() -> None:
 
 def test_no_argument_is_split() -> None:
     start = Start("/py", Path("/a b/c d.py"), Path("/"), ("x y", "--z=;rm"))
-    for launcher in ("", "torchrun", "horovodrun"):
+    for launcher in ("", "torchrun", "horovodrun", "accelerate"):
         assert command(start, launcher, 2)[-3:] == ["/a b/c d.py", "x y", "--z=;rm"]
 
 

@@ -53,6 +53,16 @@ def test_torch_distributed_like_one_process(program: str, by: str) -> None:
     assert report.status("weights") == report.status("loss") == "passed", as_text(report)
 
 
+@pytest.mark.requires("torch", "accelerate")
+def test_accelerate_like_one_process() -> None:
+    """Its loaders fetch a batch ahead of the step that reads it."""
+    text = rewritten(TRAINER, "accelerate")
+    assert "trainer.model, trainer.optimizer = accelerator.prepare(" in text
+    report = smoke_text(TRAINER, text, python=sys.executable, options=PATIENT)
+    assert report.ok, as_text(report)
+    assert report.status("weights") == report.status("data") == report.status("loss") == "passed", as_text(report)
+
+
 @pytest.mark.requires("torch")
 def test_a_stream_that_is_dealt_out_in_turn() -> None:
     """Each process reads all batches and takes its own; attention is called with all that it takes by position."""
