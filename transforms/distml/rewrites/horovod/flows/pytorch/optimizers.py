@@ -103,7 +103,7 @@ class Optimizers:
         groups = [*self._rates_in(given)] if given is not None else []
         for each in groups:
             self._times(each)
-        rate = argument(maker, self._rate_at(maker), "lr")
+        rate = argument(maker, *self._rate_at(maker))
         if rate is not None:
             self._times(rate)
             return
@@ -124,16 +124,17 @@ class Optimizers:
                 "multiply it where it is set",
             )
 
-    def _rate_at(self, maker: ast.Call) -> int:
-        """At which place an optimizer is given its rate: the second, unless its own class says otherwise."""
+    def _rate_at(self, maker: ast.Call) -> tuple[int, str]:
+        """At which place and by which name an optimizer is given its rate: as in PyTorch, unless its own class says otherwise."""
         for value in self.program.of(maker.func):
             for base in self.program.lineage(value) if isinstance(value, Class) else ():
                 methods = [] if isinstance(base, Foreign) else base.node.body
                 for each in methods:
                     if isinstance(each, ast.FunctionDef) and each.name == "__init__":
                         names = positional(each)[1:]
-                        return names.index("lr") if "lr" in names else len(maker.args)
-        return 1
+                        found = [name for node in ast.walk(each) for name in _rates_in(node) if name in names]
+                        return (names.index(found[0]), found[0]) if found else (len(maker.args), "lr")
+        return 1, "lr"
 
     def _groups_in(self, node: ast.expr) -> Iterator[ast.Dict]:
         """The groups of parameters that an expression is made from."""
@@ -408,6 +409,18 @@ def _is_rate(node: ast.AST) -> bool:
         and isinstance(node.slice, ast.Constant)
         and node.slice.value in ("lr", "initial_lr")
     )
+
+
+def _rates_in(node: ast.AST) -> Iterator[str]:
+    """The variables that are handed on as the rate of an optimizer, where one is made: by its name, or behind the parameters."""
+    values: list[ast.expr] = []
+    if isinstance(node, ast.Dict):
+        values = [value for key, value in zip(node.keys, node.values, strict=True) if _is_text(key, "lr")]
+    elif isinstance(node, ast.Call):
+        values = [keyword.value for keyword in node.keywords if keyword.arg == "lr"]
+        made = isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
+        values += node.args[1:2] if made else []
+    yield from (value.id for value in values if isinstance(value, ast.Name))
 
 
 def _is_text(node: ast.expr | None, text: str) -> bool:
