@@ -22,7 +22,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, block_of, owner_of
 from distml.training.callers import callers, run_by
 from distml.training.callsites import called
-from distml.training.values import BoxMethod, Callable, Instance
+from distml.training.values import BoxMethod, Callable, Class, Instance
 
 _MEAN = Note(
     "mean over all ranks",
@@ -269,10 +269,32 @@ class Means:
             return True
         owner = place.rpartition(".")[0]
         whole = [each for each in loads if not isinstance(self.program.parent(each), ast.Attribute)]
-        if not owner or not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        if not owner:
             return False
+        if any(self._computes(each, place) for each in loads if isinstance(each, ast.Attribute)):
+            return True
         shows = self._shows(statement) and any(ast.unparse(each) == owner for each in whole)
-        return shows or any(self._outputs(function) for function in run_by(statement.value, self.program))
+        calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
+        return shows or any(self._asks(call, place, each) for call in calls for each in run_by(call, self.program))
+
+    def _computes(self, load: ast.Attribute, place: str) -> bool:
+        """Whether an attribute is a property that reads a sum of its object."""
+        owner, _, name = place.rpartition(".")
+        kinds = [each.type for each in self.program.of(load.value) if isinstance(each, Instance)]
+        bases = [base for kind in kinds if ast.unparse(load.value) == owner for base in self.program.lineage(kind)]
+        bodies = [each for base in bases if isinstance(base, Class) for each in base.node.body]
+        asked = [each for each in bodies if isinstance(each, ast.FunctionDef) and each.name == load.attr]
+        return any(_attribute_loaded(each, name) for one in asked if one.decorator_list for each in ast.walk(one))
+
+    def _asks(self, call: ast.Call, place: str, function: ast.AST) -> bool:
+        """Whether a function that is called reads a sum, as a method of the object that has it, or shows that object."""
+        owner, _, name = place.rpartition(".")
+        receiver = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        if receiver == owner:
+            return any(_attribute_loaded(each, name) for each in ast.walk(function))
+        given = [*call.args, *(each.value for each in call.keywords)]
+        reached = owner in map(ast.unparse, given) or owner.startswith(f"{receiver}.")
+        return (reached or _names_outside(function, owner.partition(".")[0])) and self._outputs(function)
 
     def _outputs(self, function: ast.AST) -> bool:
         return any(isinstance(each, ast.Expr) and self._shows(each) for each in ast.walk(function))
@@ -377,6 +399,17 @@ class Means:
         )
         shown = any(isinstance(each, str) and _WHOLE.search(each) for each in texts)
         return shown or any(name.id in each and _WHOLE.search(each) for each in formats)
+
+
+def _attribute_loaded(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
+
+
+def _names_outside(function: ast.AST, name: str) -> bool:
+    """Whether a function reads a variable of what stands around it."""
+    named = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
+    own = any(isinstance(each, ast.arg) and each.arg == name for each in ast.walk(function))
+    return bool(named) and not own and not any(isinstance(each.ctx, ast.Store) for each in named)
 
 
 def _attribute(node: ast.expr, own: str) -> bool:

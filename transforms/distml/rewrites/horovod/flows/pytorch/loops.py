@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from functools import cached_property
 
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
+from distml.training.around import LOOPS, SCOPES
 from distml.training.callsites import called
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
@@ -233,12 +235,23 @@ class Loops:
         """The variable that counts epochs where `node` stands."""
         for above in self.program.ancestors(node):
             if isinstance(above, ast.For) and isinstance(above.target, ast.Name) and self._counts(above.iter):
-                return above.target.id
+                return above.target.id if self._tells_passes(above, above.target, node) else None
             if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
                 return self._parameter(above)
             if isinstance(above, ast.Lambda | ast.While):  # what a loop further out counts stays the same in this one
                 return None
         return None
+
+    def _tells_passes(self, loop: ast.For, counter: ast.Name, node: ast.AST) -> bool:
+        """Whether the counter of a loop is another one at each pass that begins at a node: nothing else sets it, and where a
+        pass begins now and then only, the loop does not begin anew."""
+        names = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == counter.id]
+        if any(isinstance(each.ctx, ast.Store) and each is not counter for each in names):
+            return False
+        between = itertools.takewhile(lambda above: above is not loop, self.program.ancestors(node))
+        now_and_then = any(isinstance(above, ast.If | ast.Try | ast.ExceptHandler) for above in between)
+        around = itertools.takewhile(lambda above: not isinstance(above, SCOPES), self.program.ancestors(loop))
+        return not (now_and_then and any(isinstance(above, LOOPS) for above in around))
 
     def _counts(self, node: ast.expr) -> bool:
         return all(
