@@ -22,6 +22,7 @@ from distml.training.values import (
 )
 
 if TYPE_CHECKING:
+    from distml.training.lexical import Scope
     from distml.training.unit import Unit
 
 SAME = frozenset(
@@ -72,6 +73,10 @@ class Calls:
 
     def attribute(self, values: Values, name: str) -> Values:
         """What an attribute can be."""
+        raise NotImplementedError
+
+    def lookup(self, name: str, scope: Scope, unit: Unit) -> Values:
+        """What a variable can hold."""
         raise NotImplementedError
 
     def defaults(self, node: Function, unit: Unit) -> None:
@@ -251,6 +256,11 @@ class Calls:
             found = frozenset(v for each in names for v in self.attribute(first, each))
             modules = frozenset(v.step(".?") for v in first if isinstance(v, Foreign) and v.node is None)
             return found or (NOTHING if names else modules) or frozenset({callee.called(node)})
+        if name == "builtins.eval" and len(given.positional) == 1:
+            names = [v.value for v in first if isinstance(v, Constant) and isinstance(v.value, str)]
+            return frozenset(v for each in names for v in self._named(each, node, unit)) or frozenset(
+                {callee.called(node)}
+            )
         if name == "importlib.import_module" and len(given.positional) == 1:
             names = [v.value for v in first if isinstance(v, Constant) and isinstance(v.value, str)]
             return frozenset(v for each in names for v in self.module_of(unit, each)) or frozenset(
@@ -266,6 +276,14 @@ class Calls:
             for key, values in given.named.items():
                 self.store.add(values, "attribute", node, key)
         return frozenset({callee.called(node)})
+
+    def _named(self, text: str, node: ast.Call, unit: Unit) -> Values:
+        """What a text stands for that is a name with dots."""
+        first, *rest = text.split(".")
+        found = self.lookup(first, unit.lexical.scope(node), unit) if text.replace(".", "").isidentifier() else NOTHING
+        for each in rest:
+            found = self.attribute(found, each)
+        return found
 
     def _keyed(self, first: Values, given: Arguments, node: ast.Call, unit: Unit, *, defaults: bool) -> Values:
         """A dict; with `defaults`, one that makes its items by its first argument when they are missing."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from distml.training.lexical import Scope
     from distml.training.unit import Unit
 
+MAX_TEXT = 80
+"""So long a text that is put together is still a name."""
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -193,7 +195,11 @@ class Expressions(Calls):
         return frozenset(value for operand in node.values for value in self.evaluate(operand, unit))
 
     def _binop(self, node: ast.BinOp, unit: Unit) -> Values:
-        both = self.evaluate(node.left, unit) | self.evaluate(node.right, unit)
+        sides = self.evaluate(node.left, unit), self.evaluate(node.right, unit)
+        both = frozenset().union(*sides)
+        text = "".join(_text(side) for side in sides) if all(map(_text, sides)) else ""
+        if isinstance(node.op, ast.Add) and 0 < len(text) <= MAX_TEXT:
+            return frozenset({Constant(text)})
         boxes = frozenset(value for value in both if isinstance(value, Box))
         if boxes and isinstance(node.op, ast.Add):
             joined = Box(node)
@@ -228,3 +234,9 @@ class Expressions(Calls):
 
     def _call(self, node: ast.Call, unit: Unit) -> Values:
         return self.call(node, unit)
+
+
+def _text(values: Values) -> str:
+    """The text that is the only value something can have; empty where it may be another."""
+    one = next(iter(values), None) if len(values) == 1 else None
+    return one.value if isinstance(one, Constant) and isinstance(one.value, str) else ""
