@@ -25,7 +25,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import owner_of
 from distml.training.callsites import argument_for, called, positional
 from distml.training.program import Program
-from distml.training.values import Callable, Class
+from distml.training.values import Callable, Class, Constant
 
 _NOTE = Note(
     "opened on rank 0 only",
@@ -132,7 +132,9 @@ def _reads(plan: Plan, call: ast.Call, text: str, depth: int) -> bool:
     program = plan.program
     receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
     given = (*call.args, *(keyword.value for keyword in call.keywords))
-    if not any(ast.unparse(each) == text for each in (*receiver, *given)):
+    if not any(ast.unparse(each) == text for each in (*receiver, *given)) or any(
+        _is_text(each, plan) for each in receiver
+    ):
         return False
     own = [value for value in program.of(call.func) if isinstance(value, Callable | Class)]
     for function in _bodies(own) if depth > 0 else ():
@@ -145,6 +147,13 @@ def _reads(plan: Plan, call: ast.Call, text: str, depth: int) -> bool:
     told = kind_of(call, program) == "output" or called(call, program) in _LOOKS
     writes = opens_to_write(call, program) or logged(call, program) is not None
     return not (own or told or writes)
+
+
+def _is_text(node: ast.expr, plan: Plan) -> bool:
+    """Whether something is a text, whose methods make texts and touch no file."""
+    found = plan.program.of(node)
+    known = bool(found) and all(isinstance(each, Constant) and isinstance(each.value, str) for each in found)
+    return known or isinstance(node, ast.JoinedStr)
 
 
 def _bodies(own: list[Callable | Class]) -> list[ast.FunctionDef]:
