@@ -17,6 +17,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import Looping, block_of, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
+from distml.training.program import Program
 
 Way = Literal["mean", "gather", "sum", "max", "min"]
 _NOTES: dict[Way, Note] = {
@@ -78,7 +79,9 @@ class Containers:
             if not any(_within(each.place, place) or _within(place, each.place) for place in known):
                 found.setdefault(each.place, []).append(each)
         for place, fillings in found.items():
-            if not any(_within(place, other) for other in found if other != place) and self._read(loop, place):
+            if not any(_within(place, other) for other in found if other != place) and read_outside(
+                self.program, loop, place
+            ):
                 way = self._way(fillings, loop)
                 if way is not None:
                     yield Kept(place, way, self._assigns(loop, place))
@@ -212,17 +215,6 @@ class Containers:
             statement = above
         return False
 
-    def _read(self, loop: Looping, place: str) -> bool:
-        """Whether a place is read outside the loop, or may be: what other functions share."""
-        root = place.replace("[", ".").partition(".")[0]
-        inside = {id(each) for each in ast.walk(loop)}
-        names = [
-            each for each in ast.walk(owner_of(loop, self.program)) if isinstance(each, ast.Name) and each.id == root
-        ]
-        if not any(isinstance(each.ctx, ast.Store) for each in names):
-            return True
-        return any(isinstance(each.ctx, ast.Load) and id(each) not in inside for each in names)
-
     def _warn(self, loop: ast.expr | ast.stmt, place: str) -> None:
         self.plan.warn(
             "HVD312",
@@ -244,6 +236,18 @@ class Containers:
                     else:
                         self._warn(call, ast.unparse(call))
         return found
+
+
+def read_outside(program: Program, loop: Looping, place: str) -> bool:
+    """Whether a place is read outside a loop, or may be: attributes of `self`, and what several functions share."""
+    root, lexical = place.replace("[", ".").partition(".")[0], program.unit(loop).lexical
+    owner = lexical.owner(root, lexical.scope(loop))
+    named = [each for each in ast.walk(owner_of(loop, program)) if isinstance(each, ast.Name) and each.id == root]
+    same = [each for each in named if lexical.owner(root, lexical.scope(each)) is owner]
+    if not any(isinstance(each.ctx, ast.Store) for each in same):
+        return True
+    inside = {id(each) for each in ast.walk(loop)}
+    return any(isinstance(each.ctx, ast.Load) and id(each) not in inside for each in same)
 
 
 def _within(place: str, whole: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from distml.rewrites.horovod.aspects.batches import assigned, own_nodes
-from distml.rewrites.horovod.aspects.containers import Containers, Words, chooses
+from distml.rewrites.horovod.aspects.containers import Containers, Words, chooses, read_outside
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
@@ -65,7 +65,7 @@ class Means:
                 totals = self.totals.of(loop, sums) if self.totals is not None else set()
                 for place, whole in sums.items():
                     self._between(loop, place, partial(self._code, loop, place, whole))
-                    if place not in totals and self._read_outside(loop, place):
+                    if place not in totals and read_outside(self.program, loop, place):
                         self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
                 for place in sorted(totals):
                     self.plan.patch(loop).after(loop, f"{place} = {self._total(loop, place)}", _SUM)
@@ -73,7 +73,7 @@ class Means:
                 for name in dict.fromkeys(self._ratios(loop, sums)):
                     sums[name] = False
                     self._between(loop, name, partial(self._code, loop, name, False))
-                    if self._read_outside(loop, name):
+                    if read_outside(self.program, loop, name):
                         self.plan.patch(loop).after(loop, self._code(loop, name, False), _MEAN)
                 for name in dict.fromkeys(self._singles(loop)):
                     if name not in sums:
@@ -346,22 +346,6 @@ class Means:
             if not isinstance(above, ast.If) or not self.uniform.holds(above.test):
                 return False
         return False
-
-    def _read_outside(self, loop: Loop, place: str) -> bool:
-        """Whether what a loop adds up is read elsewhere, or may be: attributes and what several functions share."""
-        first = re.split(r"[.\[]", place)[0]
-        inside = {id(each) for each in ast.walk(loop)}
-        owner = owner_of(loop, self.program)
-        loads = (
-            each
-            for each in ast.walk(owner)
-            if isinstance(each, ast.Name) and each.id == first and isinstance(each.ctx, ast.Load)
-        )
-        local = any(
-            isinstance(each, ast.Name) and each.id == first and isinstance(each.ctx, ast.Store)
-            for each in ast.walk(owner)
-        )
-        return not local or any(id(each) not in inside for each in loads)
 
     def _fixed(self, place: ast.expr, loop: Loop) -> bool:
         """Whether a place is the same in each turn of a loop: its names and keys are not set there."""
