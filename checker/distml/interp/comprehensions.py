@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from distml.interp.branches import perhaps, sheltered
@@ -20,7 +21,7 @@ from distml.shapes import Dim
 from distml.values import Const, DictRecord, IteratorRecord, ListRecord, SetRecord, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from distml.interp.machine import Machine
 
@@ -163,9 +164,27 @@ def generator_expression(vm: Machine, node: ast.GeneratorExp, whole: bool = Fals
     """`(x for ...)`, run at once. Unless it is consumed `whole` now, that may be later, in part or never."""
     if whole:
         return _generator(vm, node)
-    with sheltered(vm), made_later(vm) as made:
+    with sheltered(vm), made_later(vm) as made, _read_later(vm, node):
         made.append(_generator(vm, node))
     return made[0]
+
+
+@contextmanager
+def _read_later(vm: Machine, node: ast.GeneratorExp) -> Iterator[None]:
+    """Variables are read when an item is asked for: those that are set again behind it may be others by then. What it goes
+    through is found at once (Python reference, generator expressions)."""
+    frame, (first, *rest) = vm.frame, node.generators
+    later = [node.elt, *first.ifs, *(part for each in rest for part in (each.iter, *each.ifs))]
+    named = {each.id for part in later for each in ast.walk(part) if isinstance(each, ast.Name)}
+    again = {each for each in named if frame.scope.last.get(each, 0) > (node.end_lineno or node.lineno)}
+    held = {name: vm.variable(frame.ident, name) for name in again}
+    for name in (each for each, value in held.items() if value is not None):
+        vm.assign(frame.ident, name, vm.opaque(name))
+    try:
+        yield
+    finally:
+        for name in (each for each, value in held.items() if value is not None):
+            vm.assign(frame.ident, name, held[name])
 
 
 def _generator(vm: Machine, node: ast.GeneratorExp) -> Value:

@@ -19,12 +19,14 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 class Scope:
     """The names one scope binds, and how it treats the others."""
 
-    __slots__ = ("globals", "is_class", "is_generator", "is_module", "locals", "nonlocals")
+    __slots__ = ("globals", "is_class", "is_generator", "is_module", "last", "locals", "nonlocals")
 
     def __init__(self, *, is_module: bool = False, is_class: bool = False) -> None:
         self.is_module = is_module
         self.is_class = is_class
         self.locals: set[str] = set()
+        self.last: dict[str, int] = {}
+        """The last line in which a statement or an expression sets a name."""
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.is_generator = False
@@ -94,6 +96,7 @@ def _bind(node: ast.AST, scope: Scope) -> None:
     if isinstance(node, ast.Name):
         if not isinstance(node.ctx, ast.Load):
             scope.locals.add(node.id)
+            scope.last[node.id] = max(node.lineno, scope.last.get(node.id, 0))
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         scope.locals.add(node.name)
     elif isinstance(node, ast.Import | ast.ImportFrom):
