@@ -63,8 +63,8 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
         found = [(flow, loop) for flow, loop in found if loop.start in STARTS[options.framework]]
     plan.loops += [loop for _, loop in found]
     plan.refusals += already.distributed(program) if found else already.left_alone(program)
-    if options.backend == "accelerate":
-        plan.refusals += already.of_tensorflow(plan.loops)
+    if options.backend != "horovod":
+        plan.refusals += already.of_tensorflow(plan.loops, options.backend)
     if found and program.too_large and not plan.refusals:
         what = f"the program is too large to analyze: {len(program.units)} modules"
         plan.refusals.append(Remark("HVD212", found[0][1].node, what, "give the script and its own modules only"))

@@ -89,10 +89,10 @@ def left_alone(program: Program) -> list[Remark]:
     return [*trainers(program), *back_ends(program)][:1]
 
 
-def of_tensorflow(loops: list[Loop]) -> Iterator[Remark]:
-    """Why accelerate cannot distribute a program, if so."""
+def of_tensorflow(loops: list[Loop], backend: str) -> Iterator[Remark]:
+    """Why a back end of PyTorch cannot distribute a program, if so."""
     for loop in [loop for loop in loops if loop.start != "torch"][:1]:
-        what = f"accelerate distributes programs of PyTorch, and this {loop.what} is TensorFlow's"
+        what = f"{backend} distributes programs of PyTorch, and this {loop.what} is TensorFlow's"
         yield Remark("HVD202", loop.node, what, "use --backend horovod, or tf.distribute")
 
 
