@@ -287,13 +287,14 @@ class Means:
         return any(_attribute_loaded(each, name) for one in asked if one.decorator_list for each in ast.walk(one))
 
     def _asks(self, call: ast.Call, place: str, function: ast.AST) -> bool:
-        """Whether a function that is called reads a sum, as a method of the object that has it, or shows that object."""
+        """Whether a function that is called reads a sum, as a method of the object that has it, or shows that object: another
+        object may hold it."""
         owner, _, name = place.rpartition(".")
-        receiver = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-        if receiver == owner:
+        receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if receiver is not None and ast.unparse(receiver) == owner:
             return any(_attribute_loaded(each, name) for each in ast.walk(function))
         given = [*call.args, *(each.value for each in call.keywords)]
-        reached = owner in map(ast.unparse, given) or owner.startswith(f"{receiver}.")
+        reached = owner in map(ast.unparse, given) or receiver is not None
         return (reached or _names_outside(function, owner.partition(".")[0])) and self._outputs(function)
 
     def _outputs(self, function: ast.AST) -> bool:
