@@ -63,12 +63,15 @@ def test_commands_that_rewrite(project: Path) -> None:
 
 @pytest.mark.parametrize("command", LAUNCHED.splitlines())
 def test_what_was_rewritten_is_started_so(command: str, project: Path) -> None:
-    backend, python = ("horovod", horovod_python("torch")) if "horovodrun" in command else ("ddp", "")
-    if backend == "ddp":
-        pytest.importorskip("torch", reason="not run: needs torch")
+    backend = {"horovodrun": "horovod", "accelerate": "accelerate"}.get(command.split(maxsplit=1)[0], "ddp")
+    python = horovod_python("torch") if backend == "horovod" else ""
+    for needed in {"ddp": ["torch"], "accelerate": ["torch", "accelerate"]}.get(backend, []):
+        pytest.importorskip(needed, reason=f"not run: needs {needed}")
     assert shell(f"distml horovod train.py --write --backend {backend}", project).returncode == 0
     path = f"{Path(python).parent}:{os.environ['PATH']}" if python else ""
-    done = shell(f'PATH="{path}:$PATH"; {command}' if path else command, project, OMP_NUM_THREADS="1")
+    done = shell(
+        f'PATH="{path}:$PATH"; {command}' if path else command, project, OMP_NUM_THREADS="1", ACCELERATE_USE_CPU="true"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("trained 1") == 1, "rank 0 alone says so"
 
