@@ -39,11 +39,11 @@ _RESULTS = {
     "defaultdict": "defaultdict",
     "Counter": "Counter",
     "range": "range",
-    "date": "datetime.date datetime.date.fromisoformat datetime.date.fromordinal datetime.date.fromisocalendar datetime.date "
+    "date": "datetime.date datetime.date.fromisoformat datetime.date.fromordinal datetime.date.fromisocalendar "
     "date.replace",
     "datetime": "datetime.datetime datetime.datetime.fromisoformat datetime.datetime.fromordinal "
     "datetime.datetime.fromisocalendar datetime.datetime.combine datetime.replace",
-    "time": "datetime.time datetime.time.fromisoformat datetime.time time.replace",
+    "time": "datetime.time datetime.time.fromisoformat time.replace",
     "timedelta": "datetime.timedelta",
 }
 _VIEWS = frozenset(("dict_keys", "dict_items"))

@@ -14,7 +14,7 @@ from distml.engine.config import Config
 from distml.engine.fingerprint import run_fingerprint
 from distml.engine.records import Records, States
 from distml.engine.results import FileResult, decode, encode
-from distml.engine.selection import PARTS, parts
+from distml.engine.selection import WHOLE, parts
 from distml.engine.store import Store
 from distml.source.hashing import content_hash
 
@@ -29,7 +29,7 @@ class Cache:
     def __init__(self, folder: str, config: Config) -> None:
         self._working = os.getcwd()
         asked = parts(config)
-        self._partly = "" if asked == frozenset(PARTS) else ",".join(sorted(asked))
+        self._partly = "" if asked == WHOLE else ",".join(sorted(asked))
         self._stamp = run_fingerprint(config, self._working, Store(os.path.join(folder, "own"), bound=4))
         self._states = States(config.max_file_size)
         self._results = Store(os.path.join(folder, "results"))

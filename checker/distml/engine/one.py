@@ -135,8 +135,7 @@ def _check(
     if checker is None:  # another one asks something else of the file
         for part, run in ((CHOREOGRAPHIES, _choreographies), (RANKS, partial(_ranks, deadline=deadline))):
             parties += _contained(path, partial(run, source, project), note) if part in asked else []
-    reaches = reaches_tensor_library(source, project)
-    if not reaches and not any(each.span.path != source.path for each in parties):
+    if not reaches_tensor_library(source, project) and not any(each.span.path != source.path for each in parties):
         here = apply(source, parties)
         skipped = not here.kept and "distml.choreo" not in source.text
         return FileResult((*here.kept, *here.unused), skipped=skipped, consulted=trace(source, project))

@@ -12,7 +12,7 @@ from distml.diagnostics.model import Diagnostic, Span
 from distml.engine.config import Config
 from distml.engine.discovery import discover
 from distml.engine.results import Checker, FileResult, Note, Report
-from distml.engine.selection import PARTS, SHAPES, parts, selector
+from distml.engine.selection import SHAPES, WHOLE, parts, selector
 
 if TYPE_CHECKING:
     from distml.source.file import SourceFile
@@ -80,7 +80,7 @@ def run(
     if any(finding.code == UNUSED for finding in findings):
         from distml.engine.settled import settled
 
-        sure = project is None and lasting and parts(config) == frozenset(PARTS)
+        sure = project is None and lasting and parts(config) == WHOLE
         known = findings if sure else [finding for finding in findings if finding.code != UNUSED]
         findings = settled(known, UNUSED, found.files, config)
     broken = {finding.span.path for finding in findings if finding.code.startswith(UNFINISHED)}

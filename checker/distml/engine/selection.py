@@ -14,6 +14,7 @@ ALWAYS = frozenset({"SRC201"})  # a failure of ours is never hidden
 SHAPES, CHOREOGRAPHIES, RANKS = "shapes", "choreographies", "ranks"
 PARTS = {SHAPES: ("SHP", "GRD"), CHOREOGRAPHIES: ("CHO",), RANKS: ("SPM",)}
 """The parts of a check, and the families of rules that each answers for."""
+WHOLE = frozenset(PARTS)
 
 
 def parts(config: Config) -> frozenset[str]:
@@ -24,10 +25,10 @@ def parts(config: Config) -> frozenset[str]:
 @lru_cache(maxsize=8)
 def _parts(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozenset[str]:
     if not select and not ignore:
-        return frozenset(PARTS)
+        return WHOLE
     wanted = _codes(select or ("ALL",)) - _codes(ignore)
     if select and "SRC301" in wanted:  # whether a comment hides something only the whole check can say
-        return frozenset(PARTS)
+        return WHOLE
     return frozenset(part for part, families in PARTS.items() if any(code.startswith(families) for code in wanted))
 
 

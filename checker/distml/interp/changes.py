@@ -13,9 +13,8 @@ import builtins
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from distml.interp.scope import MUTATORS
 from distml.interp.sites import HANDING_ON
-from distml.source.bindings import last_name
+from distml.source.bindings import MUTATORS, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -177,14 +177,14 @@ def _read_later(vm: Machine, node: ast.GeneratorExp) -> Iterator[None]:
     later = [node.elt, *first.ifs, *(part for each in rest for part in (each.iter, *each.ifs))]
     named = {each.id for part in later for each in ast.walk(part) if isinstance(each, ast.Name)}
     again = {each for each in named if frame.scope.last.get(each, 0) > (node.end_lineno or node.lineno)}
-    held = {name: vm.variable(frame.ident, name) for name in again}
-    for name in (each for each, value in held.items() if value is not None):
+    held = {name: value for name in again if (value := vm.variable(frame.ident, name)) is not None}
+    for name in held:
         vm.assign(frame.ident, name, vm.opaque(name))
     try:
         yield
     finally:
-        for name in (each for each, value in held.items() if value is not None):
-            vm.assign(frame.ident, name, held[name])
+        for name, value in held.items():
+            vm.assign(frame.ident, name, value)
 
 
 def _generator(vm: Machine, node: ast.GeneratorExp) -> Value:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.source.bindings import MUTATORS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -123,12 +125,6 @@ def assigned_names(body: Iterable[ast.AST]) -> set[str]:
     scope = Scope()
     _collect(body, scope)
     return scope.locals
-
-
-MUTATORS = frozenset(
-    "append appendleft extend extendleft insert pop popleft remove clear update setdefault add discard sort reverse"
-    " rotate popitem".split()
-)
 
 
 def mutated_at(sites: Sites, modules: frozenset[str]) -> frozenset[str]:

@@ -1,9 +1,15 @@
-"""Which names a piece of syntax binds."""
+"""Names in a piece of syntax: those that it binds, those of what it calls, and what they say of a container."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+
+MUTATORS = frozenset(
+    "append appendleft extend extendleft insert pop popleft remove clear update setdefault add discard sort reverse"
+    " rotate popitem".split()
+)
+"""Methods that change the container that they are asked of."""
 
 
 def binds(node: ast.AST) -> Iterator[str]:
@@ -37,3 +43,9 @@ def arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
 def last_name(node: ast.expr) -> str:
     """The name by which an expression reaches its object: `f` of `f` and of `m.x().f`; empty for all else."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def decorators(node: ast.AST) -> list[str]:
+    """The last names of what decorates a function or class, innermost last."""
+    found = getattr(node, "decorator_list", ())
+    return [last_name(each.func if isinstance(each, ast.Call) else each) for each in found]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from distml.source.bindings import binds, last_name
+from distml.source.bindings import MUTATORS, binds, decorators, last_name
 from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.source.reach import communicates, imported_files
@@ -33,9 +33,6 @@ _OTHERS = frozenset({"is_initialized"})
 _VARYING = frozenset("time perf_counter monotonic process_time set random randint choice uniform".split())
 _PLAIN = frozenset("gather reduce scatter broadcast send recv step initialize spawn barrier synchronize".split())
 """Words that mean communication only where they are asked of a module, or of an object that communicates."""
-_MUTATING = frozenset(
-    "append add extend insert pop popitem remove clear sort reverse update setdefault discard".split()
-)
 _ELSEWHERE = frozenset("torch np numpy tf jnp functools mp itertools".split())
 _OBJECTS = frozenset("accelerator fabric comm COMM_WORLD strategy engine model_engine".split())
 _YIELDS = (ast.Yield, ast.YieldFrom)
@@ -330,8 +327,7 @@ def _functions(
 
 def _completes(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a method says what else its name does, such as setting a property."""
-    called = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
-    return any(last_name(each) in {"setter", "deleter", "overload"} for each in called)
+    return not {"setter", "deleter", "overload"}.isdisjoint(decorators(node))
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
@@ -353,7 +349,7 @@ def _changed(node: ast.AST) -> Iterator[str]:
 
 
 def _changed_by(call: ast.Call) -> Iterator[str]:
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _MUTATING:
+    if isinstance(call.func, ast.Attribute) and call.func.attr in MUTATORS:
         yield ITEMS
     if last_name(call.func) == "setattr" and len(call.args) == 3 and isinstance(call.args[1], ast.Constant):
         yield str(call.args[1].value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from distml.source.bindings import last_name
+from distml.source.bindings import decorators
 from distml.source.file import SourceFile
 from distml.spmd.library import (
     ACCELERATOR,
@@ -104,8 +104,7 @@ def set_attribute(run: Run, base: Value, name: str, found: Value) -> None:
     if isinstance(base, Instance):
         run.write(base.fields, name, _kept(run, base, name, found))
     elif isinstance(base, Class):
-        run.patched.add(id(base.node))
-        run.write(run.fields, (_of_class(base), name), found)
+        run.write(run.fields, (base.key, name), found)
     elif isinstance(base, Unknown):
         run.write(run.fields, (key(base), name), found)
 
@@ -115,10 +114,6 @@ def _kept(run: Run, base: Instance, name: str, found: Value) -> Value:
     decides = class_member(run, base.cls, "__setattr__") is not None
     descriptor = class_member(run, base.cls, name)
     return Unknown(f"{base.key}.{name}") if decides or isinstance(descriptor, Instance) else found
-
-
-def _of_class(cls: Class) -> str:
-    return f"class {cls.scope.source.module}.{cls.node.name}:{cls.node.lineno}"
 
 
 def _derived(base: Unknown, name: str) -> Unknown:
@@ -142,19 +137,19 @@ def _of_instance(run: Run, base: Instance, name: str, place: Place) -> Value:
     if not isinstance(found, Function):
         return found
     bound = Function(found.node, found.scope, base, found.owner, found.first_only, found.block)
-    decorators = {_decorator(each) for each in getattr(found.node, "decorator_list", ())}
-    if not decorators & {"property", "cached_property"}:
+    asked = decorators(found.node)
+    if {"property", "cached_property"}.isdisjoint(asked):
         return bound
     result = run.language.invoke(run, bound, [], {}, place)
-    if "cached_property" in decorators:
+    if "cached_property" in asked:
         run.write(base.fields, name, result)
     return result
 
 
 def class_member(run: Run, cls: Class, name: str, seen: frozenset[int] = frozenset()) -> Value | None:
     """What a class, or one that it is derived from, holds under a name: what was set later, else its last definition."""
-    if id(cls.node) in run.patched and (_of_class(cls), name) in run.fields:
-        return run.fields[_of_class(cls), name]
+    if (cls.key, name) in run.fields:
+        return run.fields[cls.key, name]
     statement = run.facts(cls.scope.source).members(cls.node).get(name)
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return decorated(run, statement, cls.scope, cls)
@@ -275,8 +270,7 @@ def _taken(run: Run, source: SourceFile, statement: ast.ImportFrom, name: str) -
 def decorated(run: Run, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, owner: Class | None) -> Value:
     """A function with what its decorators make of it."""
     found: Value = Function(node, scope, None, owner)
-    for decorator in reversed(node.decorator_list):
-        name = _decorator(decorator)
+    for decorator, name in zip(reversed(node.decorator_list), reversed(decorators(node))):
         if not isinstance(found, Function):
             break
         if name in {"contextmanager", "asynccontextmanager"}:
@@ -307,10 +301,6 @@ def _foreign(run: Run, scope: Scope, decorator: ast.expr) -> bool:
     """Whether a decorator is not the project's own."""
     bare = decorator.func if isinstance(decorator, ast.Call) else decorator
     return not isinstance(bare, ast.Name) or not isinstance(lookup(run, scope, bare.id), Function)
-
-
-def _decorator(node: ast.expr) -> str:
-    return last_name(node.func if isinstance(node, ast.Call) else node)
 
 
 def ranks_of(value: Value) -> tuple[int, ...] | None:

@@ -41,7 +41,6 @@ class Run:
         self.entered: set[int] = set()
         self.fields: dict[tuple[str, str], Value] = {}
         self.ranked: set[str] = set()
-        self.patched: set[int] = set()
         self.files: dict[str, Scope] = {}
         self.settled: dict[int, tuple[Unknown, Unknown]] = {}
         self.muted = 0

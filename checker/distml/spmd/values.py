@@ -140,10 +140,14 @@ class Function:
 
 @dataclass(slots=True, eq=False)
 class Class:
-    """A class of the project."""
+    """A class of the project; what it is given later is kept under its `key`."""
 
     node: ast.ClassDef
     scope: Scope
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.key = f"class {self.scope.source.module}.{self.node.name}:{self.node.lineno}"
 
 
 @dataclass(slots=True, eq=False)

@@ -22,8 +22,12 @@ from distml.training.values import (
 )
 
 if TYPE_CHECKING:
+    from collections import abc
+
     from distml.training.lexical import Scope
     from distml.training.unit import Unit
+
+    Known = abc.Callable[["Calls", "Arguments", ast.Call, Unit], Values | None]
 
 SAME = frozenset(
     {
@@ -42,9 +46,6 @@ FLUENT = frozenset(
 )
 """Methods that give their object, or one of its kind with the same path."""
 
-KEEPERS = frozenset({"tensorflow.train.Checkpoint", "argparse.Namespace", "types.SimpleNamespace"})
-"""Classes of libraries whose objects keep what they are given, each under the name it was given by."""
-
 
 class Arguments(NamedTuple):
     """What a call is given; `rest` is what comes by `*` or `**`."""
@@ -52,6 +53,11 @@ class Arguments(NamedTuple):
     positional: list[Values]
     named: dict[str, Values]
     rest: Values
+
+    @property
+    def first(self) -> Values:
+        """The first positional argument; nothing where there is none."""
+        return self.positional[0] if self.positional else NOTHING
 
 
 class Calls:
@@ -236,46 +242,53 @@ class Calls:
 
     def _foreign(self, callee: Foreign, given: Arguments, node: ast.Call, unit: Unit) -> Values:
         name = callee.name
-        first = given.positional[0] if given.positional else NOTHING
-        method = name.rpartition(".")[2]
         if name in SAME:
-            return first or frozenset({callee.called(node)})
-        if method in FLUENT and name.rpartition(".")[0].endswith("()"):
+            return given.first or frozenset({callee.called(node)})
+        home, _, method = name.rpartition(".")
+        if method in FLUENT and home.endswith("()"):
             return self._fluent(callee, node, unit)
-        if name == "builtins.zip":
-            return self._zip(given, node)
-        if name == "builtins.enumerate":
-            pair = Box(node.func)
-            self.store.put(pair, 1, items(first, self.store))
-            self.store.put(Box(node), ANY, [pair])
-            return frozenset({Box(node)})
-        if name == "builtins.next":
-            return items(first, self.store)
-        if name == "builtins.getattr" and len(given.positional) > 1:
-            names = [v.value for v in given.positional[1] if isinstance(v, Constant) and isinstance(v.value, str)]
-            found = frozenset(v for each in names for v in self.attribute(first, each))
-            modules = frozenset(v.step(".?") for v in first if isinstance(v, Foreign) and v.node is None)
-            return found or (NOTHING if names else modules) or frozenset({callee.called(node)})
-        if name == "builtins.eval" and len(given.positional) == 1:
-            names = [v.value for v in first if isinstance(v, Constant) and isinstance(v.value, str)]
-            return frozenset(v for each in names for v in self._named(each, node, unit)) or frozenset(
-                {callee.called(node)}
-            )
-        if name == "importlib.import_module" and len(given.positional) == 1:
-            names = [v.value for v in first if isinstance(v, Constant) and isinstance(v.value, str)]
-            return frozenset(v for each in names for v in self.module_of(unit, each)) or frozenset(
-                {callee.called(node)}
-            )
-        if name in ("builtins.dict", "collections.defaultdict"):
-            return self._keyed(first, given, node, unit, defaults=name != "builtins.dict")
-        if name == "builtins.super":
-            return self._super(node, unit)
-        if name == "functools.partial":
-            return first
-        if name in KEEPERS:
-            for key, values in given.named.items():
-                self.store.add(values, "attribute", node, key)
-        return frozenset({callee.called(node)})
+        known = _KNOWN.get(name)
+        found = known(self, given, node, unit) if known is not None else None
+        return frozenset({callee.called(node)}) if found is None else found
+
+    def _enumerate(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        pair = Box(node.func)
+        self.store.put(pair, 1, items(given.first, self.store))
+        self.store.put(Box(node), ANY, [pair])
+        return frozenset({Box(node)})
+
+    def _next(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        return items(given.first, self.store)
+
+    def _getattr(self, given: Arguments, node: ast.Call, unit: Unit) -> Values | None:
+        if len(given.positional) < 2:
+            return None
+        names = _texts(given.positional[1])
+        found = frozenset(v for each in names for v in self.attribute(given.first, each))
+        modules = frozenset(v.step(".?") for v in given.first if isinstance(v, Foreign) and v.node is None)
+        return found or (NOTHING if names else modules) or None
+
+    def _eval(self, given: Arguments, node: ast.Call, unit: Unit) -> Values | None:
+        names = _texts(given.first) if len(given.positional) == 1 else []
+        return frozenset(v for each in names for v in self._named(each, node, unit)) or None
+
+    def _import_module(self, given: Arguments, node: ast.Call, unit: Unit) -> Values | None:
+        names = _texts(given.first) if len(given.positional) == 1 else []
+        return frozenset(v for each in names for v in self.module_of(unit, each)) or None
+
+    def _new_dict(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        return self._keyed(given, node, unit, defaults=False)
+
+    def _new_defaultdict(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        return self._keyed(given, node, unit, defaults=True)
+
+    def _partial(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        return given.first
+
+    def _keep(self, given: Arguments, node: ast.Call, unit: Unit) -> None:
+        """An object of a library that keeps what it is given, each under the name it was given by."""
+        for key, values in given.named.items():
+            self.store.add(values, "attribute", node, key)
 
     def _named(self, text: str, node: ast.Call, unit: Unit) -> Values:
         """What a text stands for that is a name with dots."""
@@ -285,9 +298,9 @@ class Calls:
             found = self.attribute(found, each)
         return found
 
-    def _keyed(self, first: Values, given: Arguments, node: ast.Call, unit: Unit, *, defaults: bool) -> Values:
+    def _keyed(self, given: Arguments, node: ast.Call, unit: Unit, *, defaults: bool) -> Values:
         """A dict; with `defaults`, one that makes its items by its first argument when they are missing."""
-        box = Box(node)
+        box, first = Box(node), given.first
         for each in first if defaults else ():
             filled = isinstance(each, Foreign) and each.name in ("builtins.list", "builtins.dict")
             inside = {Box(node.args[0])} if filled else self.apply(each, Arguments([], {}, NOTHING), node, unit)
@@ -306,7 +319,7 @@ class Calls:
             return own
         return frozenset({Foreign(callee.name.rpartition(".")[0], node)})
 
-    def _zip(self, given: Arguments, node: ast.Call) -> Values:
+    def _zip(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
         box, row = Box(node), Box(node.func)
         for number, values in enumerate(given.positional):
             self.store.put(row, number, items(values, self.store))
@@ -315,7 +328,7 @@ class Calls:
         self.store.put(box, ANY, [row])
         return frozenset({box})
 
-    def _super(self, node: ast.Call, unit: Unit) -> Values:
+    def _super(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
         """The bases of the class around a call of `super`, as instances."""
         for above in unit.lexical.ancestors(node):
             if isinstance(above, ast.ClassDef):
@@ -323,3 +336,24 @@ class Calls:
                 own = {Instance(base) for base in bases if isinstance(base, Class)}
                 return frozenset({*own, *(Foreign(b.name + "()", above) for b in bases if isinstance(b, Foreign))})
         return NOTHING
+
+
+def _texts(values: Values) -> list[str]:
+    """The texts that something may be."""
+    return [each.value for each in values if isinstance(each, Constant) and isinstance(each.value, str)]
+
+
+_KNOWN: dict[str, Known] = {
+    "builtins.zip": Calls._zip,
+    "builtins.enumerate": Calls._enumerate,
+    "builtins.next": Calls._next,
+    "builtins.getattr": Calls._getattr,
+    "builtins.eval": Calls._eval,
+    "importlib.import_module": Calls._import_module,
+    "builtins.dict": Calls._new_dict,
+    "collections.defaultdict": Calls._new_defaultdict,
+    "builtins.super": Calls._super,
+    "functools.partial": Calls._partial,
+    **dict.fromkeys(("tensorflow.train.Checkpoint", "argparse.Namespace", "types.SimpleNamespace"), Calls._keep),
+}
+"""What calls of these functions and classes give; None for an object that the library makes."""

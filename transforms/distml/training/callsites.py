@@ -27,7 +27,7 @@ def called(call: ast.Call, program: Program) -> str:
 def _unbound(node: ast.Name, program: Program) -> str:
     """A name that nothing in its file binds: a library brings it by `import *`, or Python has it."""
     lexical = program.unit(node).lexical
-    return node.id if lexical.owner(node.id, lexical.scope(node)) is None else ""
+    return node.id if lexical.owner_at(node.id, node) is None else ""
 
 
 def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:

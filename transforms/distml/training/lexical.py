@@ -78,6 +78,10 @@ class Lexical:
             self._owners[key] = self._owner(name, scope, writing)
         return self._owners[key]
 
+    def owner_at(self, name: str, node: ast.AST, writing: bool = False) -> Scope | None:
+        """The scope whose variable `name` is where a node stands."""
+        return self.owner(name, self.scope(node), writing)
+
     def _owner(self, name: str, scope: Scope, writing: bool) -> Scope | None:
         current: Scope | None = scope
         first = True

@@ -57,7 +57,7 @@ class Statements(Expressions):
     def assign(self, target: ast.expr, values: Values, unit: Unit) -> None:
         """Bind a name, an attribute, an item, or several by position."""
         if isinstance(target, ast.Name):
-            owner = unit.lexical.owner(target.id, unit.lexical.scope(target), writing=True)
+            owner = unit.lexical.owner_at(target.id, target, writing=True)
             self.store.add(values, "name", owner, target.id)
             self.values[target] = values
         elif isinstance(target, ast.Attribute):
@@ -211,7 +211,7 @@ class Statements(Expressions):
     def _classdef(self, node: ast.ClassDef, unit: Unit) -> None:
         for each in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             self.evaluate(each, unit)
-        owner = unit.lexical.owner(node.name, unit.lexical.scope(node), writing=True)
+        owner = unit.lexical.owner_at(node.name, node, writing=True)
         self.store.add([Class(node)], "name", owner, node.name)
         self.block(node.body, unit)
 
@@ -232,7 +232,7 @@ class Statements(Expressions):
                 unit.starred |= modules
                 continue
             bound = alias.asname or alias.name
-            where = unit.lexical.owner(bound, unit.lexical.scope(node), writing=True)
+            where = unit.lexical.owner_at(bound, node, writing=True)
             found = frozenset(value for module in modules for value in self.member(module, alias.name))
             if not found and modules:
                 found = NOTHING

@@ -41,9 +41,9 @@ class OtherTrainer(Rule):
     """Training is done by a library that handles several processes itself.
 
     ## What it finds
-    The `Trainer` of Lightning or Transformers, an `Accelerator`, a fastai `Learner` and similar. With `--backend
-    accelerate`, which is for PyTorch, also a loop of TensorFlow or Keras. This is not an error, and `distml horovod
-    --check` does not report it.
+    The `Trainer` of Lightning or Transformers, an `Accelerator`, a fastai `Learner` and similar. With `--backend ddp`
+    or `accelerate`, which are for PyTorch, also a loop of TensorFlow or Keras. This is not an error, and `distml
+    horovod --check` does not report it.
 
     ## Why it matters
     The program has no training loop to rewrite, and these libraries are distributed by an argument.

@@ -241,9 +241,9 @@ class Containers:
 def read_outside(program: Program, loop: Looping, place: str) -> bool:
     """Whether a place is read outside a loop, or may be: attributes of `self`, and what several functions share."""
     root, lexical = place.replace("[", ".").partition(".")[0], program.unit(loop).lexical
-    owner = lexical.owner(root, lexical.scope(loop))
+    owner = lexical.owner_at(root, loop)
     named = [each for each in ast.walk(owner_of(loop, program)) if isinstance(each, ast.Name) and each.id == root]
-    same = [each for each in named if lexical.owner(root, lexical.scope(each)) is owner]
+    same = [each for each in named if lexical.owner_at(root, each) is owner]
     if not any(isinstance(each.ctx, ast.Store) for each in same):
         return True
     inside = {id(each) for each in ast.walk(loop)}

@@ -295,7 +295,13 @@ class Means:
             return any(_attribute_loaded(each, name) for each in ast.walk(function))
         given = [*call.args, *(each.value for each in call.keywords)]
         reached = owner in map(ast.unparse, given) or receiver is not None
-        return (reached or _names_outside(function, owner.partition(".")[0])) and self._outputs(function)
+        return (reached or self._names(function, owner.partition(".")[0], call)) and self._outputs(function)
+
+    def _names(self, function: ast.AST, name: str, call: ast.Call) -> bool:
+        """Whether a function reads the variable that has this name where it is called."""
+        variable, lexical = self.program.unit(call).lexical.owner_at(name, call), self.program.unit(function).lexical
+        named = (each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name)
+        return any(lexical.owner_at(name, each) is variable for each in named)
 
     def _outputs(self, function: ast.AST) -> bool:
         return any(isinstance(each, ast.Expr) and self._shows(each) for each in ast.walk(function))
@@ -388,13 +394,6 @@ class Means:
 
 def _attribute_loaded(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
-
-
-def _names_outside(function: ast.AST, name: str) -> bool:
-    """Whether a function reads a variable of what stands around it."""
-    named = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
-    own = any(isinstance(each, ast.arg) and each.arg == name for each in ast.walk(function))
-    return bool(named) and not own and not any(isinstance(each.ctx, ast.Store) for each in named)
 
 
 def _attribute(node: ast.expr, own: str) -> bool:

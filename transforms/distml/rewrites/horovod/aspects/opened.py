@@ -119,7 +119,7 @@ def is_read(plan: Plan, path: ast.expr, depth: int = 3) -> bool:
 def _owner(name: ast.Name, program: Program) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The function to which a variable belongs; None for those of modules, or of functions around."""
     lexical = program.unit(name).lexical
-    owner, function = lexical.owner(name.id, lexical.scope(name)), program.function(name)
+    owner, function = lexical.owner_at(name.id, name), program.function(name)
     return function if owner is function else None
 
 

@@ -35,7 +35,7 @@ def origins(use: ast.expr, program: Program) -> list[Origin]:
     """The assignments whose value a name or attribute can have where it is read."""
     if isinstance(use, ast.Name):
         unit = program.unit(use)
-        owner = unit.lexical.owner(use.id, unit.lexical.scope(use))
+        owner = unit.lexical.owner_at(use.id, use)
         return _of_name(use, owner, program) if owner is not None else []
     if isinstance(use, ast.Attribute):
         return _of_attribute(use, program)
@@ -45,7 +45,7 @@ def origins(use: ast.expr, program: Program) -> list[Origin]:
 def parameter(use: ast.Name, program: Program) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The function whose parameter a name is, if nothing assigns to it before it is read."""
     unit = program.unit(use)
-    owner = unit.lexical.owner(use.id, unit.lexical.scope(use))
+    owner = unit.lexical.owner_at(use.id, use)
     if not isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef):
         return None
     args = owner.args

@@ -132,7 +132,7 @@ class Walk:
                 self._bound(each, None, stack)
         elif isinstance(target, ast.Name):
             lexical = self.program.unit(target).lexical
-            owner = lexical.owner(target.id, lexical.scope(target), writing=True)
+            owner = lexical.owner_at(target.id, target, writing=True)
             if owner is not None:
                 self._to(_reads(owner, target.id, self.program), stack)
         elif isinstance(target, ast.Attribute):
@@ -256,7 +256,7 @@ def _reads_of(program: Program) -> dict[tuple[ast.AST, str], list[ast.AST]]:
     for unit in program.units.values():
         for node in ast.walk(unit.tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                owner = unit.lexical.owner(node.id, unit.lexical.scope(node))
+                owner = unit.lexical.owner_at(node.id, node)
                 if owner is not None:
                     found[owner, node.id].append(node)
     return found

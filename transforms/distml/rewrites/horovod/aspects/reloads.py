@@ -80,7 +80,7 @@ def _only_shown(target: ast.expr, plan: Plan) -> bool:
     if not isinstance(target, ast.Name):
         return False
     lexical = plan.program.unit(target).lexical
-    owner = lexical.owner(target.id, lexical.scope(target), writing=True)
+    owner = lexical.owner_at(target.id, target, writing=True)
     for node in ast.walk(owner or lexical.tree):
         if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load):
             statement = plan.program.statement(node)

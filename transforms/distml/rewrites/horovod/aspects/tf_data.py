@@ -211,7 +211,7 @@ def _siblings(node: ast.expr, path: Path, ours: set[ast.expr]) -> set[str]:
 def _uses(name: ast.Name, path: Path, ours: set[ast.expr]) -> set[str]:
     """The dataset methods called on a variable, other than by the pipelines of training."""
     unit = path.program.unit(name)
-    owner = unit.lexical.owner(name.id, unit.lexical.scope(name))
+    owner = unit.lexical.owner_at(name.id, name)
     found = set()
     for node in ast.walk(owner or unit.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node not in ours:
@@ -446,7 +446,7 @@ def divide_steps(plan: Plan, count: ast.expr) -> None:
 def _divides(count: ast.Name, plan: Plan) -> bool:
     """Whether something is divided by this number: a sum over the steps of an epoch."""
     lexical = plan.program.unit(count).lexical
-    owner = lexical.owner(count.id, lexical.scope(count))
+    owner = lexical.owner_at(count.id, count)
     return any(
         isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.Div)

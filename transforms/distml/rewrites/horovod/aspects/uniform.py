@@ -133,7 +133,7 @@ class Uniform:
 
     def _name(self, node: ast.Name, depth: int) -> bool:
         unit = self.program.unit(node)
-        owner = unit.lexical.owner(node.id, unit.lexical.scope(node))
+        owner = unit.lexical.owner_at(node.id, node)
         if owner is None:
             return not any(isinstance(v, Foreign) and v.node is not None for v in self.program.of(node))
         key = (owner, node.id)
@@ -146,7 +146,7 @@ class Uniform:
         unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else self._unit(owner)
         for node in ast.walk(owner):
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
-                if unit.lexical.owner(name, unit.lexical.scope(node)) is owner and not self._bound(node, depth):
+                if unit.lexical.owner_at(name, node) is owner and not self._bound(node, depth):
                     return False
         if not all(self.holds(each, depth) and self.steady(each) for each in _put_into(owner, name)):
             return False

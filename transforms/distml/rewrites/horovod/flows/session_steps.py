@@ -64,7 +64,7 @@ def _held(iterated: ast.expr, program: Program) -> ast.expr:
         return iterated
     found = [each.value for each in origins(iterated, program) if each.whole]
     unit = program.unit(iterated)
-    owner = unit.lexical.owner(iterated.id, unit.lexical.scope(iterated))
+    owner = unit.lexical.owner_at(iterated.id, iterated)
     uses = [n for n in ast.walk(owner or unit.tree) if isinstance(n, ast.Name) and n.id == iterated.id]
     read = [n for n in uses if isinstance(n.ctx, ast.Load) and not isinstance(program.parent(n), ast.Attribute)]
     return found[0] if len(found) == 1 and read == [iterated] else iterated
@@ -250,7 +250,7 @@ def _definitions(number: ast.expr, program: Program) -> list[ast.expr]:
     if not isinstance(number, ast.Name):
         return []
     unit = program.unit(number)
-    owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
+    owner = unit.lexical.owner_at(number.id, number)
     if owner is None:
         return []
     return [
@@ -268,7 +268,7 @@ def _reaching(number: ast.expr, program: Program) -> list[ast.expr]:
 def _shared(number: ast.Name, program: Program) -> bool:
     """Whether a variable is read elsewhere too, with the same value."""
     unit = program.unit(number)
-    owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
+    owner = unit.lexical.owner_at(number.id, number)
     uses = [n for n in ast.walk(owner or unit.tree) if isinstance(n, ast.Name) and n.id == number.id]
     others = [each for each in uses if isinstance(each.ctx, ast.Load) and each is not number]
     if len(_definitions(number, program)) > 1:
@@ -280,7 +280,7 @@ def _shared(number: ast.Name, program: Program) -> bool:
 def _numbered(number: ast.Name, program: Program) -> bool:
     """Whether the steps are numbered behind their loop, as the axis of a plot is: with as many numbers as steps."""
     unit = program.unit(number)
-    owner = unit.lexical.owner(number.id, unit.lexical.scope(number))
+    owner = unit.lexical.owner_at(number.id, number)
     for call in inside(owner or unit.tree):
         if isinstance(call, ast.Call) and called(call, program) in _RANGES and call.lineno > number.lineno:
             looped = isinstance(program.parent(call), ast.For | ast.comprehension)

@@ -18,6 +18,7 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Study
 from distml.rewrites.horovod.flows.pytorch.wrapped import Wrapped
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.bindings import last_name
 from distml.training.values import Foreign
 
 _PREPARED = Note(
@@ -67,8 +68,9 @@ class Accelerated:
         """The statement that wraps a model of this name, with its optimizer where all steps are sure to be of that one."""
         accelerator = self.plan.world(place.statement).module
         self._wrapping = (place.statement, extra)
-        together = self._together(place.statement) if self._may_prepare() else None
-        self.own = not (self._may_prepare() and self._takes_over(accelerator))
+        prepares = self._may_prepare()
+        together = self._together(place.statement) if prepares else None
+        self.own = not (prepares and self._takes_over())
         for maker in self.optimizers.makers if together is None and not self.own else ():
             self.plan.patch(maker).wrap(maker, f"{self.plan.world(maker).module}.prepare({{}})", _PREPARED)
         names = ", ".join([name, *(together or ())])
@@ -131,23 +133,19 @@ class Accelerated:
 
     def _read(self, name: str, begins: ast.stmt) -> ast.expr | None:
         """An expression that reads an optimizer under a name that it has where training begins."""
-        within = [self.program.function(begins) or self.program.unit(begins).tree]
-        attribute = name.rpartition(".")[2] if "." in name else ""
-        for node in (each for tree in within if not attribute for each in ast.walk(tree)):
-            if isinstance(node, ast.Name) and node.id == name and self._is_read(node):
-                return node
-        trees = [unit.tree for unit in self.program.units.values()] if attribute else []
+        trees: list[ast.AST] = [self.program.function(begins) or self.program.unit(begins).tree]
+        kind: type[ast.Name | ast.Attribute] = ast.Name
+        if "." in name:
+            trees, kind = [unit.tree for unit in self.program.units.values()], ast.Attribute
         for node in (each for tree in trees for each in ast.walk(tree)):
-            if isinstance(node, ast.Attribute) and node.attr == attribute and self._is_read(node):
-                return node
+            if isinstance(node, kind) and last_name(node) == name.rpartition(".")[2] and isinstance(node.ctx, ast.Load):
+                if self.study.makers(node):
+                    return node
         return None
-
-    def _is_read(self, node: ast.Name | ast.Attribute) -> bool:
-        return isinstance(node.ctx, ast.Load) and bool(self.study.makers(node))
 
     # Losses and clipping
 
-    def _takes_over(self, accelerator: str) -> bool:
+    def _takes_over(self) -> bool:
         """Ask for backward passes and clipping by accelerate, if nothing else reads gradients; whether that is so."""
         clips = [call for call in self.program.calls if self._clips(call)]
         given = {node for call in clips for node in ast.walk(call)}

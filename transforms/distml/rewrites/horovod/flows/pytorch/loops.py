@@ -133,10 +133,10 @@ class Loops:
     def assigned(self, name: ast.Name) -> list[ast.expr]:
         """What is assigned to a variable, in the scope that it belongs to, by simple statements."""
         unit = self.program.unit(name)
-        owner = unit.lexical.owner(name.id, unit.lexical.scope(name))
+        owner = unit.lexical.owner_at(name.id, name)
         found = []
         for node in ast.walk(owner) if owner is not None else ():
-            if isinstance(node, ast.Assign) and unit.lexical.owner(name.id, unit.lexical.scope(node)) is owner:
+            if isinstance(node, ast.Assign) and unit.lexical.owner_at(name.id, node) is owner:
                 pairs = [pair for target in node.targets for pair in _pairs(target, node.value)]
                 found += [value for target, value in pairs if isinstance(target, ast.Name) and target.id == name.id]
         return found

@@ -130,7 +130,7 @@ class Parallel:
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                 lexical = self.program.unit(node).lexical
                 if lexical.scope(node) is scope:
-                    return node if lexical.owner(name, lexical.scope(node)) is scope else None
+                    return node if lexical.owner_at(name, node) is scope else None
         return None
 
     def _attributes(self, name: str) -> ast.expr | None:

@@ -39,7 +39,7 @@ def of_models(program: Program, node: ast.expr, depth: int = DEEPEST) -> bool:
 
 def _variable(program: Program, name: ast.Name, depth: int) -> bool:
     lexical = program.unit(name).lexical
-    owner = lexical.owner(name.id, lexical.scope(name))
+    owner = lexical.owner_at(name.id, name)
     given: list[ast.expr] = []
     for node in ast.walk(owner) if owner is not None else ():
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]

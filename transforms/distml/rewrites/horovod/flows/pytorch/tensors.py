@@ -198,7 +198,7 @@ class Tensors:
         """The last statement that sets a variable or attribute, where all that do stand in one block, or in branches there."""
         if isinstance(node, ast.Name):
             unit = self.program.unit(node)
-            owner = unit.lexical.owner(node.id, unit.lexical.scope(node))
+            owner = unit.lexical.owner_at(node.id, node)
             places = self._settings(owner, node.id) if owner is not None else []
             if not places and isinstance(owner, ast.FunctionDef):
                 return self._given(owner, node.id)
@@ -235,7 +235,7 @@ class Tensors:
             self.program.statement(each)
             for each in ast.walk(owner)
             if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store)
-            if lexical.owner(name, lexical.scope(each)) is owner
+            if lexical.owner_at(name, each) is owner
         ]
 
     def _given(self, function: ast.FunctionDef, name: str) -> tuple[ast.stmt, str] | None:

@@ -81,7 +81,7 @@ class Wrapped:
 
     def _owner(self, name: ast.Name) -> ast.AST | None:
         lexical = self.program.unit(name).lexical
-        return lexical.owner(name.id, lexical.scope(name))
+        return lexical.owner_at(name.id, name)
 
     def _same(self, name: str, owner: ast.AST | None) -> Iterator[ast.Name]:
         """The uses of one variable."""

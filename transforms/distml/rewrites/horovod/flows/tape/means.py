@@ -107,7 +107,7 @@ def _same_here(metric: ast.expr, loop: ast.For, program: Program) -> bool:
 def _bound(node: ast.AST, name: str, program: Program) -> ast.AST | None:
     """The scope to which a name belongs where a node stands."""
     lexical = program.unit(node).lexical
-    return lexical.owner(name, lexical.scope(node))
+    return lexical.owner_at(name, node)
 
 
 class _Spelling(together.Spelling):
