@@ -51,6 +51,17 @@ LOOPS = (
     "for x, y in iter(loader):\n    x.view(SIZE, 6)",
     "def first():\n    for x, y in loader:\n        return x.view(SIZE, 6)\nfirst()",
     "seen = []\nfor x, y in loader:\n    seen.append(x)\nif seen:\n    torch.cat(seen).view(-1, 2, 3)",
+    "kept = None\nfor x, y in loader:\n    kept = x if kept is None else kept + x",
+    "kept = torch.zeros(SIZE, 6)\nfor i, (x, y) in enumerate(loader):\n    kept = 0.9 * kept.detach() + x",
+    "kept = torch.zeros(SIZE, 6)\nfor x, y in loader:\n    if len(kept) != len(x):\n        continue\n    kept = kept + x",
+    "kept = torch.zeros(1, 6)\nfor x, y in loader:\n    kept = kept.mean(0, keepdim=True) + x",
+    (
+        "step, state = torch.nn.LSTMCell(6, 5), (torch.zeros(SIZE, 5), torch.zeros(SIZE, 5))\n"
+        "for x, y in loader:\n    state = step(x, tuple(s.detach() for s in state))"
+    ),
+    "step, h = torch.nn.GRU(6, 5), None\nfor turn in range(2):\n    for x, y in loader:\n        _, h = step(x[None], h)",
+    "before = {}\nfor x, y in loader:\n    if 'x' in before:\n        before['x'] + x\n    before['x'] = x",
+    "total = 0\nfor x, y in loader:\n    total = total + x.sum(0)\ntorch.as_tensor(total).expand(6).view(2, 3)",
 )
 
 

@@ -76,3 +76,39 @@ def test_a_mistake_is_told_at_the_call_of_the_program() -> None:
     found = errors_of(f"{HEAD}ds = datasets.MNIST('x', transform={three})\nds[0]\n")
     assert [(each.code, each.span.line) for each in found] == [("SHP305", 5)]
     assert not found[0].span.path.startswith(MODELS)
+
+
+NET = """import torch
+from torch import nn
+from torchvision.models.feature_extraction import create_feature_extractor
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3, stride=2)
+        self.body = nn.Sequential(nn.Conv2d(8, 12, 3), nn.ReLU(), nn.Conv2d(12, 16, 3))
+        self.head = nn.Linear(99, 5)
+
+    def forward(self, x):
+        return self.head(self.body(self.stem(x)).flatten(1))
+
+
+x = torch.zeros(2, 3, 19, 19)
+"""
+EXTRACTED = {
+    "create_feature_extractor(Net(), {'stem': 'a', 'body': 'b'})(x)['a']": "Tensor[2, 8, 9, 9]",
+    "create_feature_extractor(Net(), {'body': 'b', 'stem': 'a'})(x)['b']": "Tensor[2, 16, 5, 5]",
+    "create_feature_extractor(Net(), return_nodes=['body.0', 'body.1'])(x)['body.1']": "Tensor[2, 12, 7, 7]",
+    "create_feature_extractor(Net().eval(), ['body'])(x)['body'].mean((2, 3))": "Tensor[2, 16]",
+    "len(create_feature_extractor(Net(), ['body', 'stem'])(x))": "2",
+    "[name for name, _ in create_feature_extractor(Net(), ['body.0']).named_children()]": "['stem', 'body']",
+}
+"""As torchvision 0.28 gives them; the head of the net does not fit, and does not run."""
+
+
+def test_layers_whose_output_is_asked_for() -> None:
+    program = NET + "".join(f"reveal_shape({each})\n" for each in EXTRACTED)
+    assert errors_of(program) == []
+    assert revealed(program) == list(EXTRACTED.values())
+    assert [each.code for each in errors_of(program.replace("2, 3, 19", "2, 4, 19"))] == ["SHP402"]

@@ -98,7 +98,7 @@ class TinyPreTrainedModel(PreTrainedModel):
 class TinyModel(TinyPreTrainedModel):
     def __init__(self, config):
         super().__init__(config)
-        self.words = nn.Embedding(config.words, config.width)
+        self.embed_tokens = nn.Embedding(config.words, config.width)
         self.places = nn.Embedding(config.longest, config.width)
         self.layers = nn.ModuleList([TinyLayer(config, index) for index in range(2)])
         self.pool = nn.Linear(config.width, config.pooled)
@@ -108,7 +108,7 @@ class TinyModel(TinyPreTrainedModel):
     @capture_outputs
     @auto_docstring
     def forward(self, input_ids=None, attention_mask=None, past_key_values=None, use_cache=None, **kwargs):
-        x = self.words(input_ids)
+        x = self.embed_tokens(input_ids)
         if past_key_values is None:
             past_key_values = DynamicCache(config=self.config)
         mask = create_causal_mask(
@@ -162,6 +162,9 @@ SHAPES = {
     "scores(ids).logits": "Tensor[3, 10, 5]",
     "scores(ids, labels=ids)[1]": "Tensor[3, 10, 5]",
     "scores(ids, labels=ids).loss": "Tensor[]",
+    "model.get_input_embeddings()(ids)": "Tensor[3, 10, 24]",
+    "scores.get_input_embeddings()(ids)": "Tensor[3, 10, 24]",
+    "scores.get_output_embeddings()": "None",
     "TinyModel.from_pretrained('somewhere')(ids)": "unknown",
     "scores.generate(ids)": "unknown",
 }

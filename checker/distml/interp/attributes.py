@@ -325,6 +325,8 @@ def _of_class(vm: Machine, value: Class, name: str) -> Value | None:
         member = of_class(vm, value, name)
     if member is not None:
         return member
+    if name == "__call__" and is_module(record.mro) and entry(record.mro) == "forward":
+        return Lib("torch.nn.Module.__call__")
     if name == "register":
         for base in record.mro:
             if isinstance(base, Class):
@@ -344,7 +346,9 @@ def _of_super(vm: Machine, value: Super, name: str) -> Value | None:
     record: ClassRecord = vm.at(cls.address)
     positions = [i for i, base in enumerate(record.mro) if isinstance(base, Class) and base.address == value.owner]
     rest = record.mro[positions[0] + 1 :] if positions else (None,)
-    if name in ("__init__", "__setattr__", "__init_subclass__", entry(record.mro)):
+    if name in ("__init__", "__setattr__", "__init_subclass__", entry(record.mro)) or (
+        name == "__call__" and is_module(record.mro)
+    ):
         return SuperMethod(name, rest, value.receiver)
     member, _ = lookup(vm, rest, name)
     if name == "__new__" and all(base is not None and not _makes_itself(base) for base in rest):

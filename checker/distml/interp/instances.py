@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from distml.interp.arguments import Arguments
 from distml.interp.calls import accepts, call_op, call_value, layer_attributes, run_rule, unknown_call
 from distml.interp.class_record import ClassRecord, Property
-from distml.interp.classes import CONTAINERS, container_of, entry, is_known_base, library_trait, lookup
+from distml.interp.classes import (
+    CONTAINERS,
+    container_of,
+    entry,
+    is_known_base,
+    is_there_sometimes,
+    library_trait,
+    lookup,
+)
 from distml.interp.fields import AFTER, asked, bind_fields
 from distml.interp.hooks import EVERYWHERE, HOOKS, call_hooked
 from distml.interp.library import is_module, library_bases, library_member
@@ -237,11 +245,26 @@ def call_instance(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) ->
     if not isinstance(record, InstanceRecord) or vm.get(EVERYWHERE):
         return unknown_call(vm, arguments, node)
     if vm.flow is not None:
-        return vm.flow.within(ref, node, lambda: _call_hooked(vm, ref, record, arguments, node))
-    return _call_hooked(vm, ref, record, arguments, node)
+        return vm.flow.within(ref, node, lambda: _call_own(vm, ref, record, arguments, node))
+    return _call_own(vm, ref, record, arguments, node)
 
 
-def _call_hooked(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Arguments, node: ast.AST) -> Value:
+def _call_own(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Arguments, node: ast.AST) -> Value:
+    """Run the `__call__` of an object's class, where it has one of its own."""
+    mro = vm.at(record.cls.address).mro if isinstance(record.cls, Class) else ()
+    method, _ = lookup(vm, mro, "__call__")
+    if method is None or isinstance(method, Lib):
+        return call_module(vm, ref, arguments, node)
+    if not isinstance(method, Function) or is_there_sometimes(vm, mro, "__call__"):
+        return unknown_call(vm, arguments.after(ref), node)
+    return call_value(vm, method, arguments.after(ref), node)
+
+
+def call_module(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) -> Value:
+    """Run a layer as the `__call__` of its library does: the hooks, and its `forward`."""
+    record = vm.record(ref)
+    if not isinstance(record, InstanceRecord):
+        return unknown_call(vm, arguments, node)
     hooks = record.attrs.get(HOOKS)
     if isinstance(hooks, Tup):
         return call_hooked(vm, ref, hooks, arguments, lambda given: _call_bare(vm, ref, record, given, node))
@@ -260,9 +283,6 @@ def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argumen
     if not isinstance(record.cls, Class):
         return unknown_call(vm, arguments, node)
     owner: ClassRecord = vm.at(record.cls.address)
-    method, _ = lookup(vm, owner.mro, "__call__")
-    if isinstance(method, Function):
-        return call_value(vm, method, arguments.after(ref), node)
     if not is_module(owner.mro):
         return unknown_call(vm, arguments, node)
     if own is not None:

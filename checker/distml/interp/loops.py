@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from distml.interp.branches import decided, sheltered, unsure
@@ -172,19 +173,23 @@ def _for_unknown(
     left_early = vm.frame.scope.is_generator or loop.breaks or len(vm.frame.returns) > returned
     if items.last is None or after is None or left_early:
         return after
-    vm.state = after
-    return _last_turn(vm, node, loop, items.last)
+    return _last_turns(vm, node, loop, items.last, after)
 
 
-def _last_turn(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, last: Last) -> State | None:
-    """The turn for the last item, which is unlike the others; what was said of all is not said of it again."""
+def _last_turns(vm: Machine, node: ast.For | ast.AsyncFor, loop: Loop, last: Last, after: State | None) -> State | None:
+    """The turn for the last item, which is unlike the others, behind one that leaves what those leave; what was said of all is
+    not said of it again."""
 
-    def run() -> None:
-        assign_target(vm, node.target, last.item)
+    def run(item: Value) -> None:
+        assign_target(vm, node.target, item)
         vm.language.execute_block(vm, node.body)
 
-    said, revealed = dict(vm.findings), dict(vm.revealed)
-    after = _turn(vm, loop, run)
+    revealed = dict(vm.revealed)
+    for item in (last.before, last.item):
+        said = dict(vm.findings)
+        if after is not None:
+            vm.state = after
+            after = _turn(vm, loop, partial(run, item))
     for key, finding in vm.findings.items():
         own = finding._replace(message=f"{finding.message}; {last.note}", hint=last.hint, fix=None)
         vm.findings[key] = said.get(key, own)

@@ -16,7 +16,7 @@ from distml.interp.entries import ENTRIES
 from distml.interp.exits import EXITS
 from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.hooks import REGISTERING
-from distml.interp.instances import call_layer, changed_copy, initialize, new_object
+from distml.interp.instances import call_layer, call_module, changed_copy, initialize, new_object
 from distml.interp.introspection import INTROSPECTION
 from distml.interp.join import join_values
 from distml.interp.library import VALIDATE
@@ -72,6 +72,8 @@ def call_super(vm: Machine, method: SuperMethod, arguments: Arguments, node: ast
         elif base is None:
             break
         elif method.name != "__setattr__" and isinstance(base, Lib) and isinstance(method.receiver, Ref):
+            if method.name == "__call__":
+                return call_module(vm, method.receiver, arguments, node)
             if method.name in ("forward", "call"):
                 return call_layer(vm, method.receiver, base.name, arguments, node)
             return unknown_call(vm, arguments, node)
@@ -79,6 +81,14 @@ def call_super(vm: Machine, method: SuperMethod, arguments: Arguments, node: ast
         if method.name == "__setattr__":
             return _set_plainly(vm, arguments.after(method.receiver), node)
     return unknown_call(vm, arguments.after(method.receiver), node)
+
+
+def _called_plainly(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`nn.Module.__call__(module, ...)`."""
+    if not arguments.args or not isinstance(arguments.args[0], Ref):
+        return unknown_call(vm, arguments, node)
+    rest = Arguments(arguments.args[1:], arguments.kwargs, arguments.open, arguments.rest)
+    return call_module(vm, arguments.args[0], rest, node)
 
 
 def _super(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -330,6 +340,7 @@ isabstract iscoroutinefunction isgeneratorfunction unwrap""".split()
 
 SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.super": _super,
+    "torch.nn.Module.__call__": _called_plainly,
     "builtins.isinstance": _isinstance,
     "builtins.issubclass": _subclasses,
     "builtins.getattr": _getattr,

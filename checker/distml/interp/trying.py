@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import TYPE_CHECKING
 
 from distml.interp.branches import pass_on, sheltered, unsure
@@ -15,7 +16,20 @@ from distml.interp.names import assign_name
 from distml.interp.patterns import assign_target
 from distml.interp.state import State, join_states
 from distml.interp.truth import truth
-from distml.values import Bound, Const, Function, InstanceRecord, IteratorRecord, Lib, LibMethod, Opaque, Ref, Value
+from distml.values import (
+    Bound,
+    Class,
+    Const,
+    Function,
+    InstanceRecord,
+    IteratorRecord,
+    Lib,
+    LibMethod,
+    Opaque,
+    Ref,
+    Tup,
+    Value,
+)
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -27,6 +41,8 @@ UNRELATED = frozenset(
     "SystemExit GeneratorExit MemoryError PackageNotFoundError".split()
 )
 """Exceptions that a shape mistake never is."""
+_BUILT_IN = frozenset(name for name in dir(builtins) if name[0].isupper())
+_PLAIN = frozenset(Lib(f"builtins.{name}") for name in ("Exception", "BaseException"))
 
 
 def execute_try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
@@ -43,7 +59,8 @@ def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
     if not node.handlers:
         vm.language.execute_block(vm, node.body)
         return
-    handler = Handler(any(_catches_shapes(h) for h in node.handlers))
+    own = [_is_own(vm, clause) for clause in node.handlers]
+    handler = Handler(any(_catches_shapes(h) for h, is_own in zip(node.handlers, own, strict=True) if not is_own))
     entry = vm.state.fork()
     passed: list[State] = []
     after = _body(vm, node.body, handler, passed)
@@ -56,8 +73,11 @@ def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
     certain = after is None or not _is_given_its_values(vm)
     arrival = join_states(vm, [entry, *passed, *handler.states])
     returned = len(vm.frame.returns)
-    for clause in node.handlers:
-        entered = unsure(vm, arrival.fork(), "an exception is caught")
+    if vm.handlers and not any(clause.type is None for clause in node.handlers):
+        vm.handlers[-1].states.extend(handler.states)
+    for clause, is_own in zip(node.handlers, own, strict=True):
+        raised = join_states(vm, handler.states) if is_own and handler.states else arrival
+        entered = unsure(vm, raised.fork(), "an exception is caught")
         state = vm.follow(lambda c=clause: _handle(vm, c, certain), entered)  # type: ignore[misc]
         if state is not None:
             ends.append(state)
@@ -65,11 +85,25 @@ def _try(vm: Machine, node: ast.Try | ast.TryStar) -> None:
                 arrival = join_states(vm, [arrival, state])
     if len(vm.stack) > 1 and len(vm.frame.returns) > returned:
         vm.frame.doubtful = True
-    if handler.errors and not ends and not _recovers(node):
+    around = any(not each.speculative for each in vm.handlers)  # may catch what a handler raises in its place
+    if handler.errors and not ends and not around and not _recovers(node):
         _report(vm, handler)
     if not ends:
         raise PathEnd
     vm.state = join_states(vm, ends)
+
+
+def _is_own(vm: Machine, clause: ast.ExceptHandler) -> bool:
+    """Whether a clause catches only exceptions of the program's own, which nothing but its `raise` statements raise."""
+    if clause.type is None or _name(clause.type) in _BUILT_IN:
+        return False
+    caught = vm.language.evaluate(vm, clause.type)
+    types = caught.items if isinstance(caught, Tup) else (caught,)
+    return all(isinstance(each, Class) and _is_plain(vm, each) for each in types)
+
+
+def _is_plain(vm: Machine, cls: Value) -> bool:
+    return cls in _PLAIN or (isinstance(cls, Class) and all(_is_plain(vm, base) for base in vm.at(cls.address).bases))
 
 
 def _catches_shapes(clause: ast.ExceptHandler) -> bool:

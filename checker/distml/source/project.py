@@ -34,7 +34,8 @@ MODELLED_PARTS = frozenset(
 
 
 MODELLED_WITHIN = frozenset(
-    """huggingface_hub.dataclasses torchvision.extension transformers.activations transformers.cache_utils
+    """huggingface_hub.dataclasses torchvision.extension torchvision.models.feature_extraction
+    transformers.activations transformers.cache_utils
     transformers.configuration_utils transformers.generation transformers.integrations transformers.masking_utils
     transformers.modeling_layers transformers.models.auto.auto_factory transformers.models.auto.configuration_auto
     transformers.modeling_utils transformers.utils transformers.utils.auto_docstring transformers.utils.deprecation

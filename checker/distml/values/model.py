@@ -236,9 +236,11 @@ class ShapeSeq(Value):
 
 
 class Last(NamedTuple):
-    """The last of many items, which is unlike those before it: what it is, how they differ, and what to do about it."""
+    """The last of many items, which is unlike those before it: what it is, what each before it is, how they differ, and what
+    to do about it."""
 
     item: Value
+    before: Value
     note: str
     hint: str
 

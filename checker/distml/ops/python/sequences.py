@@ -162,7 +162,8 @@ def enumerate_(call: Call, iterable: Value, start: Value = ZERO) -> Value:
         return iterator(call, Many(pair, "iterable", length))
     last = values.last
     if last is not None and length is not None and low is not None:
-        last = last._replace(item=Tup((call.number(length - 1 + low), last.item)))
+        before = Tup((pair.items[0], last.before))
+        last = last._replace(item=Tup((call.number(length - 1 + low), last.item)), before=before)
     return iterator(call, Many(pair, values.kind, length, last=last if low is not None else None))
 
 

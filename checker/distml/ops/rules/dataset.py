@@ -146,10 +146,10 @@ def last_batch(length: Dim | None, size: Dim | None, drop_last: bool | None) -> 
     return Dim.of(total % each)
 
 
-def unlike(item: Value, last: Dim, size: Dim | None, option: str) -> Last:
-    """The last batch, and what is said where only it does not fit."""
+def unlike(item: Value, before: Value, last: Dim, size: Dim | None, option: str) -> Last:
+    """The last batch, those before it, and what is said where only it does not fit."""
     hint = f"take the size from the batch, or leave the last one out with {option}=True"
-    return Last(item, f"the last batch has {last}, the others {size}", hint)
+    return Last(item, before, f"the last batch has {last}, the others {size}", hint)
 
 
 def _at_most(length: Dim, size: Dim) -> bool:

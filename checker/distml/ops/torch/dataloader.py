@@ -79,8 +79,8 @@ def iterate(call: Call, self: Value) -> Value:
     count, size = (call.dim(attrs.get(name, NONE)) for name in ("__length__", "__last__"))
     last = None
     if size is not None:
-        made = _batch(call, {**attrs, "__batch__": attrs["__last__"]})
-        last = rules.unlike(made, size, call.dim(attrs["batch_size"]), "drop_last")
+        made, before = (_batch(call, {**attrs, "__batch__": attrs[name]}) for name in ("__last__", "batch_size"))
+        last = rules.unlike(made, before, size, call.dim(attrs["batch_size"]), "drop_last")
     return Many(_batch(call, attrs), "iterator", count, last=last)
 
 

@@ -132,15 +132,14 @@ def zipped(call: Call, *args: Value, datasets: Value = NONE, name: Value = NONE)
 
 
 def _last(call: Call, self: Value, change: Callable[[Value], Value | None]) -> dict[str, Value]:
-    """What a change makes of the last element; nothing where it is like the others, or where the change fails."""
+    """What a change makes of the elements before the last and of the last; nothing where all are alike, or where it fails."""
     attrs = call.attrs(self) or {}
-    if LAST not in attrs:
-        return {}
     try:
-        changed = change(attrs[LAST])
+        changed = [change(each) for each in call.items(attrs.get(LAST, NONE)) or ()]
     except ShapeError:
         return {}
-    return {} if changed is None else {LAST: changed, SIZES: attrs[SIZES]}
+    both = tuple(each for each in changed if each is not None)
+    return {LAST: Tup(both), SIZES: attrs[SIZES]} if len(both) == 2 else {}
 
 
 def _same(call: Call, self: Value) -> Value:
@@ -179,10 +178,11 @@ def batched(call: Call, self: Value, size: Value, drop: Value) -> Value:
         return None if element is None else mapped(call, element, row)
 
     element, left = element_of(call, self), last_batch(length, asked, dropped)
-    smaller = None if left is None else rows(left)
     last: dict[str, Value] = {}
-    if left is not None and asked is not None and smaller is not None:
-        last = {LAST: smaller, SIZES: Tup((call.number(left), call.number(asked)))}
+    if left is not None and asked is not None:
+        full, smaller = rows(asked), rows(left)
+        if full is not None and smaller is not None:
+            last = {LAST: Tup((full, smaller)), SIZES: Tup((call.number(left), call.number(asked)))}
     return made(call, rows(first), batch_count(length, asked, dropped), last)
 
 
@@ -386,7 +386,8 @@ def iterate(call: Call, self: Value) -> Value:
     last = None
     if found:
         left, size = (call.dim(each) for each in call.items(found[SIZES]) or (NONE, NONE))
-        last = None if left is None else unlike(found[LAST], left, size, "drop_remainder")
+        before, smaller = call.items(found[LAST]) or (NONE, NONE)
+        last = None if left is None else unlike(smaller, before, left, size, "drop_remainder")
     return Many(call.unknown("element") if item is None else item, "iterator", length_of(call, self), last=last)
 
 

@@ -52,6 +52,7 @@ class PreTrainedModel(nn.Module, ModuleUtilsMixin):
     config_class = None
     base_model_prefix = ""
     main_input_name = "input_ids"
+    _input_embed_layer = "embed_tokens"
     supports_gradient_checkpointing = False
     gradient_checkpointing = False
 
@@ -84,6 +85,17 @@ class PreTrainedModel(nn.Module, ModuleUtilsMixin):
     @property
     def base_model(self):
         return getattr(self, self.base_model_prefix, self)
+
+    def get_input_embeddings(self):
+        name = self._input_embed_layer
+        for holder in (self, getattr(self, "embeddings", None), getattr(self, "model", None)):
+            if hasattr(holder, name):
+                return getattr(holder, name)
+        inner = getattr(self, "language_model", self.base_model)
+        return resolved(self) if inner is self else inner.get_input_embeddings()
+
+    def get_output_embeddings(self):
+        return getattr(self, "lm_head", None)
 
     def loss_function(self, *args, **kwargs):
         return torch.zeros(())
