@@ -324,6 +324,7 @@ _KEEPING = (
     "flax.linen.checkpoint",
     "flax.nnx.jit",
     "flax.nnx.remat",
+    "flax.nnx.split_rngs",
     "tensorflow.autograph.experimental.do_not_convert",
     "keras.utils.register_keras_serializable",
     "keras.saving.register_keras_serializable",

@@ -34,20 +34,33 @@ if TYPE_CHECKING:
 
 Attrs = dict[str, Value]
 MODEL, SEQUENTIAL = "keras.Model", "keras.Sequential"
+_NAME = "name of an input"
 INPUTS, OUTPUTS, ITEMS, LOSS, METRICS = "__inputs__", "__outputs__", "__items__", "__loss__", "__measured__"
 
 
 @op("keras.Input", "keras.layers.Input")
 def make_input(
-    call: Call, shape: Value = NONE, batch_size: Value = NONE, *args: Value, batch_shape: Value = NONE, **options: Value
+    call: Call,
+    shape: Value = NONE,
+    batch_size: Value = NONE,
+    *args: Value,
+    batch_shape: Value = NONE,
+    name: Value = NONE,
+    **options: Value,
 ) -> Value:
     """https://keras.io/api/layers/core_layers/input"""
-    whole = options.get("batch_input_shape", batch_shape)
-    if call.is_none(whole) is False:
-        sizes = call.items(whole)
-        return call.unranked("float") if not sizes else placeholder(call, sizes[1:], sizes[0])
-    items = call.items(shape)
-    return call.unranked("float") if items is None else placeholder(call, items, batch_size)
+    made = _placed(call, shape, batch_size, options.get("batch_input_shape", batch_shape))
+    if isinstance(name, Const) and name.value is not None:
+        call.world.put((_NAME, made.ident), name)
+    return made
+
+
+def _placed(call: Call, shape: Value, batch_size: Value, whole: Value) -> Tensor:
+    given = call.is_none(whole) is False
+    items = call.items(whole if given else shape)
+    if items is None or (given and not items):
+        return call.unranked("float")
+    return placeholder(call, items[1:], items[0]) if given else placeholder(call, items, batch_size)
 
 
 @layer("keras.layers.InputLayer")
@@ -99,9 +112,11 @@ class Model:
         if wanted is None or given is None or parts(call, attrs[OUTPUTS]) is None:
             return call.unknown()
         sizes: dict[Symbol, Dim] = {}
-        # What is given by the names of inputs may be any of them.
-        for key in wanted if wanted.keys() == given.keys() else ():
-            _fit(call, wanted[key], call.shape(given[key]), sizes)
+        same = wanted.keys() == given.keys()
+        names = {key: key if same else call.world.get((_NAME, each.ident)) for key, each in wanted.items()}
+        # What is given by names that are not known may be any of them.
+        for key, name in names.items() if given.keys() >= set(names.values()) else ():
+            _fit(call, wanted[key], call.shape(given[name]), sizes)
         return _with_sizes(call, attrs[OUTPUTS], sizes, _oldest(call, tuple(wanted.values())))
 
 

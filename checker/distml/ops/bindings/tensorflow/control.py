@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
-from distml.ops.bindings.tensorflow.data import mapped
+from distml.ops.bindings.tensorflow.data import alike, mapped
 from distml.ops.call import NONE, ShapeError
 from distml.ops.registry import layer, op
 from distml.ops.rules.axes import replace_axes
@@ -149,7 +149,7 @@ def scan(call: Call, fn: Value, elems: Value, initializer: Value) -> Value:
     if row is None or begun is None:
         return call.unknown()
     made = mapped(call, call.apply(fn, begun, row), lambda tensor: tensor, lists=True)
-    return _stacked(call, begun, count) if made is not None and _alike(call, begun, made) else call.unknown()
+    return _stacked(call, begun, count) if made is not None and alike(call, begun, made) else call.unknown()
 
 
 def while_loop(call: Call, body: Value, variables: Value) -> Value:
@@ -165,17 +165,7 @@ def while_loop(call: Call, body: Value, variables: Value) -> Value:
         return call.unknown()
     results = (made,) if isinstance(made, Tensor) else call.items(made)
     after = None if results is None else mapped(call, Tup(results), lambda tensor: tensor, lists=True)
-    return begun if after is not None and _alike(call, begun, after) else call.unknown()
-
-
-def _alike(call: Call, one: Value, other: Value) -> bool:
-    """Whether two structures hold tensors of the same shapes."""
-    if isinstance(one, Tensor) and isinstance(other, Tensor):
-        return call.facts.shape(one.shape) == call.facts.shape(other.shape)
-    ours, theirs = call.items(one), call.items(other)
-    if ours is None or theirs is None or len(ours) != len(theirs):
-        return False
-    return all(_alike(call, a, b) for a, b in zip(ours, theirs, strict=True))
+    return begun if after is not None and alike(call, begun, after) else call.unknown()
 
 
 bind(

@@ -84,6 +84,16 @@ def as_tensor(call: Call, value: Value) -> Tensor | None:
     return None
 
 
+def alike(call: Call, one: Value, other: Value) -> bool:
+    """Whether two structures hold tensors of the same shapes."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return call.facts.shape(one.shape) == call.facts.shape(other.shape)
+    ours, theirs = call.items(one), call.items(other)
+    if ours is None or theirs is None or len(ours) != len(theirs):
+        return False
+    return all(alike(call, a, b) for a, b in zip(ours, theirs, strict=True))
+
+
 @op(f"{NAME}.from_tensor_slices")
 def from_tensor_slices(call: Call, tensors: Value, name: Value = NONE) -> Value:
     """An element for each index of the first axes, which are of one length (SHP502)."""
@@ -192,16 +202,17 @@ def padded(call: Call, self: Value, size: Value, shapes: Value, values: Value, d
     if element is None or call.is_none(shapes) is None:
         return call.unknown("dataset")
     asked = None if call.is_none(shapes) else shapes
-    filled = _filled(call, element, asked)
-    return batched(call, made(call, filled, length_of(call, self)), size, drop)
+    full = filled(call, element, asked)
+    return batched(call, made(call, full, length_of(call, self)), size, drop)
 
 
-def _filled(call: Call, element: Value, asked: Value | None) -> Value | None:
+def filled(call: Call, element: Value, asked: Value | None) -> Value | None:
+    """An element whose axes are filled up to the sizes that are asked for."""
     if isinstance(element, Tup):
         wanted = (None,) * len(element.items) if asked is None else call.items(asked)
         if wanted is None or len(wanted) != len(element.items):
             return None
-        parts = [_filled(call, part, one) for part, one in zip(element.items, wanted, strict=True)]
+        parts = [filled(call, part, one) for part, one in zip(element.items, wanted, strict=True)]
         known = [part for part in parts if part is not None]
         return Tup(tuple(known)) if len(known) == len(parts) else None
     sizes = None if asked is None else call.items(asked)
