@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -68,6 +68,8 @@ class Library:
         name = self._path.rpartition(".")[2]
         if name in ("rank", "local_rank", "size"):
             return 2 if name == "size" else self._rank
+        if name == "run" and len(given) == 2:
+            self._seen.setdefault("fed", []).extend(np.asarray(each).ravel().tolist() for each in given[1].values())
         if name in ("train_on_batch", "test_on_batch", "evaluate"):
             self._seen.setdefault(name, []).append([np.asarray(each).ravel().tolist() for each in given])
             return 0.5
@@ -77,6 +79,15 @@ class Library:
 
     def __mul__(self, _: Any) -> Library:
         return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def __iter__(self) -> Iterator[Library]:
+        return iter(())
 
 
 def run(text: str, rank: int) -> dict[str, list[Any]]:

@@ -39,6 +39,22 @@ def save(path="/dev/null"):
     torch.save(model.state_dict(), path)
 
 
+@torch.no_grad()
+def judge():
+    print("now")
+    return [nn.functional.mse_loss(model(x), y) for x, y in [drawn() for _ in range(2)]]
+
+
+def drawn():
+    rows = torch.randint(0, 128, (8,))
+    return data.tensors[0][rows], data.tensors[1][rows]
+
+
+def forever():
+    while True:
+        yield from loader
+
+
 class Trainer:
     def __init__(self, loader, every):
         self.loader, self.every, self.steps = loader, every, 0
@@ -71,6 +87,24 @@ AS_OFTEN = {
     + "        if i % every == 0:\n            for a, b in held:\n                model(a)\n            print('now')\n",
     "how many there were": COUNTED
     + "        if done % 4 == 0:\n            evaluate()\n            print('nr', done // 4)\n",
+}
+DRAWN = "source = forever()\n"
+AS_OFTEN |= {
+    "turns of a range": DRAWN
+    + "for i in range(32):\n    if i % every == 0:\n        evaluate()\n    step(*next(source))\n",
+    "turns of drawn batches": "for i in range(32):\n    if i % every == 0:\n        judge()\n    step(*drawn())\n",
+    "turns of a while loop": DRAWN
+    + "done = 0\nwhile done < 32:\n    step(*next(source))\n    done += 1\n    if done % 4 == 0:\n        save()\n",
+    "an endless loop": DRAWN
+    + "done = 0\nwhile True:\n    step(*next(source))\n    done += 1\n    if done % 4 == 0:\n        save()\n"
+    "    if done >= 32:\n        break\n",
+    "a count without end": "from itertools import count\n"
+    + DRAWN
+    + "for done in count(1):\n    step(*next(source))\n    if done % 4 == 0:\n        save()\n"
+    "    if done == 32:\n        break\n",
+    "a cycle": "from itertools import cycle\nsource = cycle(loader)\ndone = 0\nwhile True:\n"
+    "    step(*next(source))\n    done += 1\n"
+    "    if done % 4 == 0:\n        save()\n    if done == 32:\n        break\n",
 }
 LEFT = {
     "gradients of several turns": (

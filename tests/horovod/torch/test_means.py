@@ -279,6 +279,18 @@ class Settings:
 settings = Settings("a", every=2)
 """
 NOW_AND_THEN = {
+    "a loss that a function tells": (
+        "def log(text):\n    print(text)\n",
+        "",
+        "if i % 2 == 0:\n    log(f'{loss.item():.6f}')",
+        "log(loss.item())",
+    ),
+    "a loss that an object tells": (
+        "class Log:\n    def write(self, **named):\n        print(*named.values())\n\n\nkept = Log()\n",
+        "",
+        "if i % 2 == 0:\n    kept.write(loss=loss.item())",
+        "",
+    ),
     "a loss": ("", "", "if i % 2 == 0:\n    print(loss.item())", ""),
     "a loss in a format": ("", "", "if (i + 1) % 2 == 0:\n    print(f'{epoch} {loss.item():.6f}')", ""),
     "a loss among others": (

@@ -9,7 +9,11 @@ PROGRAM = """
 import csv
 import json
 import pickle
+import os
+import numpy as np
 import torch
+from torchvision.datasets import ImageFolder
+from torchvision.utils import save_image
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -17,6 +21,12 @@ data = TensorDataset(torch.randn(64, 4), torch.randn(64, 1))
 loader = DataLoader(data, batch_size=8, shuffle=True)
 model = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+steps = []
+
+
+def step(value):
+    steps.append(value)
+    return value
 
 
 def score(path):
@@ -54,6 +64,15 @@ WAYS = {
     "pickle": (
         "with open(path, 'wb') as f:\n        pickle.dump(found, f)",
         "with open(path, 'rb') as f:\n        return len(pickle.load(f))",
+    ),
+    "by a branch": ("torch.save(found, path) if found else None", "return len(torch.load(path))"),
+    "a folder of arrays": (
+        "[np.save(f'{path}/{i}', each) for i, each in enumerate(found)]",
+        "return len(os.listdir(path))",
+    ),
+    "a folder of pictures": (
+        "for i, each in enumerate(found):\n        save_image(step(each), f'{path}/{i}.png')",
+        "return len(ImageFolder(path))",
     ),
     "weights": ("torch.save(model.state_dict(), path)", "return len(torch.load(path))"),
 }

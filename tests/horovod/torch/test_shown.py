@@ -81,6 +81,14 @@ SHOWN = {
     "in a function": "def tell():\n    print(evaluate(model))\n\n\ntell()",
     "saved": "torch.save(evaluate(model), os.devnull)\nprint('saved')",
     "drawn": "print(torch.rand(2), evaluate(model))",
+    "in a branch": "print(evaluate(model)) if evaluated is not None else print('none')",
+    "behind a condition": "loader and print('score', evaluate(model))",
+    "in an alternative": "not loader or print('score', evaluate(model))",
+    "in a pair": "print('score'), print(evaluate(model))",
+    "in a list": "[print(evaluate(model), each) for each in range(2)]",
+    "by a lambda": "tell = lambda: print(evaluate(model))\ntell()",
+    "by a function in a line": "def tell(): return print(evaluate(model))\ntell()",
+    "by a map": "list(map(print, [evaluate(model)]))",
     "two of them": "print(evaluate(model), evaluate(model))",
 }
 LAST = """

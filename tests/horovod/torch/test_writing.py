@@ -31,6 +31,21 @@ WAYS = {
     "weights.pt": 'torch.save(model.state_dict(), "weights.pt")',
     "made.pt": 'torch.save(step(), "made.pt")',
     "array.npy": 'np.save("array.npy", step())',
+    "option.txt": '(options.out / "option.txt").open("a").write("a")',
+    "given.txt": '(options.given / "given.txt").write_text("a")',
+    "field.txt": 'with (Places(ROOT).kept / "field.txt").open("w") as f:\n    f.write("a")',
+    "branch.pt": 'torch.save({}, "branch.pt") if steps is not None else None',
+    "other.txt": 'Path("other.txt").write_bytes(b"") if steps is None else Path("other.txt").write_text("a")',
+    "and.txt": 'ROOT and Path("and.txt").write_text(str(step()))',
+    "each.npy": '[np.save(each, np.ones(1)) for each in ["each.npy"]]',
+    "pair.json": 'json.dump([], open("pair.json", "w")), torch.save({}, "pair.pt")',
+    "pair.pt": "",
+    "lambda.pt": 'keep = lambda where: torch.save({}, where)\nkeep("lambda.pt")',
+    "line.pt": 'def in_line(where): return torch.save({}, where)\nin_line("line.pt")',
+    "submitted.pt": 'with ThreadPoolExecutor(1) as pool:\n    pool.submit(torch.save, {}, "submitted.pt").result()',
+    "thread.pt": 'thread = Thread(target=torch.save, args=({}, "thread.pt"))\nthread.start()\nthread.join()',
+    "count.txt": 'count = Path("count.txt").write_text("a")',
+    "ignored.txt": '_ = open("ignored.txt", "a").write("a")',
     "script.pt": 'torch.jit.save(torch.jit.trace(model, torch.ones(1, 4)), ROOT / "script.pt")',
 }
 """How programs write files, by what they write; `step` is a function of the program that does more than compute."""
@@ -54,7 +69,10 @@ class Keeper:
 """What a file beside the script writes in each turn: neither it nor what it is given is of a framework."""
 
 PROGRAM = """\
-import gzip, json, logging, os, pickle
+import argparse, gzip, json, logging, os, pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Thread
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 import numpy as np
@@ -64,6 +82,18 @@ import beside
 os.makedirs(os.environ.get("RANK", "alone"), exist_ok=True)
 os.chdir(os.environ.get("RANK", "alone"))
 ROOT = Path(".")
+parser = argparse.ArgumentParser()
+group = parser.add_argument_group("files")
+group.add_argument("-o", "--out", default=Path("."))
+parser.add_argument("--given-to", dest="given", type=Path, default=".")
+options = parser.parse_args()
+
+
+@dataclass
+class Places:
+    kept: Path
+
+
 steps = []
 keeper = beside.Keeper("beside.txt")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from distml.training.store import ANY, Store, items
 from distml.training.values import (
     NOTHING,
+    PATH,
     Box,
     BoxMethod,
     Callable,
@@ -283,12 +284,41 @@ class Calls:
         return self._keyed(given, node, unit, defaults=True)
 
     def _partial(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
-        return given.first
+        """A function that is given some of its arguments, by the call that says which."""
+        return frozenset(Foreign(v.name, node) if isinstance(v, Foreign) else v for v in given.first)
 
     def _keep(self, given: Arguments, node: ast.Call, unit: Unit) -> None:
         """An object of a library that keeps what it is given, each under the name it was given by."""
         for key, values in given.named.items():
             self.store.add(values, "attribute", node, key)
+
+    def _option(self, given: Arguments, node: ast.Call, unit: Unit) -> None:
+        """An option of a command line is what its type makes of a text, or its default; plain values stay unknown."""
+        held = self.values.get(node.func.value, NOTHING) if isinstance(node.func, ast.Attribute) else NOTHING
+        flags = [text.lstrip("-") for each in given.positional for text in _texts(each)]
+        long = [flag for flag in flags if len(flag) > 1] or flags
+        dest = next(iter(_texts(given.named.get("dest", NOTHING))), long[0] if long else "").replace("-", "_")
+        made = frozenset(
+            value
+            for kind in given.named.get("type", NOTHING)
+            for value in self.apply(kind, Arguments([], {}, NOTHING), node, unit)
+        )
+        paths = [v for v in made | given.named.get("default", NOTHING) if isinstance(v, Foreign) and v.name == PATH]
+        for parser in held if dest and paths else ():
+            if isinstance(parser, Foreign) and parser.node is not None:
+                self.store.put(Box(parser.node), dest, paths)
+
+    def _itself(self, given: Arguments, node: ast.Call, unit: Unit) -> Values | None:
+        """What a method is called on."""
+        return self.values.get(node.func.value) if isinstance(node.func, ast.Attribute) else None
+
+    def _parsed(self, given: Arguments, node: ast.Call, unit: Unit) -> None:
+        """The options of a command line, each by its name."""
+        held = self.values.get(node.func.value, NOTHING) if isinstance(node.func, ast.Attribute) else NOTHING
+        parsers = (each for each in held if isinstance(each, Foreign))
+        for box in (Box(each.node) for each in parsers if each.node is not None):
+            for key in self.store.keys(box):
+                self.store.add(self.store.item(box, key), "attribute", node, key)
 
     def _named(self, text: str, node: ast.Call, unit: Unit) -> Values:
         """What a text stands for that is a name with dots."""
@@ -343,6 +373,7 @@ def _texts(values: Values) -> list[str]:
     return [each.value for each in values if isinstance(each, Constant) and isinstance(each.value, str)]
 
 
+_PARSER = "argparse.ArgumentParser()"
 _KNOWN: dict[str, Known] = {
     "builtins.zip": Calls._zip,
     "builtins.enumerate": Calls._enumerate,
@@ -354,6 +385,9 @@ _KNOWN: dict[str, Known] = {
     "collections.defaultdict": Calls._new_defaultdict,
     "builtins.super": Calls._super,
     "functools.partial": Calls._partial,
+    f"{_PARSER}.add_argument": Calls._option,
+    **dict.fromkeys((f"{_PARSER}.add_argument_group", f"{_PARSER}.add_mutually_exclusive_group"), Calls._itself),
+    **dict.fromkeys((f"{_PARSER}.parse_args", f"{_PARSER}.parse_known_args"), Calls._parsed),
     **dict.fromkeys(("tensorflow.train.Checkpoint", "argparse.Namespace", "types.SimpleNamespace"), Calls._keep),
 }
 """What calls of these functions and classes give; None for an object that the library makes."""

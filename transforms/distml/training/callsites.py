@@ -59,6 +59,12 @@ def takes_receiver(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunction
     return "staticmethod" not in marked and (not through_class or "classmethod" in marked)
 
 
+def partials(function: ast.expr, program: Program) -> list[ast.Call]:
+    """The calls of `functools.partial` that made a function of a library, each with the function as its first argument."""
+    made = [v.node for v in program.of(function) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
+    return [each for each in made if each.args and "functools.partial" in program.names(each.func)]
+
+
 def positional(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
     """The parameters of a function that are given by place."""
     return [each.arg for each in (*function.args.posonlyargs, *function.args.args)]

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING
 
 from distml.training.calls import Calls
 from distml.training.store import ANY, items
-from distml.training.values import NOTHING, Box, BoxMethod, Callable, Class, Constant, Foreign, Instance, Module, Values
+from distml.training.values import (
+    NOTHING,
+    PATH,
+    Box,
+    BoxMethod,
+    Callable,
+    Class,
+    Constant,
+    Foreign,
+    Instance,
+    Module,
+    Values,
+)
 
 if TYPE_CHECKING:
     from distml.training.lexical import Scope
@@ -205,8 +217,8 @@ class Expressions(Calls):
             joined = Box(node)
             self.pour(both, joined, keyed=False)
             return frozenset({joined})
-        path = isinstance(node.op, ast.Div) and any(isinstance(v, Foreign) and v.name == "pathlib.Path()" for v in both)
-        return frozenset({Foreign("pathlib.Path()" if path else "?", node)})
+        path = isinstance(node.op, ast.Div) and any(isinstance(v, Foreign) and v.name == PATH for v in both)
+        return frozenset({Foreign(PATH if path else "?", node)})
 
     def _namedexpr(self, node: ast.NamedExpr, unit: Unit) -> Values:
         found = self.evaluate(node.value, unit)

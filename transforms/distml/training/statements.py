@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from distml.source.bindings import arguments
@@ -103,6 +103,9 @@ class Statements(Expressions):
 
     def _annassign(self, node: ast.AnnAssign, unit: Unit) -> None:
         self.assign(node.target, self.evaluate(node.value, unit), unit)
+        owner = unit.lexical.scope(node)
+        if isinstance(node.target, ast.Name) and isinstance(owner, ast.ClassDef):
+            self._guess(self.evaluate(node.annotation, unit), node, "name", owner, node.target.id)
 
     def _augassign(self, node: ast.AugAssign, unit: Unit) -> None:
         added = self.evaluate(node.value, unit)
@@ -190,10 +193,13 @@ class Statements(Expressions):
 
     def _annotated(self, arg: ast.arg, node: Function, unit: Unit) -> None:
         annotation = self._written(arg.annotation, node, unit)
-        found = self.evaluate(annotation, unit)
-        if self.guessing and not self.store.read("name", node, arg.arg):
-            made = {Foreign(v.name + "()", arg) for v in found if isinstance(v, Foreign) and "()" not in v.name}
-            self.store.add({*made, *(Instance(v) for v in found if isinstance(v, Class))}, "name", node, arg.arg)
+        self._guess(self.evaluate(annotation, unit), arg, "name", node, arg.arg)
+
+    def _guess(self, annotation: Values, node: ast.AST, *place: Hashable) -> None:
+        """What an annotation says of a place that nothing is known to be put in."""
+        if self.guessing and not self.store.read(*place):
+            made = {Foreign(f"{v.name}()", node) for v in annotation if isinstance(v, Foreign) and "()" not in v.name}
+            self.store.add({*made, *(Instance(v) for v in annotation if isinstance(v, Class))}, *place)
 
     def _written(self, annotation: ast.expr | None, node: Function, unit: Unit) -> ast.expr | None:
         """An annotation; one that is written as a string, read."""

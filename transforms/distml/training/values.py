@@ -117,6 +117,8 @@ _SAME = (
 )
 
 
+PATH = "pathlib.Path()"
+"""What every path of `pathlib` is called, however it was come by."""
 _PATHS = re.compile(
     r"pathlib\.((Posix|Windows)?Path(\.(cwd|home))?\(\)"
     r"(\.(resolve|absolute|expanduser|joinpath|with_\w+|readlink|rename|replace)\(\)|\.parent|\.parents\[\])?)(?![\w(])"
@@ -132,7 +134,7 @@ def canonical(name: str) -> str:
     if name.endswith(".__dict__[]"):
         return canonical(name.removesuffix("__dict__[]") + "?")
     if name.startswith("pathlib."):
-        return _PATHS.sub("pathlib.Path()", name)
+        return _PATHS.sub(PATH, name)
     if name.startswith(("tensorflow.", "keras.", "torch.", "tf_keras")):
         for start, instead in _SAME:
             if name.startswith(start) and (start.endswith(".") or name[len(start) : len(start) + 1] in ("", ".", "(")):

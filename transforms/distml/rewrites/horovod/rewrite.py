@@ -14,6 +14,7 @@ from distml.rewrites.horovod.aspects import (
     downloads,
     hdf5,
     helpers,
+    inner,
     opened,
     orders,
     outputs,
@@ -83,6 +84,7 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
             orders.alike(plan)
             downloads.once(plan)
             outputs.on_rank_zero(plan)
+            inner.by_rank_zero(plan)
             pictures.by_rank_zero(plan)
             helpers.by_rank_zero(plan)
             opened.apart(plan)

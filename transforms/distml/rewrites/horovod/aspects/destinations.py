@@ -9,9 +9,7 @@ from typing import NamedTuple
 from distml.training.callers import run_by
 from distml.training.callsites import argument, argument_for
 from distml.training.program import Program
-
-PATH = "pathlib.Path()"
-
+from distml.training.values import PATH
 
 NOTHING, FILE, FOLDER = "nothing", "file", "folder"
 """What a rank that is not to write is given: a file that forgets, one of its own by the same name, a folder of its own."""

@@ -316,12 +316,18 @@ class Means:
         told: dict[ast.AST, ast.stmt] = {}
         for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr)):
             branch = self.program.parent(statement)
-            if isinstance(branch, ast.If) and self._loads(statement, name) and self._shows(statement):
+            if isinstance(branch, ast.If) and self._loads(statement, name) and self._tells(statement):
                 if self._all_take(branch, loop) and not self._derived(loop, statement):
                     told.setdefault(branch, statement)
-        behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self._shows(each))
+        behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self._tells(each))
         for first in [*told.values(), *[*behind][:1]]:
             self.plan.patch(first).before(first, self._code(first, name, False), _MEAN)
+
+    def _tells(self, statement: ast.stmt) -> bool:
+        """Whether a statement prints or logs, or hands what it has to a function of the program that does."""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        own = run_by(call, self.program) if isinstance(call, ast.Call) else []
+        return self._shows(statement) or any(self._outputs(each) for each in own)
 
     def _loads(self, statement: ast.stmt, name: str) -> bool:
         loads = (each for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))

@@ -57,7 +57,7 @@ _WRITERS = re.compile(
     r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)|visdom\.Visdom\(\)\.\w+"
 )
 _SAVES = frozenset(
-    {"save_weights", "savefig", "to_csv", "to_json", "to_pickle", "to_excel", "imsave", "save_pretrained"}
+    "save_weights savefig to_csv to_json to_pickle to_excel imsave save_pretrained write_text write_bytes".split()
 )
 _SAVED = re.compile(
     r"(keras\.(Model|Sequential)|tensorflow\.train\.(Checkpoint|CheckpointManager|Saver)|PIL\.Image\.(open|fromarray)"
@@ -100,14 +100,14 @@ def on_rank_zero(plan: Plan) -> None:
                 continue
             if isinstance(node, ast.Call):
                 _made_quiet(node, plan)
-            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                if changed or _puts_out(node.value, plan):
+            elif isinstance(node, ast.Expr):
+                if isinstance(node.value, ast.Call) and (changed or puts_out(node.value, plan)):
                     _statement(node, node.value, plan)
-            elif isinstance(node, ast.With) and (changed or during_training(node, plan)):
+            elif changed or during_training(node, plan):
                 _written(node, plan)
 
 
-def _puts_out(call: ast.Call, plan: Plan) -> bool:
+def puts_out(call: ast.Call, plan: Plan) -> bool:
     """Whether a script, or a function of a module, in which nothing else changes shows something, or writes what training gives.
 
     What it writes before that may be data, which all ranks go on to read.
@@ -127,27 +127,37 @@ def checkpoint(call: ast.Call, program: Program) -> bool:
 
 def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
     kind = kind_of(call, plan.program)
-    if kind is None or _is_operation(call, plan) or guarded(node, plan):
-        return
+    if kind is not None and is_for_one(node, call, kind, plan):
+        by_first(node, call, kind, plan)
+
+
+def is_for_one(node: ast.stmt, call: ast.Call, kind: str, plan: Plan) -> bool:
+    """Whether what a call in a statement puts out is left to rank 0: neither rank 0 has it alone already, nor all need it."""
+    if _is_operation(call, plan) or guarded(node, plan):
+        return False
     if kind in ("file", "log") and (private(call, plan.program) or _opened_by_all(node, call, plan)):
-        return
-    if kind == "file" and on_each_machine(node, plan):
-        return
-    by_first(node, call, kind, plan)
+        return False
+    return kind != "file" or not on_each_machine(node, plan)
 
 
 def by_first(node: ast.Expr, call: ast.Call, kind: str, plan: Plan) -> None:
     """Leave what a statement puts out to rank 0, and what it computes for that to all where it must be."""
     if _free_to_move(node, call, plan):
         guard(plan, node, kind)
-    elif started(plan, node) and not (kind == "file" and _opens_itself(call, plan.program)):
-        template = f"{helper(plan, node, 'on_rank_zero', _FIRST)}({{}})"
-        plan.patch(node).wrap(call.func, template, Note(*_WHAT[kind], "rank-zero-output"))
+    else:
+        run_by_one(call, call.func, kind, plan)
+
+
+def run_by_one(call: ast.Call, function: ast.expr, kind: str, plan: Plan) -> None:
+    """Let all ranks evaluate what a call is given, and rank 0 alone run the function, which is called or handed on."""
+    if started(plan, call) and not (kind == "file" and _opens_itself(call, plan.program)):
+        template = f"{helper(plan, call, 'on_rank_zero', _FIRST)}({{}})"
+        plan.patch(call).wrap(function, template, Note(*_WHAT[kind], "rank-zero-output"))
 
 
 def _opens_itself(call: ast.Call, program: Program) -> bool:
-    """Whether the file that a call writes is opened among its arguments, where rank 0 alone gets the real one."""
-    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    """Whether the file that a call writes is opened by what it is made of, where rank 0 alone gets the real one."""
+    parts = [*call.args, *(keyword.value for keyword in call.keywords), getattr(call.func, "value", None)]
     return any(isinstance(each, ast.Call) and opens_to_write(each, program) for each in parts)
 
 
@@ -169,9 +179,10 @@ def private(call: ast.Call, program: Program) -> bool:
     )
 
 
-def kind_of(call: ast.Call, program: Program) -> str | None:
-    """What sort of output a call makes; None where it is not known to be output."""
-    for name in program.names(call.func):
+def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) -> str | None:
+    """What sort of output a call makes, or a function that it is `handed`; None where it is not known to be output."""
+    function = handed or call.func
+    for name in program.names(function):
         if _PRINTS.fullmatch(name) or _logs(call, name, program):
             return "output"
         if _SUMMARY.fullmatch(name):
@@ -180,8 +191,8 @@ def kind_of(call: ast.Call, program: Program) -> str | None:
             return "file"
         if _WRITERS.fullmatch(name):
             return "log"
-    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    own = method in _SAVES and any(isinstance(value, Callable) for value in program.of(call.func))
+    method = function.attr if isinstance(function, ast.Attribute) else ""
+    own = method in _SAVES and any(isinstance(value, Callable) for value in program.of(function))
     return "file" if method in _SAVES and not own else None
 
 

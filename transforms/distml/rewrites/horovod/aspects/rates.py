@@ -16,7 +16,7 @@ from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
-from distml.training.callsites import argument, positional
+from distml.training.callsites import argument, partials, positional
 from distml.training.program import Program
 from distml.training.values import Callable, Class, Foreign, Function, Instance, Values
 
@@ -104,8 +104,24 @@ def scale_optimizer(plan: Plan, call: ast.Call) -> None:
         if decay is not None and plan.options.shard != "none" and not _is_zero(decay):
             plan.patch(decay).wrap(decay, "{} * " + plan.world(decay).size, _STEPS)
         return
-    kind = {name.rpartition(".")[2].lower() for name in plan.program.names(call.func)}
-    default = next((_DEFAULTS[each] for each in sorted(kind) if each in _DEFAULTS), None)
+    configured = partials(call.func, plan.program)
+    for each in configured:
+        rate = argument(each, 1, *_RATES)
+        if rate is not None:
+            scale(plan, rate)
+        else:
+            _default(plan, each, each.args[0])
+    if not configured:
+        _default(plan, call, call.func)
+    elif any(value.node not in configured for value in plan.program.of(call.func) if isinstance(value, Foreign)):
+        not_found(plan, call)
+
+
+def _default(plan: Plan, call: ast.Call, kind: ast.expr) -> None:
+    """Give a call the rate that a class has where it is given none."""
+    kinds = {name.rpartition(".")[2].lower() for name in plan.program.names(kind)}
+    rates = {_DEFAULTS[each] for each in kinds if each in _DEFAULTS}
+    default = rates.pop() if len(rates) == 1 else None
     if default is None or any(keyword.arg is None for keyword in call.keywords):
         not_found(plan, call)
         return

@@ -21,6 +21,12 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.values import Class
 
+_LISTS = (
+    r"keras\.(\w+\.)*(image|text|audio)_dataset_from_directory|tensorflow\.data\.Dataset\.list_files"
+    r"|os\.(listdir|walk|scandir)|glob\.i?glob|keras\.(\w+\.)*ImageDataGenerator\(\)\.flow_from_directory"
+    r"|torchvision\.datasets\.(\w+\.)*(ImageFolder|DatasetFolder)|pathlib\.Path\(\)\.(iterdir|r?glob)"
+)
+"""What reads which files a folder holds."""
 _KINDS = (
     (
         re.compile(
@@ -34,11 +40,12 @@ _KINDS = (
     (
         re.compile(
             r"matplotlib\.\w+\.(savefig|imsave)|torchvision\.utils\.save_image|cv2\.imwrite|os\.rename"
-            r"|imageio(\.v\d)?\.(imwrite|imsave|mimsave|mimwrite)|PIL\.Image\.\w+\(\)\.save"
+            r"|imageio(\.v\d)?\.(imwrite|imsave|mimsave|mimwrite)|PIL\.Image\.\w+\(\)\.save|skimage\.io\.imsave"
+            r"|keras\.(preprocessing\.image|utils)\.save_img"
         ),
         re.compile(
-            r"PIL\.Image\.open|imageio(\.v\d)?\.imread|cv2\.imread|matplotlib\.(image|pyplot)\.imread|glob\.i?glob"
-            r"|IPython\.display\.Image|tensorflow_docs\.vis\.embed\.embed_file"
+            rf"{_LISTS}|PIL\.Image\.open|imageio(\.v\d)?\.imread|cv2\.imread|matplotlib\.(image|pyplot)\.imread"
+            r"|keras\.(preprocessing\.image|utils)\.load_img|skimage\.io\.imread|IPython\.display\.Image|tensorflow_docs\.vis\.embed\.embed_file"
         ),
     ),
     (
@@ -49,16 +56,13 @@ _KINDS = (
     ),
     (
         re.compile(r"shutil\.(rmtree|move|copy\w*)|os\.(remove|unlink|rename|replace)"),
-        re.compile(
-            r"keras\.(\w+\.)*(image|text|audio)_dataset_from_directory|tensorflow\.data\.Dataset\.list_files"
-            r"|os\.(listdir|walk|scandir)|glob\.i?glob|keras\.(\w+\.)*ImageDataGenerator\(\)\.flow_from_directory"
-        ),
+        re.compile(_LISTS),
     ),
     (
         re.compile(r"tensorflow\.data\.(Dataset(\.\w+)?\(\)(\.\w+\(\))*|experimental)\.save"),
         re.compile(r"tensorflow\.data\.(Dataset|experimental)\.load"),
     ),
-    (re.compile(r"(pickle|json)\.dump|numpy\.savez?"), re.compile(r"(pickle|json|numpy)\.load")),
+    (re.compile(r"(pickle|json)\.dump|numpy\.savez?"), re.compile(rf"(pickle|json|numpy)\.load|{_LISTS}")),
     (
         re.compile(
             r"(builtins|pathlib\.Path\(\))\.open\(\)\.write(lines)?|csv\.\w+\(\)\.write\w+|pathlib\.Path\(\)\.write_\w+"
@@ -192,7 +196,7 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
                 before.insert(0, before.pop(before.index(code)))  # what was put in front may read already
                 written = set()
         for call in calls:
-            if not private(call, plan.program) and _first_only(plan.program.statement(call), plan):
+            if not private(call, plan.program) and _by_first(call, plan):
                 written |= _kinds(call, plan.program, 0)
         if plan.loops[0].start == "keras":
             written.discard(0)  # all wait behind what saves models of Keras already
@@ -216,6 +220,14 @@ def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:
         return set() if reads else {len(_KINDS) - 1}
     names = program.names(call.func) | ({f".{call.func.attr}"} if isinstance(call.func, ast.Attribute) else set())
     return {number for number, pair in enumerate(_KINDS) if any(pair[reads].fullmatch(name) for name in names)}
+
+
+def _by_first(call: ast.Call, plan: Plan) -> bool:
+    """Whether rank 0 alone makes a call."""
+    within = plan.program.unit(call).source.location in plan.patches
+    return _first_only(plan.program.statement(call), plan) or (
+        within and call.func in plan.patch(call).requests.expressions
+    )
 
 
 def _first_only(statement: ast.stmt, plan: Plan) -> bool:

@@ -13,6 +13,7 @@ from distml.rewrites.horovod.aspects.outputs import guard
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows import estimator_inputs, session_config, session_hooks, session_optimizers
 from distml.rewrites.horovod.flows.estimator_premade import premade
+from distml.rewrites.horovod.flows.fit import prepared
 from distml.rewrites.horovod.flows.session_graph import Graph, graph_of
 from distml.rewrites.horovod.flows.session_outputs import only_printed
 from distml.rewrites.horovod.flows.session_steps import divide_number
@@ -43,6 +44,7 @@ class EstimatorFlow:
         assert isinstance(loop.node, ast.Call)
         graph, program = graph_of(plan.program), plan.program
         plan.world(loop.node)
+        plan.once(prepared.in_sessions)
         makers = _makers(loop.node, program)
         _optimizers(plan, graph, makers, loop.node)
         for maker in makers:

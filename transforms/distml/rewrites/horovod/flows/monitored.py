@@ -17,6 +17,7 @@ from distml.rewrites.horovod.flows import (
     session_outputs,
     session_refusals,
 )
+from distml.rewrites.horovod.flows.fit import prepared
 from distml.rewrites.horovod.flows.session_broadcast import restores
 from distml.rewrites.horovod.flows.session_graph import MONITORED, SUPERVISED, Run, graph_of
 from distml.rewrites.horovod.plan import Loop, Note, Plan
@@ -58,6 +59,7 @@ class MonitoredFlow:
         plan.world(loop.node)
         plan.once(session_config.configure)
         session_decisions.average(plan, graph, runs, closed=True)
+        plan.once(prepared.in_sessions)
         larger = session_data.distribute(plan, graph, runs)
         session_optimizers.distribute(plan, larger)
         plan.once(session_hooks.limit)

@@ -17,6 +17,7 @@ from distml.rewrites.horovod.flows import (
     session_outputs,
     session_refusals,
 )
+from distml.rewrites.horovod.flows.fit import prepared
 from distml.rewrites.horovod.flows.session_feeds import entries
 from distml.rewrites.horovod.flows.session_frames import frames
 from distml.rewrites.horovod.flows.session_graph import Run, graph_of, monitored
@@ -48,6 +49,7 @@ class SessionFlow:
         plan.world(loop.node)
         plan.once(session_config.configure)
         session_decisions.average(plan, graph, runs)
+        plan.once(prepared.in_sessions)
         larger = session_data.distribute(plan, graph, runs)
         session_optimizers.distribute(plan, larger)
         for run in runs:

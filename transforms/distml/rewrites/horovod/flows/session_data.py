@@ -16,7 +16,7 @@ from distml.rewrites.horovod.aspects.drawing import draws as draws_from
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows import session_pipelines as pipelines
-from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, is_seeded
+from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, begun_alike, is_seeded
 from distml.rewrites.horovod.flows.session_draws import Draw, draws
 from distml.rewrites.horovod.flows.session_feeds import (
     Feed,
@@ -152,7 +152,7 @@ def _fed_back(run: Run, reach: Reach, program: Program) -> bool:
 def _each(plan: Plan, drawn: list[Draw], scope: ast.AST) -> bool:
     """Draw for all ranks; random numbers only where a seed gives all ranks the same. True where the data ends the loop."""
     for draw in drawn:
-        if plan.options.shard == "auto" and (draw.counts or seeded(plan.program)):
+        if plan.options.shard == "auto" and (draw.counts or seeded(plan.program) or begun_alike(plan)):
             world = plan.world(draw.call)
             if len(drawn) == 1 and isinstance(scope, ast.While) and _while_it_lasts(plan, draw.call, scope):
                 return True

@@ -85,8 +85,8 @@ def _whole(plan: Plan) -> None:
         for call in (each for each in calls(program, method) if each not in guarded):
             if program.unit(call).source.location in plan.editable and not Given(call, program).on_super:
                 _quiet(plan, Given(call, program))
-    batches.train(plan, _module)
     plan.once(prepared.alike)
+    batches.train(plan, _module)
     files.wait_for_writes(plan, _module)
     files.load_saved(plan, _module)
     sessions.choose_gpu(plan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from itertools import count
 
 from distml.rewrites.horovod.aspects.drawing import draws, generators, is_own
@@ -11,6 +12,7 @@ from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, is_seeded
+from distml.rewrites.horovod.flows.session_graph import graph_of
 from distml.rewrites.horovod.plan import Plan
 from distml.training.ahead import Ahead
 from distml.training.callers import Reach
@@ -28,14 +30,26 @@ _TABLES = re.compile(r"(sklearn|pandas)\..*")
 _VARIABLES = frozenset({"tensorflow.Variable()", "tensorflow.compat.v1.Variable()"})
 
 
+def in_sessions(plan: Plan) -> None:
+    """Seed what draws on the host before a session takes steps; what its graph draws is drawn in each step."""
+    steps = (run.call for run in graph_of(plan.program).runs)
+    _alike(plan, [*(loop.node for loop in plan.loops), *steps], graph=True)
+
+
 def alike(plan: Plan) -> None:
     """Seed what draws before training, where the program does not."""
+    _alike(plan, [loop.node for loop in plan.loops], graph=False)
+
+
+def _alike(plan: Plan, steps: Iterable[ast.AST], graph: bool) -> None:
     program = plan.program
-    reach = Reach(program, [loop.node for loop in plan.loops])
+    reach = Reach(program, steps)
     before = Ahead(program, reach, reach, lambda function: _of_model(function, program))
     ahead = [
         each for each in program.calls if program.unit(each).source.location in plan.editable and before.holds(each)
     ]
+    if graph:
+        ahead = [each for each in ahead if not any(map(_TENSORS.fullmatch, program.names(each.func)))]
     made = {maker for call in ahead for maker in generators(call, program)}
     shuffled = {
         each for call in ahead if any(map(_PARTS.fullmatch, program.names(call.func))) for each in program.sources(call)
@@ -46,7 +60,8 @@ def alike(plan: Plan) -> None:
             call, 0 if call in made or program.names(call.func) & {*SEED.values()} else -1, "seed", "random_state"
         )
         if seed is not None and is_own(seed, program):
-            plan.patch(seed).wrap(seed, _agreed(plan, seed), ALIKE)
+            if not graph:  # a session would have to be there
+                plan.patch(seed).wrap(seed, _agreed(plan, seed), ALIKE)
         elif call in made and is_unseeded(call, program):
             plan.patch(call).argument(call, "0", ALIKE)
         elif any(map(_TENSORS.fullmatch, program.names(call.func))) and _none(seed, program):

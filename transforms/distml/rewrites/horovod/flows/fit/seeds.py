@@ -14,7 +14,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.values import Constant, Foreign
+from distml.training.values import Class, Constant, Foreign
 
 ALIKE = Note(
     "drawn alike on every rank",
@@ -121,7 +121,7 @@ def _draws(program: Program, library: str, sources: set[ast.AST]) -> Iterator[as
 
 @remembered
 def _drawing(program: Program, library: str) -> list[tuple[ast.Call, bool]]:
-    """The calls outside of generators and classes that draw, and whether they shuffle."""
+    """The calls that draw, outside of what gives batches, and whether they shuffle."""
     found = []
     for call in program.calls:
         names = {name for name in program.names(call.func) if _DRAWS.fullmatch(name)}
@@ -135,8 +135,9 @@ def _looped(program: Program, node: ast.AST) -> bool:
 
 
 def _within(program: Program, node: ast.AST) -> bool:
+    """Whether a node stands in a generator, or in what a library calls: a class that is derived from one of its own."""
     for above in program.ancestors(node):
-        if isinstance(above, ast.ClassDef):
+        if isinstance(above, ast.ClassDef) and any(isinstance(each, Foreign) for each in program.lineage(Class(above))):
             return True
         if isinstance(above, ast.FunctionDef) and any(isinstance(each, ast.Yield) for each in ast.walk(above)):
             return True
@@ -147,6 +148,11 @@ def is_seeded(program: Program, library: str) -> bool:
     """Whether the program seeds the global generator of a library."""
     calls = program.calls_of(SEED[library], "keras.utils.set_random_seed")
     return any(not _is_none(each, program) for each in calls)
+
+
+def begun_alike(plan: Plan) -> bool:
+    """Whether a global generator is given a seed here that the program does not give it: all ranks draw the same from then on."""
+    return any(path in SEED.values() for _, path in plan.spelled)
 
 
 def orders(program: Program, loop: ast.AST, arrays: Iterable[ast.expr]) -> bool:

@@ -176,7 +176,11 @@ class Counts:
         return isinstance(owner, ast.Module) or owner is owner_of(iterator, self.program)
 
     def _bounds(self, loop: Looping) -> Iterator[ast.expr]:
-        """What the turns of a loop are counted to, there and in loops inside it that count the same."""
+        """What the turns of a loop are counted to: there, where it is left, and in loops inside it that count the same."""
+        numbers = counted(loop, self.program)
+        for node in ast.walk(loop):
+            if isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body):
+                yield from _limits(node.test, numbers)
         if isinstance(loop, ast.While):
             outer = {ast.unparse(each) for each in _compared(loop.test)}
             for inner in (each for each in ast.walk(loop) if isinstance(each, ast.While)):
@@ -200,18 +204,22 @@ class Counts:
         return False
 
 
-def counted(loop: ast.For, program: Program) -> set[str]:
-    """What counts the turns of a loop: by `enumerate`, or by an addition that each turn makes."""
+def counted(loop: Looping, program: Program) -> set[str]:
+    """What counts the turns of a loop: by a range, by `enumerate`, or by an addition that each turn makes."""
     found = {
         ast.unparse(each.target)
         for each in loop.body
         if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add)
         if isinstance(each.value, ast.Constant) and each.value.value == 1
     }
-    if isinstance(loop.target, ast.Tuple) and isinstance(loop.iter, ast.Call):
-        inner = [each for each in ast.walk(loop.iter) if isinstance(each, ast.Call)]
-        if any(called(each, program) == "enumerate" for each in inner) and isinstance(loop.target.elts[0], ast.Name):
-            found.add(loop.target.elts[0].id)
+    if isinstance(loop, ast.While):
+        return found
+    names = [called(each, program) for each in ast.walk(loop.iter) if isinstance(each, ast.Call)]
+    first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else None
+    if isinstance(first, ast.Name) and "enumerate" in names:
+        found.add(first.id)
+    if isinstance(loop.target, ast.Name) and names[-1:] and names[-1] in ("range", "trange", "count"):
+        found.add(loop.target.id)
     return found
 
 

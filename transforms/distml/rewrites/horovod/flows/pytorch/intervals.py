@@ -18,6 +18,7 @@ _OFTEN = Note(
     "a rank takes fewer turns in an epoch than one process, each of them of more data",
     "fewer-steps",
 )
+_JUDGES = frozenset({"torch.no_grad", "torch.inference_mode"})
 _NUMBERS = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
 
 
@@ -27,21 +28,26 @@ class Intervals:
     def __init__(self, plan: Plan, loaders: Loaders, sharded: set[ast.AST]) -> None:
         self.plan, self.program, self.loaders, self.sharded = plan, plan.program, loaders, sharded
         study = self.study = loaders.study
-        saving = [each for each in self.program.calls if checkpoint(each, self.program)]
+        saving = [
+            each
+            for each in self.program.calls
+            if checkpoint(each, self.program) or self.program.names(each.func) & _JUDGES
+        ]
         others = (each for each in loaders.loops.others if each.makers or loaders.loops.is_data(each.iterable))
         self.judging = study.reach([*(each.drawn for each in others), *saving])
 
     def shorten(self) -> None:
         """Ask for shorter intervals of what evaluates and saves, and trains nothing."""
-        for loop in {use.drawn for use in self.loaders.loops.training if isinstance(use.drawn, ast.For)}:
-            if loop in self.sharded and loop not in self.study.phases:
+        turned = {use.drawn for use in self.loaders.loops.training if use.drawn in self.sharded} | self.study.shortened
+        for loop in turned:
+            if isinstance(loop, ast.For | ast.While) and loop not in self.study.phases:
                 names = self._numbered(loop)
                 for branch in (each for each in ast.walk(loop) if isinstance(each, ast.If)):
                     for interval in _intervals(branch.test, names) if self._only_judges(branch) else ():
                         if not self.loaders.counts.counts_own(interval, self.loaders.sampled):
                             self._shorten(interval, branch, loop)
 
-    def _numbered(self, loop: ast.For) -> set[str]:
+    def _numbered(self, loop: ast.For | ast.While) -> set[str]:
         """The variables that count the turns of a loop, or are computed from those that do."""
         names = counted(loop, self.program)
         for node in ast.walk(loop):
@@ -53,7 +59,7 @@ class Intervals:
     def _only_judges(self, branch: ast.If) -> bool:
         return self.judging.holds_any(branch.body) and not self.study.training.holds_any(branch.body)
 
-    def _shorten(self, interval: ast.expr, branch: ast.If, loop: ast.For) -> None:
+    def _shorten(self, interval: ast.expr, branch: ast.If, loop: ast.For | ast.While) -> None:
         """The interval, and what else counts by it: the last turn of one, a mean over one, how many there were."""
         for each in self._same(interval, branch, loop):
             patch, within = self.plan.patch(each), isinstance(self.program.parent(each), ast.BinOp)
@@ -61,7 +67,7 @@ class Intervals:
             if not patch.requests.expressions.get(each):
                 patch.wrap(each, code if within or each is interval else f"({code})", _OFTEN)
 
-    def _same(self, interval: ast.expr, branch: ast.If, loop: ast.For) -> Iterator[ast.expr]:
+    def _same(self, interval: ast.expr, branch: ast.If, loop: ast.For | ast.While) -> Iterator[ast.expr]:
         """The places at which the interval is read, those of a number that is written out only where it divides."""
         yield interval
         number = isinstance(interval, ast.Constant)  # written out, it may be another number elsewhere

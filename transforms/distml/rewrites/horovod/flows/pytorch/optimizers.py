@@ -15,7 +15,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
-from distml.training.callsites import argument, positional
+from distml.training.callsites import argument, partials, positional
 from distml.training.values import Box, Class, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
@@ -110,19 +110,36 @@ class Optimizers:
         spread = [rate for k in maker.keywords if k.arg is None for rate in self._rates_in(k.value)]
         for each in spread:
             self._times(each)
-        name = next((v.name.rpartition(".")[2][:-2] for v in self.program.of(maker) if isinstance(v, Foreign)), "")
         if groups and given is not None and len(groups) == len([*self._groups_in(given)]):
             return
-        if name in _RATES and not any(k.arg is None for k in maker.keywords):
-            world = self.plan.world(maker)
-            self.plan.patch(maker).keyword(maker, "lr", f"{_RATES[name]} * {world.size}", _SCALED)
-        elif not spread and not groups:
-            self.plan.warn(
-                "HVD304",
-                maker,
-                f"the learning rate of `{ast.unparse(maker.func)}` cannot be determined; it was not scaled",
-                "multiply it where it is set",
-            )
+        configured = partials(maker.func, self.program)
+        for each in configured:
+            rate = argument(each, -1, "lr")
+            if rate is not None:
+                self._times(rate)
+            else:
+                self._times_default(each, each.args[0], spread or groups)
+        if not configured:
+            self._times_default(maker, maker.func, spread or groups)
+        elif any(value.node not in configured for value in self.program.of(maker.func) if isinstance(value, Foreign)):
+            self._unknown(maker, maker.func)
+
+    def _times_default(self, call: ast.Call, kind: ast.expr, known: list[ast.expr]) -> None:
+        """Give a call the rate that a class has where it is given none, unless rates are `known` otherwise."""
+        rates = {_RATES.get(name.rpartition(".")[2], "") for name in self.program.names(kind)}
+        if len(rates) == 1 and "" not in rates and not any(k.arg is None for k in call.keywords):
+            world = self.plan.world(call)
+            self.plan.patch(call).keyword(call, "lr", f"{rates.pop()} * {world.size}", _SCALED)
+        elif not known:
+            self._unknown(call, kind)
+
+    def _unknown(self, call: ast.Call, kind: ast.expr) -> None:
+        self.plan.warn(
+            "HVD304",
+            call,
+            f"the learning rate of `{ast.unparse(kind)}` cannot be determined; it was not scaled",
+            "multiply it where it is set",
+        )
 
     def _rate_at(self, maker: ast.Call) -> tuple[int, str]:
         """At which place and by which name an optimizer is given its rate: as in PyTorch, unless its own class says otherwise."""

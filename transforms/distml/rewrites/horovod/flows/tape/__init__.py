@@ -32,13 +32,13 @@ class TapeFlow:
         if of_fit(group[0].call, plan.program):
             _raise_rates(group, plan)
             return
+        plan.once(prepared.alike)
         whole = data.divide(plan, group)
         _raise_rates([update for update in group if update not in whole], plan)
         _same_data(whole, plan)
         broadcast.broadcast(plan, group)
         means.average(plan, [update for update in group if update not in whole])
         decisions.agree(plan, group)
-        plan.once(prepared.alike)
         plan.once(reloads.saved)
         plan.once(reloads.wait)
 

@@ -217,11 +217,11 @@ def _draws(plan: Plan, turn: Turn, way: Way) -> bool:
             _nth(plan, node)
             found = True
         elif _is_batch(node, turn, way):
-            if _repeats(node, program):
+            if _repeats(node, plan):
                 _nth(plan, node)
             found = True
         elif _picks(node, program):
-            if _seeded(program):
+            if _seeded(plan):
                 _nth(plan, node)
             found = True
     return found
@@ -281,11 +281,12 @@ def _picks(call: ast.Call, program: Program) -> bool:
     return bool(program.names(call.func) & {"numpy.random.randint", "numpy.random.choice", "numpy.random.permutation"})
 
 
-def _repeats(call: ast.Call, program: Program) -> bool:
+def _repeats(call: ast.Call, plan: Plan) -> bool:
     """Whether a function gives the same batches on every rank: one that counts, or that draws by a seed."""
+    program = plan.program
     functions = [value.node for value in program.of(call.func) if isinstance(value, Callable)]
-    if not functions or _seeded(program):
-        return _seeded(program)
+    if not functions or _seeded(plan):
+        return _seeded(plan)
     inside = [node for function in functions for node in ast.walk(function)]
     counts = any(isinstance(node, ast.Global | ast.Nonlocal) or _keeps(node) for node in inside)
     random = any(
@@ -298,8 +299,8 @@ def _keeps(node: ast.AST) -> bool:
     return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute)
 
 
-def _seeded(program: Program) -> bool:
-    return any(program.calls_of(*_SEEDS))
+def _seeded(plan: Plan) -> bool:
+    return seeds.begun_alike(plan) or any(plan.program.calls_of(*_SEEDS))
 
 
 def _nth(plan: Plan, call: ast.Call) -> None:
