@@ -108,9 +108,18 @@ WAYS = {
         "pass",
         "print(float(hits.result()))",
     ),
+    "metrics in a dict": (
+        "named['loss'](loss); hits(b > 0, tf.sigmoid(out))",
+        "[each.reset_states() for each in named.values()]",
+        "pass",
+        "print(float(named['loss'].result()) + float(named['hits'].result()))",
+    ),
     "a metric in the loop": ("pass", "mean.reset_states()", "mean.update_state(loss)", "print(f'{mean.result():.6f}')"),
 }
-METRICS = "mean, hits = tf.keras.metrics.Mean(), tf.keras.metrics.BinaryAccuracy()\n"
+METRICS = (
+    "mean, hits = tf.keras.metrics.Mean(), tf.keras.metrics.BinaryAccuracy()\n"
+    "named = {'loss': tf.keras.metrics.Mean(), 'hits': hits}\n"
+)
 
 
 def programs() -> Iterator[tuple[str, str]]:

@@ -292,6 +292,12 @@ NOW_AND_THEN = {
         "",
     ),
     "a loss": ("", "", "if i % 2 == 0:\n    print(loss.item())", ""),
+    "beside a comprehension": (
+        "first = [i for i in y.ravel().tolist()]\n",
+        "",
+        "if i % 2 == 0:\n    print(loss.item())",
+        "",
+    ),
     "a loss in a format": ("", "", "if (i + 1) % 2 == 0:\n    print(f'{epoch} {loss.item():.6f}')", ""),
     "a loss among others": (
         "",

@@ -134,6 +134,8 @@ class Uniform:
     def _name(self, node: ast.Name, depth: int) -> bool:
         unit = self.program.unit(node)
         owner = unit.lexical.owner_at(node.id, node)
+        if self._comprehended(node):
+            return False
         if owner is None:
             return not any(isinstance(v, Foreign) and v.node is not None for v in self.program.of(node))
         key = (owner, node.id)
@@ -146,13 +148,25 @@ class Uniform:
         unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else self._unit(owner)
         for node in ast.walk(owner):
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
-                if unit.lexical.owner_at(name, node) is owner and not self._bound(node, depth):
+                if unit.lexical.owner_at(name, node) is not owner or self._comprehended(node):
+                    continue
+                if not self._bound(node, depth):
                     return False
         if not all(self.holds(each, depth) and self.steady(each) for each in _put_into(owner, name)):
             return False
         if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             return self._parameter(owner, name, depth)
         return True
+
+    def _comprehended(self, name: ast.Name) -> bool:
+        """Whether a name is a variable of a comprehension around it: no other has to do with it."""
+        for above in self.program.ancestors(name):
+            for each in getattr(above, "generators", ()) if isinstance(above, ast.expr) else ():
+                if any(isinstance(node, ast.Name) and node.id == name.id for node in ast.walk(each.target)):
+                    return True
+            if isinstance(above, ast.stmt):
+                return False
+        return False
 
     def _unit(self, tree: ast.Module):  # type: ignore[no-untyped-def]
         return next(unit for unit in self.program.units.values() if unit.tree is tree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, targets
-from distml.rewrites.horovod.flows.session_graph import Graph, Run
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, is_counter
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import LOOPS, Looping, loops_around
 from distml.training.program import Program
@@ -35,8 +35,10 @@ def average(plan: Plan, graph: Graph, runs: list[Run], closed: bool = False) -> 
 
 def _averaged(plan: Plan, run: Run, loop: Looping, reach: Reach, test: ast.expr, closed: bool) -> None:
     """Fetch the averages of the values that a test is computed from."""
-    chosen = [] if closed else _chosen(plan.program.statement(run.call), run, reach)
-    if not chosen or not any(node is run.call for node in inside(loop)):
+    chosen = _chosen(plan.program.statement(run.call), run, reach)
+    if chosen and all(is_counter(each, plan.program) for each in chosen):
+        return  # all ranks take the same steps
+    if closed or not chosen or not any(node is run.call for node in inside(loop)):
         raise Refuse(
             "HVD206",
             test,
@@ -44,7 +46,7 @@ def _averaged(plan: Plan, run: Run, loop: Looping, reach: Reach, test: ast.expr,
             "train for a fixed number of steps, or decide on a value that is averaged over the ranks",
         )
     patch, world = plan.patch(run.call), plan.world(run.call)
-    for fetched in chosen:
+    for fetched in (each for each in chosen if not is_counter(each, plan.program)):
         if not patch.requests.expressions.get(fetched):
             text = ast.unparse(fetched)
             name = patch.free(f"mean_{text.rpartition('.')[2].strip('_')}")

@@ -28,6 +28,8 @@ _LOSSES = frozenset(
 """What adds up the losses that were made before."""
 
 _OTHERS = frozenset("tensorflow keras torch scipy sklearn skopt jax optax lmfit cvxpy iminuit nevergrad".split())
+COUNTERS = frozenset(f"tensorflow.train.{name}_global_step" for name in ("get", "create", "get_or_create"))
+"""What gives the variable that counts the steps of a graph."""
 _UPDATES = frozenset({"minimize", "apply_gradients"})
 
 
@@ -231,3 +233,25 @@ def monitored(node: ast.expr | None, program: Program) -> bool:
     """Whether a session keeps its own checkpoints and hooks."""
     names = program.names(node) if node is not None else ()
     return any(MONITORED.fullmatch(name) or SUPERVISED.fullmatch(name) for name in names)
+
+
+def counted_up(made: ast.Call, program: Program) -> bool:
+    """Whether a variable counts steps: `minimize(loss, global_step=variable)`, or `tf.assign_add(variable, 1)`."""
+    given = [
+        keyword.value for call in program.calls for keyword in call.keywords if keyword.arg in ("global_step", "step")
+    ]
+    for call in program.calls:
+        if "tensorflow.assign_add" in program.names(call.func):
+            given += call.args[:1]
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "assign_add":
+            given.append(call.func.value)
+    return any(isinstance(v, Foreign) and v.node is made for each in given for v in program.of(each))
+
+
+def is_counter(node: ast.expr, program: Program) -> bool:
+    """Whether an expression is a variable that counts steps."""
+    values = [each for each in program.of(node) if isinstance(each, Foreign)]
+    return bool(values) and all(
+        each.name.removesuffix("()") in COUNTERS or (isinstance(each.node, ast.Call) and counted_up(each.node, program))
+        for each in values
+    )

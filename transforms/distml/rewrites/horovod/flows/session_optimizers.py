@@ -11,8 +11,10 @@ import re
 
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows.session_graph import (
+    COUNTERS,
     OPTIMIZER,
     Graph,
+    counted_up,
     creates,
     graph_of,
     is_optimizer,
@@ -24,7 +26,6 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.values import Foreign
 
 _DEFAULTS = {"AdamOptimizer": "0.001", "AdadeltaOptimizer": "0.001"}
 _NAMES = {
@@ -40,7 +41,6 @@ _DECAY = re.compile(
     r"tensorflow\.(train|contrib\.training|contrib\.opt)\.(exponential_decay|natural_exp_decay|inverse_time_decay"
     r"|polynomial_decay|cosine_decay|cosine_decay_restarts|linear_cosine_decay|noisy_linear_cosine_decay)"
 )
-_COUNTERS = frozenset(f"tensorflow.train.{name}_global_step" for name in ("get", "create", "get_or_create"))
 _PIECES = re.compile(r"tensorflow\.train\.piecewise_constant(_decay)?")
 _WRAP = Note(
     "gradients averaged over the ranks",
@@ -147,25 +147,12 @@ def scale(plan: Plan, call: ast.Call) -> None:
     )
 
 
-def _counts_steps(made: ast.Call, program: Program) -> bool:
-    """Whether a variable counts steps: `minimize(loss, global_step=variable)`, or `tf.assign_add(variable, 1)`."""
-    given = [
-        keyword.value for call in program.calls for keyword in call.keywords if keyword.arg in ("global_step", "step")
-    ]
-    for call in program.calls:
-        if "tensorflow.assign_add" in program.names(call.func):
-            given += call.args[:1]
-        elif isinstance(call.func, ast.Attribute) and call.func.attr == "assign_add":
-            given.append(call.func.value)
-    return any(isinstance(v, Foreign) and v.node is made for each in given for v in program.of(each))
-
-
 def _follows(rate: ast.expr, program: Program) -> bool:
     """Whether a rate is computed from a counter of steps."""
     calls = [each for each in program.sources(rate) if isinstance(each, ast.Call)]
     return any(
-        program.names(each.func) & _COUNTERS
-        or ("tensorflow.Variable" in program.names(each.func) and _counts_steps(each, program))
+        program.names(each.func) & COUNTERS
+        or ("tensorflow.Variable" in program.names(each.func) and counted_up(each, program))
         for each in calls
     )
 

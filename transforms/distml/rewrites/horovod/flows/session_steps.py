@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.setup import anchor_of
 from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.session_frames import inside, reads, targets
+from distml.rewrites.horovod.flows.session_graph import is_counter
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, block_of, owner_of
 from distml.training.callsites import called
@@ -291,9 +293,9 @@ def _numbered(number: ast.Name, program: Program) -> bool:
 
 def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:
     """What the counters of a `while` loop are compared with, in its head or in front of a `break`."""
-    counters = {
-        name for node in inside(loop) if isinstance(node, ast.AugAssign | ast.Assign) for name in _counted(node)
-    }
+    changes = [node for node in inside(loop) if isinstance(node, ast.AugAssign | ast.Assign)]
+    counters = {name for node in changes if not _in_branch(node, loop, program) for name in _counted(node)}
+    counters |= {name for node in changes if isinstance(node, ast.Assign) for name in _fetched(node, program)}
     tests = [loop.test]
     for node in inside(loop):
         if isinstance(node, ast.If) and any(isinstance(each, ast.Break) for each in node.body):
@@ -309,6 +311,24 @@ def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:
             elif reads(right) & counters and not reads(left) & counters:
                 found.append(left)
     return found
+
+
+def _in_branch(node: ast.stmt, loop: ast.While, program: Program) -> bool:
+    """Whether only some turns of a loop come to a statement."""
+    within = itertools.takewhile(lambda above: above is not loop, program.ancestors(node))
+    return any(isinstance(above, ast.If) for above in within)
+
+
+def _fetched(node: ast.Assign, program: Program) -> set[str]:
+    """The variables that a session gives the number of its steps."""
+    call, target = node.value, node.targets[0]
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "run"):
+        return set()
+    asked = call.args[0] if call.args else None
+    pairs: list[tuple[ast.expr, ast.expr]] = [(target, asked)] if asked is not None else []
+    if isinstance(target, ast.Tuple | ast.List) and isinstance(asked, ast.Tuple | ast.List):
+        pairs = [*zip(target.elts, asked.elts, strict=False)]
+    return {name for place, each in pairs if is_counter(each, program) for name in targets(place)}
 
 
 def _counted(node: ast.AugAssign | ast.Assign) -> set[str]:

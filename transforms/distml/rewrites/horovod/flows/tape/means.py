@@ -95,9 +95,16 @@ def _metrics(loop: ast.For, program: Program) -> Iterator[str]:
 
 
 def _same_here(metric: ast.expr, loop: ast.For, program: Program) -> bool:
-    """Whether a metric is called the same at a loop: a variable of its scope, or an attribute in methods of one class."""
+    """Whether a metric is called the same at a loop: by a variable of its scope, or by an attribute in methods of one class."""
+    root = metric
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        if isinstance(root, ast.Subscript) and not isinstance(root.slice, ast.Constant):
+            return False
+        root = root.value
+    if isinstance(root, ast.Name) and _bound(metric, root.id, program) is _bound(loop, root.id, program):
+        return True
     if isinstance(metric, ast.Name):
-        return _bound(metric, metric.id, program) is _bound(loop, metric.id, program)
+        return False
     one, other = program.function(metric), program.function(loop)
     if one is other:
         return True
