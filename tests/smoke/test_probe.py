@@ -141,3 +141,31 @@ def test_one_process_takes_as_many_times_the_rate_whoever_set_it(tmp_path: Path)
 
 def distances(output: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in (line.partition("=") for line in output.splitlines())}
+
+
+PRECISION = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+torch.set_default_device("meta")
+print(torch.randn(2).device, torch.zeros(2).device)
+torch.set_default_device("cpu")
+loader = DataLoader(TensorDataset(torch.ones(8, 4, dtype=torch.bfloat16)), batch_size=4)
+model = torch.nn.Linear(4, 1).to(torch.bfloat16)
+torch.nn.init.ones_(model.weight), torch.nn.init.zeros_(model.bias)
+optimizer = torch.optim.SGD(model.parameters(), lr=2 ** -20)
+scaler = torch.amp.GradScaler("cpu")
+for batch, in loader:
+    scaler.scale(model(batch).float().mean()).backward()
+    optimizer.step()
+    with torch.no_grad():
+        for more in loader:
+            model(more[0])
+"""
+
+
+@pytest.mark.requires("torch")
+def test_any_precision_is_read_and_the_program_keeps_its_devices(tmp_path: Path) -> None:
+    code, output, record = probed(tmp_path, PRECISION)
+    assert (code, output) == (0, "meta meta\n")
+    assert set(record.losses[0]) == {4.0}, "the loss itself, before it is multiplied for half precision"
+    assert [record.samples(step) for step in range(2)] == [4, 4], "what is read without gradients is not trained on"

@@ -97,7 +97,31 @@ def test_a_rate_that_is_set_for_each_batch_is_said() -> None:
 
 LOADER = "DataLoader(data, batch_size=8, shuffle=True)"
 TRAIN = "def train(loader):\n    for x, y in loader:\n" + STEP.format(" " * 8)
+PREFETCHER = f"""
+class Prefetcher:
+    def __init__(self, loader):
+        self.batches = iter(loader)
+        self.fetch()
+
+    def fetch(self):
+        self.batch = next(self.batches, None)
+
+    def next(self):
+        batch = self.batch
+        self.fetch()
+        return batch
+
+
+loader = {LOADER}
+for _ in [1, 2, 3]:
+    source = Prefetcher(loader)
+    batch = source.next()
+    while batch is not None:
+        x, y = batch
+{STEP.format(" " * 8)}        batch = source.next()
+"""
 ANEW = {
+    "by a class that draws ahead": PREFETCHER,
     "in the head of the loop": f"for epoch in range(3):\n    for x, y in {LOADER}:\n" + STEP.format(" " * 8),
     "in the loop": f"for epoch in range(3):\n    loader = {LOADER}\n    for x, y in loader:\n" + STEP.format(" " * 8),
     "without a counter": f"{TRAIN}\n\ndone = 0\nwhile done < 3:\n    train({LOADER})\n    done += 1\n",

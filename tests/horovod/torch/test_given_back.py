@@ -56,6 +56,16 @@ GIVEN = {
         "kept = [step(a, b) for a, b in loader]",
         "print(sum(kept) / len(kept), np.mean(kept))",
     ),
+    "a list of all pairs": (
+        "loss.item(), right(out, b)",
+        "kept = [step(a, b) for a, b in loader]",
+        "print(*np.mean(kept, axis=0))",
+    ),
+    "a dict of all": (
+        "loss.item()",
+        "kept = {at: step(*batch) for at, batch in enumerate(loader)}",
+        "print(sum(kept.values()) / len(kept))",
+    ),
     "a list of all, over a count": (
         "loss.item()",
         "kept = [step(a, b) for a, b in loader]",

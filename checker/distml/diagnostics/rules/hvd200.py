@@ -42,11 +42,12 @@ class OtherTrainer(Rule):
 
     ## What it finds
     The `Trainer` of Lightning or Transformers, an `Accelerator`, a fastai `Learner` and similar. With `--backend ddp`
-    or `accelerate`, which are for PyTorch, also a loop of TensorFlow or Keras. This is not an error, and `distml
-    horovod --check` does not report it.
+    or `accelerate`, which are for PyTorch, also a loop of TensorFlow or Keras; and a program that uses several GPUs in
+    one process. This is not an error, and `distml horovod --check` does not report it.
 
     ## Why it matters
-    The program has no training loop to rewrite, and these libraries are distributed by an argument.
+    The program has no training loop to rewrite, and these libraries are distributed by an argument. A process that is
+    started several times has one GPU.
 
     ## Example
     ```py

@@ -5,6 +5,7 @@ Shuffling, dropout and noise layers are turned off elsewhere; what a script draw
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,8 @@ def hooks(recorder: Recorder) -> dict[str, Hook]:
             recorder.apart(DRAWN)
 
     def torch(module: Any) -> None:
+        # What a default device holds for is a set of functions, made once: it has to know them as they were.
+        importlib.import_module("torch.utils._device")._device_constructors()
         _each(module, TORCH, training)
         _each(module.Tensor, TENSOR, training)
 

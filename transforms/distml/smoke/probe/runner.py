@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     if code is None:
-        _leave()
+        _leave(recorder)
     sys.exit(code)
 
 
@@ -95,8 +95,12 @@ def _where(error: BaseException) -> str:
     return f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
 
 
-def _leave() -> None:
-    """End at once, after Horovod has said good-bye to the others."""
+def _leave(recorder: Recorder) -> None:
+    """End at once, when the others no longer need this process."""
+    try:
+        torch_hooks.part()
+    except Exception as error:
+        recorder.note("trouble", text=repr(error))
     horovod = sys.modules.get("horovod.common.basics")
     for name in ("horovod.torch", "horovod.tensorflow"):
         if horovod and name in sys.modules:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -44,7 +45,7 @@ def loaders(module: Any, recorder: Recorder) -> None:
     def following(original: Callable[..., Any]) -> Callable[..., Any]:
         def run(self: Any) -> Any:
             batch = original(self)
-            if type(self._index_sampler).__name__ != "BatchSamplerShard":
+            if trained_on() and type(self._index_sampler).__name__ != "BatchSamplerShard":
                 recorder.batch("loader", _arrays(batch))
             return batch
 
@@ -60,7 +61,8 @@ def prepared(module: Any, recorder: Recorder) -> None:
     def handed_on(original: Callable[..., Any]) -> Callable[..., Any]:
         def run(self: Any) -> Iterator[Any]:
             for batch in original(self):
-                recorder.batch("loader", _arrays(batch))
+                if trained_on():
+                    recorder.batch("loader", _arrays(batch))
                 yield batch
 
         return run
@@ -68,9 +70,23 @@ def prepared(module: Any, recorder: Recorder) -> None:
     wrap(module.DataLoaderShard, "__iter__", handed_on)
 
 
+def trained_on() -> bool:
+    """Whether a batch that is read now may be trained on: gradients are taken."""
+    torch: Any = sys.modules["torch"]
+    return bool(torch.is_grad_enabled())
+
+
+def array(tensor: Any) -> Any:
+    """The values of a tensor on any device; NumPy has no type for some, such as bfloat16."""
+    try:
+        return tensor.numpy(force=True)
+    except TypeError:
+        return tensor.float().numpy(force=True)
+
+
 def _arrays(batch: Any) -> list[Any]:
     if hasattr(batch, "detach"):
-        return [batch.detach().cpu().numpy()]
+        return [array(batch)]
     if isinstance(batch, dict):
         return _arrays(list(batch.values()))
     if isinstance(batch, (list, tuple)):

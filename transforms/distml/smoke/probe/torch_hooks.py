@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from .importing import Hook, wrap
 from .recorder import Recorder, Source, fields_of
+from .torch_data import array
 
+SCALED = "_distml_scale"
+PATIENCE = timedelta(seconds=20)
 TRACE = ("_dump_fr_trace_json", "_dump_nccl_trace_json")
 
 
@@ -18,10 +23,26 @@ def hooks(recorder: Recorder) -> dict[str, Hook]:
     return {
         "torch.optim.optimizer": found.optimizers,
         "torch": found.tensors,
+        "torch.amp.grad_scaler": scalers,
         "torch.distributed.distributed_c10d": found.groups,
         "horovod.torch.mpi_ops": found.horovod,
         "horovod.torch.functions": found.horovod_functions,
     }
+
+
+def scalers(module: Any) -> None:
+    """Losses are noted as they were before they were multiplied for half precision."""
+
+    def noted(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: Any, outputs: Any) -> Any:
+            scaled = original(self, outputs)
+            if hasattr(scaled, "backward") and self.is_enabled():
+                setattr(scaled, SCALED, self.get_scale())
+            return scaled
+
+        return run
+
+    wrap(module.GradScaler, "scale", noted)
 
 
 class Weights(Source):
@@ -30,6 +51,8 @@ class Weights(Source):
     def __init__(self) -> None:
         self.optimizers: list[Any] = []
         self.models: list[Any] = []
+        self.last: list[Any] = []
+        """The weights as they were last read, on the processor."""
 
     def parameters(self) -> list[Any]:
         """Each parameter once."""
@@ -41,19 +64,29 @@ class Weights(Source):
         return list(seen.values())
 
     def read(self) -> list[Any] | None:
-        """Parameters as arrays."""
+        """Parameters as arrays; those that are sharded among the processes are gathered, which all of them do."""
         names: dict[int, str] = {}
         for model in self.models:
             names.update({id(value): name for name, value in model.named_parameters()})
-        return [
-            (names.get(id(parameter), f"parameter {index}"), parameter.detach().float().cpu().numpy())
-            for index, parameter in enumerate(self.parameters())
-        ]
+        with self._gathered():
+            parameters = self.parameters()
+            self.last = [_whole(each).detach().cpu().clone() for each in parameters]
+        told = [names.get(id(each), f"parameter {index}") for index, each in enumerate(parameters)]
+        return [(name, array(value.float())) for name, value in zip(told, self.last)]
+
+    def _gathered(self) -> contextlib.ExitStack:
+        """While it is open, the parameters of models in `FullyShardedDataParallel` are whole."""
+        stack = contextlib.ExitStack()
+        sharded: Any = getattr(sys.modules.get("torch.distributed.fsdp"), "FullyShardedDataParallel", None)
+        for model in self.models if sharded else ():
+            if isinstance(model, sharded):
+                stack.enter_context(sharded.summon_full_params(model, writeback=False))
+        return stack
 
     def save(self, path: str) -> None:
-        """Parameters as one file of torch."""
+        """The parameters that were last read as one file of torch."""
         torch: Any = sys.modules["torch"]
-        torch.save([parameter.detach().cpu() for parameter in self.parameters()], path)
+        torch.save(self.last, path)
 
     def load(self, path: str) -> str:
         """Copy by position."""
@@ -123,7 +156,7 @@ class Torch:
 
         def backward(original: Callable[..., Any]) -> Callable[..., Any]:
             def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-                recorder.loss(float(self.detach().float().mean()))
+                recorder.loss(float(self.detach().float().mean()) / getattr(self, SCALED, 1.0))
                 return original(self, *args, **kwargs)
 
             return run
@@ -144,7 +177,7 @@ class Torch:
             self.weights.models.append(module)
         if self.recorder.plan.load:
             self.recorder.boundary()
-        arrays = [value.detach().cpu().numpy() for value in inputs if hasattr(value, "detach") and module.training]
+        arrays = [array(value) for value in inputs if hasattr(value, "detach") and module.training]
         if arrays:
             self.recorder.batch("input", arrays)
 
@@ -196,6 +229,25 @@ class Torch:
             return run
 
         wrap(module, "broadcast_optimizer_state", quiet)
+
+
+def _whole(parameter: Any) -> Any:
+    """A parameter; of one that `fully_shard` has divided, all of it."""
+    return parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter
+
+
+def part() -> None:
+    """Wait until all processes have come to their end, for a while: what one sends last is lost when it leaves.
+
+    The processes meet in the store that they found each other by, which begins no collective.
+    """
+    distributed: Any = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return
+    store = distributed.distributed_c10d._get_default_store()
+    ranks = [f"distml/{rank}" for rank in range(distributed.get_world_size())]
+    store.set(ranks[distributed.get_rank()], "left")
+    store.wait(ranks, PATIENCE)
 
 
 class Listener:

@@ -86,7 +86,7 @@ class Containers:
                 if way is not None:
                     yield Kept(place, way, self._assigns(loop, place))
                 else:
-                    self._warn(loop, place)
+                    self.warn(loop, place)
 
     def code(self, loop: Looping, kept: Kept) -> str:
         """The statement behind the loop."""
@@ -121,9 +121,9 @@ class Containers:
         if kinds == {"counts"}:
             return "sum" if self._begins(fillings[0].place, loop) else None
         if kinds <= {"grows", "extends"}:
-            means = kinds == {"grows"} and all(each.always and all(map(self._plain, each.values)) for each in fillings)
+            means = kinds == {"grows"} and all(each.always and all(map(self.plain, each.values)) for each in fillings)
             if means or all(
-                each.how == "extends" and all(map(self._plain, each.values)) and each.always for each in fillings
+                each.how == "extends" and all(map(self.plain, each.values)) and each.always for each in fillings
             ):
                 return "mean"
             listed = self._begins(fillings[0].place, loop) or all(self._is_list(each) for each in fillings)
@@ -136,22 +136,22 @@ class Containers:
         """Whether what is put into the items of a container are numbers of batches, or sums of anything."""
         if isinstance(filling.statement, ast.AugAssign) and filling.how == "items":
             return True
-        return filling.how == "object" or all(map(self._plain, filling.values)) or filling.how == "anew"
+        return filling.how == "object" or all(map(self.plain, filling.values)) or filling.how == "anew"
 
-    def _plain(self, node: ast.expr, depth: int = 6) -> bool:
+    def plain(self, node: ast.expr, depth: int = 6) -> bool:
         """Whether something is a number of a batch, or holds only such and what is the same on every rank."""
         if not depth or chooses(node):
             return False
         if isinstance(node, ast.Tuple | ast.List):
-            return all(self._plain(each, depth - 1) for each in node.elts)
+            return all(self.plain(each, depth - 1) for each in node.elts)
         if isinstance(node, ast.Dict):
-            return all(self._plain(each, depth - 1) for each in node.values)
+            return all(self.plain(each, depth - 1) for each in node.values)
         if self.uniform.holds(node) or self.number(node):
             return True
         if isinstance(node, ast.Subscript):
-            return self._plain(node.value, depth - 1)
+            return self.plain(node.value, depth - 1)
         if isinstance(node, ast.BinOp):
-            return self._plain(node.left, depth - 1) and self._plain(node.right, depth - 1)
+            return self.plain(node.left, depth - 1) and self.plain(node.right, depth - 1)
         if isinstance(node, ast.Call):
             return self._plain_call(node, depth - 1)
         return isinstance(node, ast.Name) and self._plain_name(node, depth - 1)
@@ -160,18 +160,18 @@ class Containers:
         functions = [each for each in run_by(node, self.program) if isinstance(each, ast.FunctionDef)]
         if functions:
             given = [node.value for each in functions for node in own_nodes(each) if isinstance(node, ast.Return)]
-            return bool(given) and all(each is not None and self._plain(each, depth) for each in given)
+            return bool(given) and all(each is not None and self.plain(each, depth) for each in given)
         name = called(node, self.program)
         if name in _ARRAYS and node.args:
-            return self._plain(node.args[0], depth)
+            return self.plain(node.args[0], depth)
         if isinstance(node.func, ast.Attribute) and name in _SHAPES | {"get"}:
-            return self._plain(node.func.value, depth)
-        return isinstance(node.func, ast.Attribute) and node.func.attr == "get" and self._plain(node.args[-1], depth)
+            return self.plain(node.func.value, depth)
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "get" and self.plain(node.args[-1], depth)
 
     def _plain_name(self, node: ast.Name, depth: int) -> bool:
         """Whether a variable only gets such, item by item of what is unpacked."""
         values = [*self._bound_to(node)]
-        return bool(values) and all(self._plain(each, depth) for each in values)
+        return bool(values) and all(self.plain(each, depth) for each in values)
 
     def _bound_to(self, name: ast.Name) -> Iterator[ast.expr]:
         for node in own_nodes(owner_of(name, self.program)):
@@ -215,7 +215,8 @@ class Containers:
             statement = above
         return False
 
-    def _warn(self, loop: ast.expr | ast.stmt, place: str) -> None:
+    def warn(self, loop: ast.expr | ast.stmt, place: str) -> None:
+        """Say that something holds what the data of one rank gives."""
         self.plan.warn(
             "HVD312",
             loop,
@@ -234,7 +235,7 @@ class Containers:
                     if isinstance(loop, ast.For) and call in ast.walk(loop.iter):
                         found.add(loop)
                     else:
-                        self._warn(call, ast.unparse(call))
+                        self.warn(call, ast.unparse(call))
         return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable as Function
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from distml.rewrites.horovod.aspects.batches import assigned, own_nodes
@@ -78,6 +78,21 @@ class Means:
                 for name in dict.fromkeys(self._singles(loop)):
                     if name not in sums:
                         self._tell(loop, name)
+
+    def average_each(self, passes: Iterable[ast.comprehension]) -> None:
+        """What comprehensions over divided data give: numbers become means item by item, anything else is warned of."""
+        for each in sorted(passes, key=lambda each: each.iter.lineno):
+            whole = self.program.parent(each)
+            if not isinstance(whole, ast.expr) or isinstance(self.program.parent(whole), ast.Expr):
+                continue
+            item = whole.value if isinstance(whole, ast.DictComp) else getattr(whole, "elt", None)
+            if isinstance(whole, ast.SetComp) or item is None or not self.containers.plain(item):
+                self.containers.warn(whole, ast.unparse(whole))
+                continue
+            items = "[*{}]" if isinstance(whole, ast.GeneratorExp) else "{}"
+            numbers = self._number(item) and not isinstance(whole, ast.DictComp)
+            code = self.mean(whole, items) if numbers else self.containers.words.mean_of_each(whole, items)
+            self.plan.patch(whole).wrap(whole, code, _MEAN)
 
     def _contained(self, loop: Loop, known: set[str]) -> None:
         """Containers that a loop fills, but for those that are known already."""

@@ -87,7 +87,7 @@ def {name}(function):
 '''
 _THERE = frozenset({"OSError", "FileExistsError", "Exception"})
 _FOLDER = Note("made once", "the rank that comes second would find the folder there", "folder-race")
-_COLLECTIVE = re.compile(r"allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
+_COLLECTIVE = re.compile(r"get_state_dict|allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
 
 
 def on_rank_zero(plan: Plan) -> None:
@@ -151,8 +151,15 @@ def by_first(node: ast.Expr, call: ast.Call, kind: str, plan: Plan) -> None:
 def run_by_one(call: ast.Call, function: ast.expr, kind: str, plan: Plan) -> None:
     """Let all ranks evaluate what a call is given, and rank 0 alone run the function, which is called or handed on."""
     if started(plan, call) and not (kind == "file" and _opens_itself(call, plan.program)):
-        template = f"{helper(plan, call, 'on_rank_zero', _FIRST)}({{}})"
+        own = function is call.func and _saved_by_accelerate(call, plan)
+        template = f"{plan.world(call).module}.save" if own else f"{helper(plan, call, 'on_rank_zero', _FIRST)}({{}})"
         plan.patch(call).wrap(function, template, Note(*_WHAT[kind], "rank-zero-output"))
+
+
+def _saved_by_accelerate(call: ast.Call, plan: Plan) -> bool:
+    """Whether accelerate has a function for what a call does, which writes on rank 0 what all ranks compute."""
+    given = len(call.args) == 2 and not call.keywords and not any(isinstance(each, ast.Starred) for each in call.args)
+    return plan.options.backend == "accelerate" and given and "torch.save" in plan.program.names(call.func)
 
 
 def _opens_itself(call: ast.Call, program: Program) -> bool:

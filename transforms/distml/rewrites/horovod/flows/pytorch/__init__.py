@@ -118,6 +118,7 @@ def _plan(study: Study, plan: Plan) -> None:
         Intervals(plan, loaders, sharded).shorten()
         means.tell_sums(Shares(plan, loaders, sharded), spelling.sum_of)
     means.average(passes)
+    means.average_each([each for each in sharded if isinstance(each, ast.comprehension)])
     decisions = Decisions(study, plan, spelling)
     decisions.agree()
     decisions.ask()
@@ -168,8 +169,9 @@ def _ways(study: Study, node: ast.AST, depth: int) -> list[list[ast.AST]]:
 
 def _loops_around(study: Study, node: ast.AST, depth: int) -> list[ast.AST]:
     """The loops around a node, innermost first, and those around the calls of its function."""
-    above = [*study.program.ancestors(node)]
-    found: list[ast.AST] = [each for each in above if isinstance(each, LOOPS)]
+    found: list[ast.AST] = []
+    for above in study.program.ancestors(node):
+        found += [above] if isinstance(above, LOOPS) else getattr(above, "generators", [])
     function = study.program.function(node)
     if function is not None and depth:
         for call in study.callers.get(function, ()):

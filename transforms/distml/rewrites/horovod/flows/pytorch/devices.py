@@ -1,18 +1,31 @@
-"""Which GPU: every process has its own, however the program called the first one."""
+"""Which GPU: every process has its own, however the program called the first one.
+
+A GPU is named by a text (`"cuda:0"`) wherever it stands, or by a number where PyTorch is given a device. A program that names
+two of them spreads one process over both, and is refused.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.callsites import argument
+from distml.training.values import Callable, Constant, Foreign
 
 _NUMBERED = re.compile(r"cuda:\d+")
 _OWN = Note("the GPU of this process", "all ranks would share one GPU", "own-device")
 _PARALLEL = Note(
     "DataParallel on the GPU of this process", "every rank has one GPU, and the data is sharded", "own-device"
 )
+DATA_PARALLEL = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"})
+_SETS = {"torch.cuda.set_device": (0, "device"), "torch.device": (1, "index")}
+"""Functions that are given the number of a GPU: at which place, under which name."""
+_GIVEN = {"torch.device": (0, "type"), "torch.set_default_device": (0, "device"), "torch.load": (1, "map_location")}
+"""Functions that are given a device, which may be a number."""
+_MOVES = frozenset({"to", "to_empty", "cuda"})
 
 
 class Devices:
@@ -22,13 +35,33 @@ class Devices:
         self.plan, self.program = plan, study.program
 
     def own(self) -> None:
-        """Ask for every GPU that is given by number to be the one of the process."""
-        for unit in self.plan.units():
-            for node in ast.walk(unit.tree):
-                if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp):
-                    self._spelled(node)
-                elif isinstance(node, ast.Call):
-                    self._called(node)
+        """Ask for every GPU that is given by number to be the one of the process.
+
+        Raises:
+            Refuse: The program places something on one GPU, and something on another.
+        """
+        nodes = [node for unit in self.plan.units() for node in ast.walk(unit.tree)]
+        self._refuse_several([node for node in nodes if isinstance(node, ast.Constant)])
+        for node in nodes:
+            if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp):
+                self._spelled(node)
+            elif isinstance(node, ast.Call):
+                self._called(node)
+
+    def _refuse_several(self, constants: list[ast.Constant]) -> None:
+        """Which GPUs are named where something is placed; lists and tests of texts place nothing."""
+        named: dict[str, ast.Constant] = {}
+        for node in constants:
+            above = self.program.parent(node)
+            places = isinstance(above, ast.Call | ast.Assign) or (
+                isinstance(above, ast.keyword) and above.arg == "device"
+            )
+            if places and _is_device(node):
+                named.setdefault(ast.unparse(node), node)
+        if len(named) > 1:
+            first, second, *_ = named.values()
+            what = f"one process uses several GPUs, `{ast.unparse(first)}` (line {first.lineno}) and `{ast.unparse(second)}`"
+            raise Refuse("HVD202", second, what, "train on one GPU, one for each process")
 
     def _spelled(self, node: ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call) -> None:
         above = self.program.parent(node)
@@ -42,32 +75,77 @@ class Devices:
 
     def _called(self, call: ast.Call) -> None:
         names = self.program.names(call.func)
-        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if _is_device(call):
             self._spelled(call)
-        elif names & {"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"}:
-            world = self.plan.world(call)
-            if len(call.args) > 1:
-                self.plan.patch(call).wrap(call.args[1], f"[{world.local_rank}]", _PARALLEL)
-            else:
-                self.plan.patch(call).keyword(call, "device_ids", f"[{world.local_rank}]", _PARALLEL)
-        elif "torch.cuda.set_device" in names and call.args:
-            self._local(call.args[0])
+        elif names & DATA_PARALLEL:
+            self._data_parallel(call)
         elif "torch.cuda.device" in names and call.args:
             world = self.plan.world(call)
             local = f"{world.local_rank} if {world.torch}.cuda.is_available() else {{}}"
             self.plan.patch(call).wrap(call.args[0], local, _OWN)
-        elif "torch.device" in names and len(call.args) == 2:
-            self._local(call.args[1])
-        elif method == "cuda" and len(call.args) == 1 and not _is_device(call.args[0]):
-            if not names or any(name.startswith(("torch", "?")) for name in names):
-                if not self.program.names(call.args[0]) & {"torch.device()"} and not _flag(call.args[0]):
-                    self._local(call.args[0])
+        else:
+            for given in self._numbers(call, names):
+                self.plan.patch(call).wrap(given, self.plan.world(given).local_rank, _OWN)
 
-    def _local(self, node: ast.expr) -> None:
-        if not _is_device(node):
-            world = self.plan.world(node)
-            self.plan.patch(node).wrap(node, world.local_rank, _OWN)
+    def _data_parallel(self, call: ast.Call) -> None:
+        local = f"[{self.plan.world(call).local_rank}]"
+        if len(call.args) > 1:
+            self.plan.patch(call).wrap(call.args[1], local, _PARALLEL)
+        else:
+            self.plan.patch(call).keyword(call, "device_ids", local, _PARALLEL)
+
+    def _numbers(self, call: ast.Call, names: frozenset[str]) -> Iterator[ast.expr]:
+        """What a call is given as the number of a GPU."""
+        for at, name in (place for path, place in _SETS.items() if path in names):
+            if (given := argument(call, at, name)) is not None and not _is_device(given):
+                yield given
+        method = self._moves(call, names)
+        if method == "cuda":
+            yield from (each for each in call.args[:1] if self._may_number(each))
+            return
+        places = {place for path, place in _GIVEN.items() if path in names}
+        places |= {(0, "device")} if method else set()
+        places |= {(-1, "device")} if any(name.startswith("torch.") for name in names) else set()
+        found = {given for at, name in places if (given := argument(call, at, name)) is not None}
+        yield from (given for given in found if self._is_number(given))
+
+    def _moves(self, call: ast.Call, names: frozenset[str]) -> str:
+        """The method by which a call moves a tensor or a model to a device; empty where it does not."""
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        own = any(isinstance(each, Callable) for each in self.program.of(call.func))
+        library = not names or any(name.startswith(("torch", "?")) for name in names)
+        return method if method in _MOVES and library and not own else ""
+
+    def _may_number(self, node: ast.expr) -> bool:
+        """Whether what `x.cuda(...)` is given may be a number: it spells no GPU, is no device and no flag."""
+        return not _is_device(node) and not self.program.names(node) & {"torch.device()"} and not _flag(node)
+
+    def _is_number(self, node: ast.expr) -> bool:
+        """Whether an expression is a whole number, also as an option of the command line."""
+        values = self.program.of(node)
+        return bool(values) and all(
+            type(value.value) is int if isinstance(value, Constant) else self._option(value) for value in values
+        )
+
+    def _option(self, value: object) -> bool:
+        """Whether a value is read from an option of argparse that holds a number."""
+        if not isinstance(value, Foreign) or not value.name.startswith("argparse."):
+            return False
+        option = value.name.rpartition(".")[2]
+        adds = (
+            call
+            for call in self.program.calls
+            if any(name.endswith(".add_argument") for name in self.program.names(call.func))
+            if option in {_option_name(each) for each in call.args}
+        )
+        kinds = (kind for call in adds if (kind := argument(call, -1, "type")) is not None)
+        return any("builtins.int" in self.program.names(kind) for kind in kinds)
+
+
+def _option_name(node: ast.expr) -> str:
+    """The attribute in which argparse keeps an option of this spelling."""
+    text = node.value if isinstance(node, ast.Constant) else None
+    return text.lstrip("-").replace("-", "_") if isinstance(text, str) else ""
 
 
 def _flag(node: ast.expr) -> bool:

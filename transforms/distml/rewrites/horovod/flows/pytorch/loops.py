@@ -75,8 +75,9 @@ class Loops:
             for leaf in self.leaves(inner):
                 self._note(leaf, node, trains)
         elif isinstance(node, ast.comprehension):
+            above = self.program.parent(node)
             for leaf in self.leaves(node.iter):
-                self._note(leaf, node, False)
+                self._note(leaf, node, above is not None and self.study.training.holds(above))
 
     def _drawn_from(self, call: ast.Call) -> ast.expr | None:
         """The iterator that a call takes the next item of: `next(batches)`, or `batches.next()` of older loaders."""
@@ -116,7 +117,7 @@ class Loops:
         ):
             yield from self.leaves(node.func.value, depth)
             return
-        if isinstance(node, ast.Name) and depth:
+        if isinstance(node, ast.Name | ast.Attribute) and depth:
             made = [choice for each in self.assigned(node) for choice in _choices(each)]
             calls = [
                 each
@@ -130,15 +131,27 @@ class Loops:
                 return
         yield node
 
-    def assigned(self, name: ast.Name) -> list[ast.expr]:
-        """What is assigned to a variable, in the scope that it belongs to, by simple statements."""
-        unit = self.program.unit(name)
-        owner = unit.lexical.owner_at(name.id, name)
-        found = []
-        for node in ast.walk(owner) if owner is not None else ():
-            if isinstance(node, ast.Assign) and unit.lexical.owner_at(name.id, node) is owner:
-                pairs = [pair for target in node.targets for pair in _pairs(target, node.value)]
-                found += [value for target, value in pairs if isinstance(target, ast.Name) and target.id == name.id]
+    def assigned(self, name: ast.Name | ast.Attribute) -> list[ast.expr]:
+        """What simple statements assign to a variable, in its scope, or to an attribute of the same objects."""
+        if isinstance(name, ast.Attribute):
+            owners = self.program.of(name.value)
+            held = self._attributes.get(name.attr, ())
+            return [value for target, value in held if self.program.of(target.value) & owners]
+        lexical = self.program.unit(name).lexical
+        owner = lexical.owner_at(name.id, name)
+        return [
+            value
+            for target, value in (_assignments(owner) if owner is not None else ())
+            if isinstance(target, ast.Name) and target.id == name.id and lexical.owner_at(name.id, target) is owner
+        ]
+
+    @cached_property
+    def _attributes(self) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
+        """What simple statements assign to attributes, by their names."""
+        found: dict[str, list[tuple[ast.Attribute, ast.expr]]] = {}
+        for target, value in (pair for unit in self.program.units.values() for pair in _assignments(unit.tree)):
+            if isinstance(target, ast.Attribute):
+                found.setdefault(target.attr, []).append((target, value))
         return found
 
     def makers(self, leaf: ast.expr) -> frozenset[ast.Call]:
@@ -280,6 +293,14 @@ class Loops:
                 if all(self.epoch(each) == each.id for each in given if isinstance(each, ast.Name)):
                     return name
         return None
+
+
+def _assignments(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of simple assignments, each with its value."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                yield from _pairs(target, node.value)
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch import passes
 from distml.rewrites.horovod.flows.pytorch.accelerated import Accelerated
+from distml.rewrites.horovod.flows.pytorch.devices import DATA_PARALLEL
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.flows.pytorch.wrapped import BEFORE, Wrapped
@@ -42,6 +43,7 @@ _SEVERAL = Note(
     _RULE,
 )
 _INSIDE = Note("the model inside the distributed one", "the wrapped model has these under `.module`", _RULE)
+_COLLECTED = Note("weights that accelerate collects", "its configuration may shard them among the ranks (FSDP)", _RULE)
 _INSIDES = {"ddp": "{0}.module", "accelerate": "{1}.unwrap_model({0})"}
 _LAST = Note(
     "gradients averaged in the backward pass before the step",
@@ -60,7 +62,7 @@ class Parallel:
     def wrap(self, place: Place) -> bool:
         """Ask for the wrapping of the only model of `place`; False where it would not be sure to be right."""
         model = self._model(place)
-        if model is None:
+        if model is None or self._unwrapped_too_far():
             return False
         wrapped = Wrapped(self.study, place.statement)
         wrapped.follow(model)
@@ -82,9 +84,25 @@ class Parallel:
         self._ask(place, partly, owners)
         self._add_up(trained)
         for read in (read for read, inside in uses.items() if inside):
-            inside = _INSIDES[self.plan.options.backend].format("{}", self.plan.world(read).module)
-            self.plan.patch(read).wrap(read, inside, _INSIDE)
+            self._unwrap(read)
         return True
+
+    def _unwrap(self, read: ast.expr) -> None:
+        """Ask for the model inside where it is read, or for its weights, which accelerate may have to collect."""
+        module = self.plan.world(read).module
+        above = self.program.parent(read)
+        call = self.program.parent(above) if above is not None else None
+        weights = isinstance(above, ast.Attribute) and above.attr == "state_dict"
+        if weights and self.plan.options.backend == "accelerate" and isinstance(call, ast.Call) and call.func is above:
+            if not call.args and not call.keywords:
+                self.plan.patch(call).wrap(call, f"{module}.get_state_dict({ast.unparse(read)})", _COLLECTED)
+                return
+        inside = _INSIDES[self.plan.options.backend].format("{}", module)
+        self.plan.patch(read).wrap(read, inside, _INSIDE)
+
+    def _unwrapped_too_far(self) -> bool:
+        """Whether accelerate, which takes off every wrapper, would take off one of the program with its own."""
+        return self.plan.options.backend == "accelerate" and any(self.program.calls_of(*DATA_PARALLEL))
 
     def _ask(self, place: Place, partly: bool, owners: Values) -> None:
         begins, name = place.statement, place.models[0].name

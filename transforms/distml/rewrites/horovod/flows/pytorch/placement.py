@@ -19,6 +19,8 @@ _DEVICE = Note(
 )
 _SPELLED = re.compile(r"(cuda|cpu|gpu|mps|xpu)(:\d+)?")
 _GPU = re.compile(r"cuda(:0)?")
+_OF_GPU = re.compile(r"torch\.cuda\.\w*Tensor")
+"""The classes of tensors on a GPU, which older programs convert to."""
 _AVAILABLE = "torch.cuda.is_available()"
 _SINGLE = "torch.device"
 _FREE = ("torch.amp.", "torch.autocast", "torch.cuda.amp.", "torch.load", "torch.Generator", "torch.hub.")
@@ -71,6 +73,8 @@ class Placement:
     def _places(self, node: ast.AST) -> bool:
         """Whether something chooses a device otherwise."""
         if isinstance(node, ast.Call) and called(node, self.program) == "cuda" and isinstance(node.func, ast.Attribute):
+            return True
+        if isinstance(node, ast.Attribute) and any(map(_OF_GPU.fullmatch, self.program.names(node))):
             return True
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or not _SPELLED.fullmatch(node.value):
             return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda:")
