@@ -85,6 +85,19 @@ class Patch:
         self._put(self.requests.statements[statement].before, code, first)
         self._note(statement, note)
 
+    def near(self, statement: ast.stmt, code: str, note: Note) -> None:
+        """Put statements directly in front of one, behind all that `before` puts there."""
+        self._put(self.requests.statements[statement].near, code, False)
+        self._note(statement, note)
+
+    def hoist(self, node: ast.expr, statement: ast.stmt, name: str, note: Note) -> None:
+        """Give an expression a name, with all changes inside it, directly in front of the statement that it stands in."""
+        line = self.source.lines[node.lineno - 1]
+        first = len(line) - len(line.lstrip()) == node.col_offset
+        self.requests.hoisted[node] = name, max(0, node.col_offset - statement.col_offset) if first else 0
+        self._put(self.requests.statements[statement].near, name, False)
+        self._note(node, note)
+
     def after(self, statement: ast.stmt, code: str, note: Note, *, first: bool = False) -> None:
         """Put statements behind one: behind those asked for so far, or as the `first` of them."""
         self._put(self.requests.statements[statement].after, code, first)

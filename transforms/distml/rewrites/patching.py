@@ -85,6 +85,8 @@ class _Changer(cst.CSTTransformer):
         self._expressions = places.translated(requests.expressions)
         self._keywords = places.translated(requests.keywords)
         self._arguments = places.translated(requests.arguments)
+        self._hoisted = places.translated(requests.hoisted)
+        self._named: dict[str, cst.BaseExpression] = {}
         self._items = places.translated(requests.items)
         self._handed = places.translated(requests.handed)
         self._renamed = places.translated(requests.renamed)
@@ -114,6 +116,13 @@ class _Changer(cst.CSTTransformer):
         for template in self._expressions.get(original_node, ()):
             assert isinstance(updated, cst.BaseExpression)
             updated = filled(template, updated, self._config)
+        if original_node in self._hoisted:
+            assert isinstance(updated, cst.BaseExpression)
+            name, columns = self._hoisted[original_node]
+            moved = updated.visit(_Left(columns))
+            assert isinstance(moved, cst.BaseExpression)
+            self._named[name] = _enclosed(moved)
+            return cst.Name(name)
         if isinstance(original_node, cst.Module | cst.IndentedBlock):
             updated = self._block(original_node, updated)
         elif isinstance(original_node, cst.SimpleStatementSuite):
@@ -250,7 +259,7 @@ class _Changer(cst.CSTTransformer):
     def _piece(self, around: Around, statement: cst.BaseStatement) -> Piece:
         lines: Sequence[cst.EmptyLine] = getattr(statement, "leading_lines", ())
         after = [each for code in around.after for each in self._parsed(code)]
-        before = [each for code in around.before for each in self._parsed(code)]
+        before = [each for code in (*around.before, *around.near) for each in self._parsed(code)]
         first = next((number for number, line in enumerate(lines) if line.comment), len(lines))
         if around.removed:
             kept = lines if first < len(lines) else ()
@@ -260,17 +269,48 @@ class _Changer(cst.CSTTransformer):
             test = cst.parse_expression(around.guard, self._config)
             statement = _Guard(test=test, body=cst.IndentedBlock([inner]), leading_lines=lines)
         if before:
-            last = around.before[-1]
+            last = [*around.before, *around.near][-1]
             gap = [cst.EmptyLine(indent=False)] * (len(last) - len(last.rstrip("\n")))
             statement = statement.with_changes(leading_lines=[*gap, *lines[first:]])
             before = _led(lines[:first], before)
         return Piece([*before, statement, *after])
 
     def _parsed(self, code: str) -> list[cst.BaseStatement]:
+        if code in self._named:
+            return [cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(cst.Name(code))], self._named[code])])]
         apart = "\n\n" if code.startswith("\n\n") else ""
         module = cst.parse_module(apart + code.strip("\n") + "\n", self._config)
         body = list(module.body)
         return _led(module.header, body) if module.header else body  # type: ignore[arg-type,return-value]
+
+
+class _Left(cst.CSTTransformer):
+    """Moves the further lines of an expression to the left."""
+
+    def __init__(self, columns: int) -> None:
+        super().__init__()
+        self._columns = columns
+
+    def leave_ParenthesizedWhitespace(
+        self, original_node: cst.ParenthesizedWhitespace, updated_node: cst.ParenthesizedWhitespace
+    ) -> cst.ParenthesizedWhitespace:
+        """The last line is that of what follows."""
+        return updated_node.with_changes(last_line=self._shorter(updated_node.last_line))
+
+    def leave_EmptyLine(self, original_node: cst.EmptyLine, updated_node: cst.EmptyLine) -> cst.EmptyLine:
+        """A line of its own, such as a comment."""
+        return updated_node.with_changes(whitespace=self._shorter(updated_node.whitespace))
+
+    def _shorter(self, space: cst.SimpleWhitespace) -> cst.SimpleWhitespace:
+        return space.with_changes(value=space.value[: max(0, len(space.value) - self._columns)])
+
+
+def _enclosed(value: cst.BaseExpression) -> cst.BaseExpression:
+    """An expression that may go over several lines, as one that is a statement's value may."""
+    alone = bool(value.lpar) or isinstance(value, cst.Call | cst.List | cst.Dict | cst.Set)
+    if alone or "\n" not in cst.Module([]).code_for_node(value):
+        return value
+    return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
 class _Guard(cst.If):

@@ -12,6 +12,8 @@ class Around:
     """What happens to a statement."""
 
     before: list[str] = field(default_factory=list)
+    near: list[str] = field(default_factory=list)
+    """Directly in front of the statement, behind `before`; a name alone stands for the statement that gives it."""
     after: list[str] = field(default_factory=list)
     guard: str | None = None
     removed: bool = False
@@ -24,6 +26,8 @@ class Requests:
     expressions: dict[ast.expr, list[str]] = field(default_factory=lambda: defaultdict(list))
     keywords: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     arguments: dict[ast.Call, list[str]] = field(default_factory=lambda: defaultdict(list))
+    hoisted: dict[ast.expr, tuple[str, int]] = field(default_factory=dict)
+    """The name of an expression, and how many columns to the left its further lines go."""
     items: dict[ast.expr, list[str]] = field(default_factory=lambda: defaultdict(list))
     handed: dict[ast.Call, str] = field(default_factory=dict)
     renamed: dict[ast.Call, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))

@@ -8,25 +8,19 @@ batches instead.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from functools import partial
 
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.counts import Counts
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.orders import Orders
+from distml.rewrites.horovod.flows.pytorch.samplers import SHARDED, Samplers, place_of
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
 from distml.training.callsites import argument, positional
-from distml.training.values import Box, Constant, Foreign
+from distml.training.values import Box, Foreign
 
-_SHARDED = Note(
-    "every rank samples its own part of the data",
-    "without it all ranks see the same samples, and their average gradient is that of one rank",
-    "distributed-sampler",
-)
 _EPOCH = Note(
     "order of this epoch",
     "the sampler shuffles by epoch number: without it every epoch has the same order",
@@ -38,10 +32,6 @@ _SHARE = Note(
     "share-batches",
 )
 _FEWER = Note("fewer batches for each rank", "all ranks together draw as many as one process did", "fewer-steps")
-_SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data.sampler.SequentialSampler"})
-_RANDOM = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"})
-_SUBSET = frozenset({"torch.utils.data.SubsetRandomSampler", "torch.utils.data.sampler.SubsetRandomSampler"})
-_WEIGHTED = frozenset({"torch.utils.data.WeightedRandomSampler", "torch.utils.data.sampler.WeightedRandomSampler"})
 
 
 class Loaders:
@@ -52,10 +42,8 @@ class Loaders:
         self.program = study.program
         self.counts = Counts(study, plan, loops)
         self.samples = Samples(study, plan, loops)
-        self.shuffled: set[ast.Call] = set()
-        self.anew: set[ast.Call] = set()
-        """Loaders that are made for one epoch each, where nothing counts the epochs."""
         self.orders = Orders(study, plan)
+        self.samplers = Samplers(plan, loops, self.orders)
         self.sampled: set[ast.Call] = set()
         """Loaders whose length is that of a rank's part."""
         self.together: set[str] = set()
@@ -66,12 +54,16 @@ class Loaders:
         sharded: set[ast.AST] = set()
         evaluated = {maker for use in self.loops.others for maker in use.makers}
         training = [use for use in self.loops.training if not self._glances(use, evaluated)]
-        uses = [(use, self._of_training(sorted(use.makers, key=_place)), self._phase(use)) for use in training]
-        asked = sorted({maker for _, makers, phase in uses if phase is None for maker in makers}, key=_place)
-        self.anew |= {m for use, makers, phase in uses if phase is None for m in makers if self._made_anew(use, m)}
+        uses = [(use, self._of_training(sorted(use.makers, key=place_of)), self._phase(use)) for use in training]
+        asked = sorted({maker for _, makers, phase in uses if phase is None for maker in makers}, key=place_of)
+        self.samplers.anew |= {
+            m for use, makers, phase in uses if phase is None for m in makers if self._made_anew(use, m)
+        }
         shared = {maker for maker in asked if maker in evaluated and self.study.repeated(maker)}
         ways = {
-            maker: self._way(maker, self.plan.options.backend == "accelerate") for maker in asked if maker not in shared
+            maker: self.samplers.way(maker, self.plan.options.backend == "accelerate")
+            for maker in asked
+            if maker not in shared
         }
         sampled = {maker for maker, way in ways.items() if way is not None}
         together = [set(makers) for _, makers, phase in uses if phase is None]
@@ -132,172 +124,13 @@ class Loaders:
                 shorter.add(use.drawn)
         return shorter
 
-    # The sampler
-
-    def _way(self, maker: ast.Call, prepares: bool) -> Callable[[], None] | None:
-        """How to give a loader a distributed sampler, or prepare it; None where that cannot be said there."""
-        data = argument(maker, 0, "dataset")
-        if self.program.unit(maker).source.location not in self.plan.editable:
-            return None
-        if data is None or self.loops.streams(data) or argument(maker, 4, "batch_sampler") is not None:
-            return None
-        if not any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker)):
-            return None
-        unknown = [k.value for k in maker.keywords if k.arg is None and not self._known(k.value)]
-        if unknown or any(isinstance(each, ast.Starred) for each in maker.args):
-            return None
-        sampler = argument(maker, 3, "sampler")
-        values = self.program.of(sampler)
-        if sampler is not None and not (values and all(isinstance(v, Constant) and v.value is None for v in values)):
-            return self._replaced(maker, data, sampler)
-        if any(
-            k.arg is None and self._has(k.value, key) for k in maker.keywords for key in ("sampler", "batch_sampler")
-        ):
-            return None
-        spread = next((k.value for k in maker.keywords if k.arg is None and self._has(k.value, "shuffle")), None)
-        if prepares and not self.loops.looked_into(maker) and self.loops.only_trains(maker):
-            return partial(self._prepare, maker)
-        if spread is not None:
-            return partial(self._spread, maker, data, spread) if isinstance(spread, ast.Name | ast.Attribute) else None
-        return partial(self._plain, maker, data)
-
-    def _prepare(self, maker: ast.Call) -> None:
-        self.plan.patch(maker).wrap(maker, f"{self.plan.world(maker).module}.prepare({{}})", _SHARDED)
-        self.loops.prepared.add(maker)
-
-    def _plain(self, maker: ast.Call, data: ast.expr) -> None:
-        shuffle = argument(maker, 2, "shuffle")
-        order = ast.unparse(shuffle) if shuffle is not None else "False"
-        made = self._sampler(maker, self._dataset(maker, data), order)
-        self._give(maker, self._named(maker, data, made), shuffle)
-
-    def _named(self, maker: ast.Call, data: ast.expr, sampler: str) -> str:
-        """The name of a sampler that is made in a statement of its own, where loader and data are not made in passing."""
-        statement = self.program.statement(maker)
-        made = any(isinstance(node, ast.Call) for node in ast.walk(data))
-        if made or not isinstance(statement, ast.Assign | ast.Return) or self._inner(maker, statement):
-            return sampler
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        called = target.id if isinstance(target, ast.Name) and statement.value is maker else ""
-        own = called.replace("data_loader", "sampler").replace("dataloader", "sampler").replace("loader", "sampler")
-        name = self.plan.patch(maker).free(own if "sampler" in own else "sampler")
-        self.plan.patch(maker).before(statement, f"{name} = {sampler}", _SHARDED)
-        return name
-
-    def _give(self, maker: ast.Call, sampler: str, shuffle: ast.expr | None) -> None:
-        patch = self.plan.patch(maker)
-        if shuffle is not None and shuffle in maker.args:
-            patch.wrap(shuffle, "False", _SHARDED)
-        elif shuffle is not None:
-            patch.drop(maker, "shuffle", _SHARDED)
-        if len(maker.args) > 3:
-            patch.wrap(maker.args[3], sampler, _SHARDED)
-        else:
-            patch.keyword(maker, "sampler", sampler, _SHARDED)
-        if not (isinstance(shuffle, ast.Constant) and not shuffle.value) and shuffle is not None:
-            self.shuffled.add(maker)
-
-    def _sampler(self, node: ast.AST, data: str, shuffle: str) -> str:
-        world = self.plan.world(node)
-        shuffled = "" if shuffle == "True" else f", shuffle={shuffle}"
-        where = f"num_replicas={world.size}, rank={world.rank}"
-        if node in self.anew and shuffle != "False":
-            shuffled += f", seed={self.orders.next_in(node)}"
-        return f"{world.torch}.utils.data.distributed.DistributedSampler({data}, {where}{shuffled})"
-
-    def _spread(self, maker: ast.Call, data: ast.expr, spread: ast.expr) -> None:
-        """`shuffle` comes by `**settings`."""
-        name = ast.unparse(spread)
-        patch = self.plan.patch(maker)
-        made = self._sampler(maker, self._dataset(maker, data), f'{name}.get("shuffle", False)')
-        sampler = self._named(maker, data, made)
-        patch.keyword(maker, "sampler", sampler, _SHARDED)
-        patch.wrap(spread, f'{{**{name}, "shuffle": False}}', _SHARDED)
-        self.shuffled.add(maker)
-
-    def _replaced(self, maker: ast.Call, data: ast.expr, sampler: ast.expr) -> Callable[[], None] | None:
-        """A sampler of the library that has a distributed counterpart."""
-        calls = [v.node for v in self.program.of(sampler) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
-        if len(calls) != 1 or self.program.function(calls[0]) is not self.program.function(maker):
-            return None
-        (call,) = calls
-        names = self.program.names(call.func)
-        first = call.args[0] if call.args else None
-        if self._puts_back(call, names):
-            own = any(k.arg in ("generator", None) for k in call.keywords)
-            return None if own else partial(self._independent, call, 1 if names & _WEIGHTED else 2)
-        if first is None or len(call.args) + len(call.keywords) > 1:
-            return None
-        if names & (_RANDOM | _SAME_ORDER):
-            return partial(self._reordered, maker, data, sampler, names)
-        if names & _SUBSET and isinstance(first, ast.Name | ast.Attribute | ast.Subscript):
-            return partial(self._indexed, maker, data, sampler, ast.unparse(first))
-        return None
-
-    def _puts_back(self, call: ast.Call, names: frozenset[str]) -> bool:
-        """Whether a sampler draws from all samples each time: then ranks may draw apart."""
-        given = argument(call, 2 if names & _WEIGHTED else 1, "replacement")
-        never = isinstance(given, ast.Constant) and not given.value
-        return not never and bool(names & _WEIGHTED or (names & _RANDOM and given is not None))
-
-    def _reordered(self, maker: ast.Call, data: ast.expr, sampler: ast.expr, names: frozenset[str]) -> None:
-        order = "True" if names & _RANDOM else "False"
-        made = self._sampler(maker, self._dataset(maker, data), order)
-        self.plan.patch(maker).wrap(sampler, made, _SHARDED)
-        self.shuffled.add(maker)
-
-    def _indexed(self, maker: ast.Call, data: ast.expr, sampler: ast.expr, indices: str) -> None:
-        patch = self.plan.patch(maker)
-        patch.wrap(data, f"{self.plan.world(maker).torch}.utils.data.Subset({{}}, {indices})", _SHARDED)
-        patch.wrap(sampler, self._sampler(maker, indices, "True"), _SHARDED)
-        self.shuffled.add(maker)
-
-    def _independent(self, call: ast.Call, position: int) -> None:
-        """Samples drawn with replacement: every rank draws fewer, by random numbers of its own."""
-        world = self.plan.world(call)
-        patch = self.plan.patch(call)
-        count = argument(call, position, "num_samples")
-        if count is not None:
-            patch.wrap(count, f"{{}} // {world.size}", _SHARDED)
-        torch = world.torch
-        seed = f"{torch}.Generator().manual_seed({torch}.initial_seed() + {world.rank})"
-        patch.keyword(call, "generator", seed, _SHARDED)
-
-    def _dataset(self, maker: ast.Call, data: ast.expr) -> str:
-        """How the data set is called; it gets a name where it is made in place."""
-        if not any(isinstance(node, ast.Call) for node in ast.walk(data)):
-            return ast.unparse(data)
-        patch = self.plan.patch(maker)
-        name = patch.free("dataset")
-        note = Note("a name for the data set", "both the loader and its sampler need it", "distributed-sampler")
-        patch.wrap(data, f"({name} := {{}})", note)
-        return name
-
-    def _inner(self, maker: ast.Call, statement: ast.stmt) -> bool:
-        """Whether a call runs in a comprehension or lambda of its statement."""
-        kinds = ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp | ast.Lambda
-        for above in self.program.ancestors(maker):
-            if above is statement:
-                return False
-            if isinstance(above, kinds):
-                return True
-        return False
-
-    def _known(self, spread: ast.expr) -> bool:
-        values = self.program.of(spread)
-        return bool(values) and all(isinstance(value, Box) for value in values)
-
-    def _has(self, spread: ast.expr, key: str) -> bool:
-        boxes = [value for value in self.program.of(spread) if isinstance(value, Box)]
-        return any(key in self.program.store.keys(box) or "*" in self.program.store.keys(box) for box in boxes)
-
     # The loop
 
     def _set_epoch(self, use: Use, makers: set[ast.Call]) -> None:
         """The sampler learns which epoch it is, where the loop over it begins."""
         wraps = self.loops.may_wrap(use.iterable)
         if (
-            not (makers & self.shuffled) - self.anew
+            not (makers & self.samplers.shuffled) - self.samplers.anew
             or not self._is_named(use)
             or (wraps and use not in self.loops.passing)
         ):
@@ -310,7 +143,7 @@ class Loaders:
         code = f"{sampler}.set_epoch({epoch})"
         if wraps:
             code = f'if hasattr(getattr({ast.unparse(use.iterable)}, "sampler", None), "set_epoch"):\n    {code}'
-        elif use.makers - self.shuffled:
+        elif use.makers - self.samplers.shuffled:
             code = f'if hasattr({sampler}, "set_epoch"):\n    {code}'
         self.plan.patch(statement).before(statement, code, _EPOCH)
 
@@ -461,7 +294,7 @@ class Loaders:
         self.plan.patch(statement).before(statement, code, _EPOCH)
 
     def _way_or_nothing(self, maker: ast.Call) -> None:
-        way = self._way(maker, prepares=False)
+        way = self.samplers.way(maker, prepares=False)
         if way is not None:
             way()
 
@@ -475,16 +308,12 @@ class Loaders:
         key = node.key.id
         patch = self.plan.patch(maker)
         order = ast.unparse(shuffle) if shuffle is not None else "False"
-        sampler = self._sampler(maker, ast.unparse(data), order)
-        patch.keyword(maker, "sampler", f'{sampler} if {key} == "{value}" else None', _SHARDED)
+        sampler = self.samplers.made(maker, ast.unparse(data), order)
+        patch.keyword(maker, "sampler", f'{sampler} if {key} == "{value}" else None', SHARDED)
         if isinstance(shuffle, ast.expr) and not (isinstance(shuffle, ast.Constant) and not shuffle.value):
             off = f'{key} != "{value}"'
             whole = off if isinstance(shuffle, ast.Constant) else f"{{}} and {off}"
             if shuffle in maker.args:
-                patch.wrap(shuffle, whole, _SHARDED)
+                patch.wrap(shuffle, whole, SHARDED)
             else:
-                patch.keyword(maker, "shuffle", whole, _SHARDED)
-
-
-def _place(maker: ast.Call) -> tuple[int, int]:
-    return maker.lineno, maker.col_offset
+                patch.keyword(maker, "shuffle", whole, SHARDED)

@@ -1,0 +1,232 @@
+"""How a loader gets the sampler that divides its data among the ranks, or is prepared by accelerate.
+
+Where loader and data set are made in one statement, data set and sampler get names in front of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Callable
+from functools import partial
+
+from distml.rewrites.horovod.flows.pytorch.loops import Loops
+from distml.rewrites.horovod.flows.pytorch.orders import Orders
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
+from distml.training.values import Box, Constant, Foreign
+
+SHARDED = Note(
+    "every rank samples its own part of the data",
+    "without it all ranks see the same samples, and their average gradient is that of one rank",
+    "distributed-sampler",
+)
+_SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data.sampler.SequentialSampler"})
+_RANDOM = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"})
+_SUBSET = frozenset({"torch.utils.data.SubsetRandomSampler", "torch.utils.data.sampler.SubsetRandomSampler"})
+_WEIGHTED = frozenset({"torch.utils.data.WeightedRandomSampler", "torch.utils.data.sampler.WeightedRandomSampler"})
+_APART = (ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp, ast.Lambda, ast.IfExp, ast.BoolOp)
+"""Within these an expression may be evaluated more than once, or not at all."""
+
+
+class Samplers:
+    """Plans the samplers of one program."""
+
+    def __init__(self, plan: Plan, loops: Loops, orders: Orders) -> None:
+        self.plan, self.program, self.loops, self.orders = plan, plan.program, loops, orders
+        self.shuffled: set[ast.Call] = set()
+        """The loaders whose sampler shuffles."""
+        self.anew: set[ast.Call] = set()
+        """Loaders that are made for one epoch each, where nothing counts the epochs."""
+
+    def way(self, maker: ast.Call, prepares: bool) -> Callable[[], None] | None:
+        """How to give a loader a distributed sampler, or prepare it; None where that cannot be said there."""
+        data = argument(maker, 0, "dataset")
+        if self.program.unit(maker).source.location not in self.plan.editable:
+            return None
+        if data is None or self.loops.streams(data) or argument(maker, 4, "batch_sampler") is not None:
+            return None
+        if not any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker)):
+            return None
+        unknown = [k.value for k in maker.keywords if k.arg is None and not self._known(k.value)]
+        if unknown or any(isinstance(each, ast.Starred) for each in maker.args):
+            return None
+        sampler = argument(maker, 3, "sampler")
+        values = self.program.of(sampler)
+        if sampler is not None and not (values and all(isinstance(v, Constant) and v.value is None for v in values)):
+            return self._replaced(maker, data, sampler)
+        if any(
+            k.arg is None and self._has(k.value, key) for k in maker.keywords for key in ("sampler", "batch_sampler")
+        ):
+            return None
+        spread = next((k.value for k in maker.keywords if k.arg is None and self._has(k.value, "shuffle")), None)
+        if prepares and not self.loops.looked_into(maker) and self.loops.only_trains(maker):
+            return partial(self._prepare, maker)
+        if spread is not None:
+            return partial(self._spread, maker, data, spread) if isinstance(spread, ast.Name | ast.Attribute) else None
+        return partial(self._plain, maker, data)
+
+    def _prepare(self, maker: ast.Call) -> None:
+        self.plan.patch(maker).wrap(maker, f"{self.plan.world(maker).module}.prepare({{}})", SHARDED)
+        self.loops.prepared.add(maker)
+
+    def _plain(self, maker: ast.Call, data: ast.expr) -> None:
+        shuffle = argument(maker, 2, "shuffle")
+        order = ast.unparse(shuffle) if shuffle is not None else "False"
+        made = self.made(maker, self._dataset(maker, data), order)
+        self._give(maker, self._named(maker, data, made), shuffle)
+
+    def _named(self, maker: ast.Call, data: ast.expr, sampler: str) -> str:
+        """The name of a sampler that is made in a statement of its own, where loader and data are not made in passing."""
+        if _makes(data) and data not in self.plan.patch(maker).requests.hoisted:
+            return sampler
+        if not isinstance(self.program.statement(maker), ast.Assign | ast.Return | ast.For) or self._inner(maker):
+            return sampler
+        name = self._free(maker, "sampler")
+        self.plan.patch(maker).near(self.program.statement(maker), f"{name} = {sampler}", SHARDED)
+        return name
+
+    def _free(self, maker: ast.Call, kind: str) -> str:
+        """A name for what a loader is made of, after the name of the loader."""
+        statement = self.program.statement(maker)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is maker else None
+        called = target.id if isinstance(target, ast.Name) else ""
+        own = re.sub("(data_?)?loader", kind, called)
+        return self.plan.patch(maker).free(own if kind in own else kind)
+
+    def _give(self, maker: ast.Call, sampler: str, shuffle: ast.expr | None) -> None:
+        patch = self.plan.patch(maker)
+        if shuffle is not None and shuffle in maker.args:
+            patch.wrap(shuffle, "False", SHARDED)
+        elif shuffle is not None:
+            patch.drop(maker, "shuffle", SHARDED)
+        if len(maker.args) > 3:
+            patch.wrap(maker.args[3], sampler, SHARDED)
+        else:
+            patch.keyword(maker, "sampler", sampler, SHARDED)
+        if not (isinstance(shuffle, ast.Constant) and not shuffle.value) and shuffle is not None:
+            self.shuffled.add(maker)
+
+    def made(self, node: ast.AST, data: str, shuffle: str) -> str:
+        world = self.plan.world(node)
+        shuffled = "" if shuffle == "True" else f", shuffle={shuffle}"
+        where = f"num_replicas={world.size}, rank={world.rank}"
+        if node in self.anew and shuffle != "False":
+            shuffled += f", seed={self.orders.next_in(node)}"
+        return f"{world.torch}.utils.data.distributed.DistributedSampler({data}, {where}{shuffled})"
+
+    def _spread(self, maker: ast.Call, data: ast.expr, spread: ast.expr) -> None:
+        """`shuffle` comes by `**settings`."""
+        name = ast.unparse(spread)
+        patch = self.plan.patch(maker)
+        made = self.made(maker, self._dataset(maker, data), f'{name}.get("shuffle", False)')
+        sampler = self._named(maker, data, made)
+        patch.keyword(maker, "sampler", sampler, SHARDED)
+        patch.wrap(spread, f'{{**{name}, "shuffle": False}}', SHARDED)
+        self.shuffled.add(maker)
+
+    def _replaced(self, maker: ast.Call, data: ast.expr, sampler: ast.expr) -> Callable[[], None] | None:
+        """A sampler of the library that has a distributed counterpart."""
+        calls = [v.node for v in self.program.of(sampler) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
+        if len(calls) != 1 or self.program.function(calls[0]) is not self.program.function(maker):
+            return None
+        (call,) = calls
+        names = self.program.names(call.func)
+        first = call.args[0] if call.args else None
+        if self._puts_back(call, names):
+            own = any(k.arg in ("generator", None) for k in call.keywords)
+            return None if own else partial(self._independent, call, 1 if names & _WEIGHTED else 2)
+        if first is None or len(call.args) + len(call.keywords) > 1:
+            return None
+        if names & (_RANDOM | _SAME_ORDER):
+            return partial(self._reordered, maker, data, sampler, names)
+        if names & _SUBSET and isinstance(first, ast.Name | ast.Attribute | ast.Subscript):
+            return partial(self._indexed, maker, data, sampler, ast.unparse(first))
+        return None
+
+    def _puts_back(self, call: ast.Call, names: frozenset[str]) -> bool:
+        """Whether a sampler draws from all samples each time: then ranks may draw apart."""
+        given = argument(call, 2 if names & _WEIGHTED else 1, "replacement")
+        never = isinstance(given, ast.Constant) and not given.value
+        return not never and bool(names & _WEIGHTED or (names & _RANDOM and given is not None))
+
+    def _reordered(self, maker: ast.Call, data: ast.expr, sampler: ast.expr, names: frozenset[str]) -> None:
+        order = "True" if names & _RANDOM else "False"
+        made = self.made(maker, self._dataset(maker, data), order)
+        self.plan.patch(maker).wrap(sampler, made, SHARDED)
+        self.shuffled.add(maker)
+
+    def _indexed(self, maker: ast.Call, data: ast.expr, sampler: ast.expr, indices: str) -> None:
+        patch = self.plan.patch(maker)
+        patch.wrap(data, f"{self.plan.world(maker).torch}.utils.data.Subset({{}}, {indices})", SHARDED)
+        patch.wrap(sampler, self.made(maker, indices, "True"), SHARDED)
+        self.shuffled.add(maker)
+
+    def _independent(self, call: ast.Call, position: int) -> None:
+        """Samples drawn with replacement: every rank draws fewer, by random numbers of its own."""
+        world = self.plan.world(call)
+        patch = self.plan.patch(call)
+        count = argument(call, position, "num_samples")
+        if count is not None:
+            patch.wrap(count, f"{{}} // {world.size}", SHARDED)
+        torch = world.torch
+        seed = f"{torch}.Generator().manual_seed({torch}.initial_seed() + {world.rank})"
+        patch.keyword(call, "generator", seed, SHARDED)
+
+    def _dataset(self, maker: ast.Call, data: ast.expr) -> str:
+        """How the data set is called; it gets a name where it is made in place."""
+        if not _makes(data):
+            return ast.unparse(data)
+        patch, name = self.plan.patch(maker), self._free(maker, "dataset")
+        note = Note("a name for the data set", "both the loader and its sampler need it", "distributed-sampler")
+        if self._is_first(data, maker):
+            patch.hoist(data, self.program.statement(maker), name, note)
+        else:
+            patch.wrap(data, f"({name} := {{}})", note)
+        return name
+
+    def _is_first(self, data: ast.expr, maker: ast.Call) -> bool:
+        """Whether a statement makes a data set before anything else, but for other loaders, and once."""
+        statement = self.program.statement(maker)
+        if not isinstance(statement, ast.Assign | ast.Return | ast.For) or self._inner(maker):
+            return False
+        evaluated = statement.iter if isinstance(statement, ast.For) else statement.value
+        around = self._above(data)
+        earlier = (
+            each
+            for each in (ast.walk(evaluated) if evaluated is not None else ())
+            if isinstance(each, ast.Call) and each not in around and place_of(each) < place_of(data)
+        )
+        return all(any(map(self.loops.is_loader, self._calls(each))) for each in earlier)
+
+    def _calls(self, node: ast.Call) -> list[ast.Call]:
+        """A call and those around it in its statement."""
+        return [node, *(each for each in self._above(node) if isinstance(each, ast.Call))]
+
+    def _inner(self, maker: ast.Call) -> bool:
+        """Whether a call may run another number of times than its statement."""
+        return any(isinstance(each, _APART) for each in self._above(maker))
+
+    def _above(self, node: ast.expr) -> list[ast.AST]:
+        """What is around an expression within its statement."""
+        statement = self.program.statement(node)
+        return list(itertools.takewhile(lambda above: above is not statement, self.program.ancestors(node)))
+
+    def _known(self, spread: ast.expr) -> bool:
+        values = self.program.of(spread)
+        return bool(values) and all(isinstance(value, Box) for value in values)
+
+    def _has(self, spread: ast.expr, key: str) -> bool:
+        boxes = [value for value in self.program.of(spread) if isinstance(value, Box)]
+        return any(key in self.program.store.keys(box) or "*" in self.program.store.keys(box) for box in boxes)
+
+
+def place_of(node: ast.expr) -> tuple[int, int]:
+    """Where an expression begins, for an order."""
+    return node.lineno, node.col_offset
+
+
+def _makes(data: ast.expr) -> bool:
+    """Whether a data set is made where it is given."""
+    return any(isinstance(node, ast.Call) for node in ast.walk(data))
