@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from distml.diagnostics.model import Diagnostic
 from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.spmd.check import check_source
@@ -47,6 +48,26 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--n", type=int, default=3)
 args, _ = parser.parse_known_args([])
 """
+ACCELERATED = """\
+import contextlib
+import functools
+import os
+import tempfile
+import time
+
+import torch
+import torch.nn as nn
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast, broadcast_object_list, gather, gather_object, reduce
+from torch.utils.data import DataLoader, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+folder = tempfile.gettempdir()
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(TensorDataset(torch.ones(32, 4), torch.ones(32, 1)), batch_size=4)
+model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+"""
 BLOCK = re.compile(r"^```py (\w+)\.py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ITERATED = ("range(3)", "loader", "[1, 2, 3]", "list(range(6))[::2]")
 WRAPPED = (
@@ -82,23 +103,41 @@ if rank == 0:
 for b in each:
     dist.all_reduce(x)
 """
-PROGRAMS = dict(BLOCK.findall(Path(__file__).with_name("alike.md").read_text(encoding="utf-8")))
-PROGRAMS |= {f"{one} and {each}": LOOP.format(each=each, wrapped=one) for one in WRAPPED for each in ITERATED}
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_nothing_is_said(name: str) -> None:
-    text = HEAD + PROGRAMS[name]
+def programs(page: str) -> dict[str, str]:
+    """The programs of a page by their names."""
+    return dict(BLOCK.findall(Path(__file__).with_name(page).read_text(encoding="utf-8")))
+
+
+LOOPS = {f"{one} and {each}": LOOP.format(each=each, wrapped=one) for one in WRAPPED for each in ITERATED}
+PROGRAMS = {name: HEAD + text for name, text in {**programs("alike.md"), **LOOPS}.items()}
+WITH_ACCELERATE = {name: ACCELERATED + text for name, text in programs("accelerated.md").items()}
+WRONG = {name: WITH_ACCELERATE.pop(name) for name in [*WITH_ACCELERATE] if name.startswith("wrong_")}
+
+
+def found(text: str) -> tuple[Diagnostic, ...]:
     source = SourceFile("absent/p.py", "absent/p.py", text.encode(), module="", is_package=False)
-    assert not check_source(source, Project("."), time.process_time() + 10)
+    return check_source(source, Project("."), time.process_time() + 10)
 
 
-def test_all_run_to_their_end_on_two_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [*PROGRAMS, *WITH_ACCELERATE])
+def test_nothing_is_said(name: str) -> None:
+    assert not found({**PROGRAMS, **WITH_ACCELERATE}[name])
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_accelerate_would_wait_for_is_found(name: str) -> None:
+    assert len(found(WRONG[name])) == 1
+
+
+@pytest.mark.parametrize("which", [PROGRAMS, pytest.param(WITH_ACCELERATE, marks=pytest.mark.requires("accelerate"))])
+def test_all_run_to_their_end_on_two_processes(which: dict[str, str], tmp_path: Path) -> None:
     program = tmp_path / "all.py"
     program.write_text(
         "import torch.distributed as dist\ndist.init_process_group('gloo')\n"
-        f"for name, text in {[*PROGRAMS.items()]!r}:\n"
-        f"    exec(compile({HEAD!r} + text, name, 'exec'), {{'__name__': '__main__'}})\n"
+        f"for name, text in {[*which.items()]!r}:\n"
+        "    exec(compile(text, name, 'exec'), {'__name__': '__main__'})\n"
         "    dist.barrier()\n",
         encoding="utf-8",
     )

@@ -11,7 +11,7 @@ from distml.spmd.communication import method_of_object, outside, unclear
 from distml.spmd.expressions import value
 from distml.spmd.files import ITEMS
 from distml.spmd.flow import LeftError
-from distml.spmd.library import ALIKE, MAIN_NAMES, RANK_NAMES, SIZE_NAMES, operations
+from distml.spmd.library import ALIKE, MAIN_NAMES, TELLING, operations
 from distml.spmd.run import MAX_CALLS, Run
 from distml.spmd.values import (
     Class,
@@ -114,8 +114,7 @@ def _by_custom(run: Run, text: str, given: list[Value], place: Place) -> Value |
     name = text.rpartition(".")[2]
     if name not in MAIN_NAMES and any(not (isinstance(each, Known) and each.value is None) for each in given):
         return None
-    telling = name in RANK_NAMES or name in SIZE_NAMES or name in MAIN_NAMES
-    return names.custom(run, place.source, name) if telling else None
+    return names.custom(run, place.source, name) if name in TELLING else None
 
 
 def _hand(run: Run, values: list[Value], place: Place) -> None:

@@ -14,7 +14,7 @@ from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.source.reach import communicates, imported_files
 from distml.source.reading import UnreadableError
-from distml.spmd.library import MAIN_NAMES, MAIN_ONLY, RANK_CALLS, RANK_NAMES, RANK_VARIABLES, SIZE_NAMES, words
+from distml.spmd.library import MAIN_ONLY, RANK_CALLS, RANK_VARIABLES, TELLING, words
 
 MAX_SIZE = 400
 """Nodes of a method that says nothing of ranks, but is followed for what it changes."""
@@ -28,7 +28,7 @@ _PROCESSES = re.compile(
 _MATRICES = re.compile(r"lora|low.?rank|matrix_rank|svd|tucker|adapter|decompos|ranking", re.IGNORECASE)
 """Where a file speaks of matrices, `rank` is theirs, unless it speaks of processes in other words too."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-_ASKING = frozenset(name.rpartition(".")[2] for name in RANK_CALLS) | RANK_NAMES | SIZE_NAMES | MAIN_NAMES | MAIN_ONLY
+_ASKING = frozenset(name.rpartition(".")[2] for name in RANK_CALLS) | TELLING | MAIN_ONLY
 _OTHERS = frozenset({"is_initialized"})
 _VARYING = frozenset("time perf_counter monotonic process_time set random randint choice uniform".split())
 _PLAIN = frozenset("gather reduce scatter broadcast send recv step initialize spawn barrier synchronize".split())

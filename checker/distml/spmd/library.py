@@ -3,6 +3,7 @@
 Signatures as the libraries document them: `#` marks a tensor that must have one shape on all ranks, `@` the root, `!`
 what is the same on all ranks afterwards. https://docs.pytorch.org/docs/stable/distributed.html,
 https://horovod.readthedocs.io/en/stable/api.html, https://huggingface.co/docs/accelerate/package_reference/accelerator,
+https://huggingface.co/docs/accelerate/package_reference/utilities,
 https://mpi4py.readthedocs.io/en/stable/reference/mpi4py.MPI.Comm.html
 """
 
@@ -80,7 +81,20 @@ gather(tensor) -> !
 gather_for_metrics(input_data, use_gather_object) -> !
 reduce(tensor, reduction, scale) -> !
 pad_across_processes(tensor, dim, pad_index, pad_first)
+check_trigger() -> !
+main_process_first()
+local_main_process_first()
 backward(loss)
+"""
+
+_ACCELERATE = """
+wait_for_everyone()
+gather(tensor) -> !
+gather_object(object) -> !
+broadcast(tensor, @from_process) -> !
+broadcast_object_list(object_list!, @from_process) -> !
+reduce(tensor, reduction, scale) -> !
+pad_across_processes(tensor, dim, pad_index, pad_first)
 """
 
 _FABRIC = """
@@ -148,6 +162,7 @@ _TABLES = {
     ("torch.distributed", "torch.distributed.distributed_c10d", "deepspeed.comm"): _TORCH,
     HOROVOD: _HOROVOD,
     (ACCELERATOR,): _ACCELERATOR,
+    ("accelerate.utils", "accelerate.utils.operations", "accelerate.utils.other"): _ACCELERATE,
     (FABRIC,): _FABRIC,
     (COMMUNICATOR,): _MPI,
     (ENGINE,): _DEEPSPEED,
@@ -170,6 +185,10 @@ MAKES = frozenset(
 OBJECTS = {
     "accelerate.Accelerator": ACCELERATOR,
     "accelerate.accelerator.Accelerator": ACCELERATOR,
+    **dict.fromkeys(
+        (f"accelerate.{state}" for state in ("PartialState", "state.PartialState", "state.AcceleratorState")),
+        ACCELERATOR,
+    ),
     "lightning.Fabric": FABRIC,
     "lightning.fabric.Fabric": FABRIC,
     "lightning_fabric.Fabric": FABRIC,
@@ -232,6 +251,9 @@ MAIN_NAMES = frozenset(
     "is_rank0 is_global_zero is_world_process_zero is_local_process_zero is_root is_chief is_primary is_local_master "
     "is_global_primary is_local_primary is_first_worker is_coordinator".split()
 )
+LAST_NAMES = frozenset({"is_last_process"})
+TELLING = RANK_NAMES | SIZE_NAMES | MAIN_NAMES | LAST_NAMES
+"""What names tell by custom which process this is, or how many there are."""
 MAIN_ONLY = frozenset(
     "rank_zero_only master_only main_process_only rank0_only only_on_master on_main_process rank_zero_fn".split()
 )

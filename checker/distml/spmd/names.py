@@ -13,13 +13,14 @@ from distml.spmd.library import (
     COMMUNICATOR,
     COMMUNICATORS,
     FABRIC,
-    MAIN_NAMES,
+    LAST_NAMES,
     MAIN_ONLY,
     RANK_NAMES,
     RANK_VARIABLES,
     RANKS,
     SIZE_NAMES,
     SIZE_VARIABLES,
+    TELLING,
     WORLD,
 )
 from distml.spmd.run import Run
@@ -67,11 +68,16 @@ def custom(run: Run, source: SourceFile, name: str) -> Value | None:
         return Unknown(name, type=_OBJECT_NAMES[name])
     if name == "comm" and "mpi4py" in source.text:
         return Unknown(name, type=COMMUNICATOR)
-    telling = name in RANK_NAMES or name in SIZE_NAMES or name in MAIN_NAMES
-    if not telling or not run.facts(source).about_ranks or (name == "rank" and run.facts(source).about_matrices):
+    if (
+        name not in TELLING
+        or not run.facts(source).about_ranks
+        or (name == "rank" and run.facts(source).about_matrices)
+    ):
         return None
     if name in RANK_NAMES:
         return Known(run.rank)
+    if name in LAST_NAMES:
+        return Known(run.rank == RANKS - 1)
     return Known(RANKS) if name in SIZE_NAMES else Known(run.rank == 0)
 
 
