@@ -33,10 +33,11 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
         return call.unranked()
     kind = element_kind(call, self)
     own = call.shape(self)
-    shape = own if kind is None and own.rank == 0 else indexed(call, own, index, call.lib)
+    objects = kind is None and (call.dialect.takes_objects_apart or call.dialect.anything_is_element)
+    shape = own if objects and own.rank == 0 else indexed(call, own, index, call.lib)
     if shape is None:
         return call.unranked(kind)
-    if kind is None and shape.rank == 0 and (call.dialect.takes_objects_apart or call.dialect.anything_is_element):
+    if objects and shape.rank == 0:
         return call.unknown("item")  # an element may be any object, not an array at all
     content = picked(call, self, index) if isinstance(self, Tensor) else None
     return Tensor(call.lib, shape, kind, content=content)

@@ -12,6 +12,7 @@ from distml.values import (
     Class,
     Const,
     DictRecord,
+    Function,
     InstanceRecord,
     Lib,
     ListRecord,
@@ -35,6 +36,8 @@ STATES = "torch.func.State"
 """The class of the parameters or buffers of one module, or of several alike in an axis of their own ahead of the others."""
 _MODELS = "__models__"
 _DEPTH = 16
+_PLAIN = (Const, Num, Prim, Function, Class, Lib)
+"""Fields of an object that stay as they are."""
 
 
 def is_whole(call: Call, tree: Value) -> bool:
@@ -71,8 +74,9 @@ def parts_of(call: Call, tree: Value) -> dict[Value, Value] | None:
     if isinstance(record, DictRecord):
         return dict(record.items) if record.exact else None
     if isinstance(record, InstanceRecord) and record.exact and isinstance(record.cls, Class):
-        # An object that JAX takes as a tree: its arrays are the leaves, other fields stay as they are.
-        return {Const(name): item for name, item in record.attrs.items() if isinstance(item, Tensor | Tup | Ref)}
+        # An object that JAX takes as a tree: its arrays are the leaves, other fields stay as they are. One that seems to have
+        # none may have numbers instead, and what is not known may be a leaf.
+        return {Const(name): item for name, item in record.attrs.items() if not isinstance(item, _PLAIN)} or None
     if isinstance(tree, Tup) and tree.kind != "view":
         return {Const(place): item for place, item in enumerate(tree.items)}
     if isinstance(record, ListRecord) and record.items is not None:
