@@ -331,3 +331,59 @@ def test_what_is_not_followed_may_change_what_its_text_changes(
     result = check(tmp_path, program)
     assert any("too much work" in each.reason for each in result.lost)
     assert [(each.code, each.span.line) for each in result.diagnostics] == ([("SHP401", 6)] if kept else [])
+
+
+ENTRIES = """
+import torch
+import zoo
+
+net = zoo.create('net2', classes={0})
+torch.zeros(3, {0}) + net(torch.zeros(3, 8))
+other = zoo.create('net10', classes=7)
+torch.zeros(3, 7) + other(torch.zeros(3, 8))
+from zoo.many import net7
+torch.zeros(3, 6) + net7(6)(torch.zeros(3, 8))
+if 'net9' not in zoo.registry.ENTRIES:
+    torch.zeros(2) + torch.zeros(3)
+sizes = [torch.zeros(2) for name in zoo.registry.ENTRIES]
+torch.stack(sizes)
+if not hasattr(zoo.many, 'net11'):
+    torch.zeros(2) + torch.zeros(3)
+torch.zeros(3, 10) + getattr(zoo.many, 'net12')()(torch.zeros(3, 8))
+"""
+
+
+def test_entries_of_a_registry_are_run_when_they_are_asked_for(tmp_path: Path, install: Install) -> None:
+    files = {
+        "__init__.py": "from . import registry\nfrom .registry import create\nfrom .many import *\n",
+        "net.py": NET,
+        "registry.py": REGISTRY,
+        "many.py": registered(14, 2),
+    }
+    install("zoo", files)
+    assert found(tmp_path, ENTRIES.format(5)) == []
+    for wrong in (
+        ENTRIES.replace("3, 7)", "3, 8)"),
+        ENTRIES.replace("3, 6)", "3, 5)"),
+        ENTRIES.replace("3, 10)", "3, 9)"),
+    ):
+        assert [code for code, _ in found(tmp_path, wrong.format(5))] == ["SHP102"]
+    project = Project(str(tmp_path), environment=environment_in((str((tmp_path / "site-packages").resolve()),)))
+    for name in ("net2", "net3", "net2"):  # modules are run once for all files
+        program = ENTRIES.replace("net2", name)
+        for size, codes in ((5, []), (4, ["SHP102"])):
+            (tmp_path / f"{name}{size}.py").write_text(program.format(5).replace("3, 5)", f"3, {size})"))
+            result = check_file(project.open(f"{name}{size}.py"), project)
+            assert [each.code for each in result.diagnostics] == codes
+
+
+@pytest.mark.parametrize(("asked", "size"), [("os.environ.get('WIDE', '8')", 8), ("os.getenv('WIDE', '9')", 9)])
+def test_a_switch_of_a_package_is_where_the_package_has_it(
+    tmp_path: Path, install: Install, asked: str, size: int
+) -> None:
+    install("zoo", {"__init__.py": f"import os\n{NET}\ndef make():\n    return Net(int({asked}))\n"})
+    program = "import os\nimport torch\nimport zoo\n\nzoo.make()(torch.zeros(2, {}))\n"
+    assert found(tmp_path, program.format(size)) == []
+    assert found(tmp_path, program.format(7)) == [("SHP401", 5)]
+    own = f"import os\nimport torch\n\ntorch.zeros(2, int({asked})) + torch.zeros(2, 5)\n"
+    assert found(tmp_path, own) == []

@@ -25,7 +25,7 @@ DECORATOR_STEPS = 384
 """Statements and rules that applying one decorator may take."""
 IMPORT_CALL_STEPS = 640
 """How many a call may take that an imported module makes while it is run."""
-REGISTERING_STEPS = 8_000
+REGISTERING_STEPS = 20_000
 """How many, in a module that fills a registry: it registers many things at once."""
 MAX_ATTEMPTS = 3
 

@@ -11,7 +11,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.interp.imports import known_module, load, own_attribute, resolved, submodule
+from distml.interp.imports import define, known_module, load, own_attribute, resolved, submodule
 from distml.interp.scope import scope_of
 from distml.source.reading import UnreadableError
 from distml.values import Imported
@@ -86,10 +86,11 @@ def from_stars(vm: Machine, stars: Sequence[SourceFile], name: str) -> Value | N
 def awake(vm: Machine, source: SourceFile, words: Iterable[str]) -> bool:
     """Run the modules of an installed package that importing it runs, were not needed yet, and define what a call into it
     names by strings: packages keep lists of what their modules define (`timm.create_model("resnet18")`). Whether all were run."""
+    package = source.module.partition(".")[0]
     texts: list[SourceFile] | None = None
     all_run = True
     for word in words:
-        texts = _asleep(vm, source.module.partition(".")[0]) if texts is None else texts
+        texts = _asleep(vm, package) if texts is None else texts
         holding = [each for each in texts if word in each.text and each.location not in vm.modules]
         for form in (rf"(?m)^(?:def|class)\s+{word}\b", rf"([\"']){word}\1"):
             defining = [each for each in holding if re.search(form, each.text)]
@@ -97,6 +98,9 @@ def awake(vm: Machine, source: SourceFile, words: Iterable[str]) -> bool:
                 all_run &= load(vm, each) is not None
             if defining:
                 break
+        for info in [each for each in vm.modules.values() if word in each.entries or word in each.costs]:
+            if info.source.module.partition(".")[0] == package:
+                define(vm, info, word)
     return all_run
 
 

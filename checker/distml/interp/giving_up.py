@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
@@ -16,7 +17,7 @@ from distml.interp.generators import hand_out
 from distml.interp.machine import Limits
 from distml.interp.names import assign_name, lookup_name
 from distml.interp.patterns import assign_target
-from distml.values import Class, Function, Imported, Lib, Module
+from distml.values import Class, DictRecord, Function, Imported, Lib, ListRecord, Module, Ref, SetRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,13 +80,30 @@ def give_up_call(vm: Machine, function: Function, arguments: Arguments, node: as
 def forget_changed(vm: Machine, function: Function) -> None:
     """Forget what the functions around one change, since it may call any of them. In an installed package it calls those that it
     names, directly or through others."""
+    for frame, name, value in _changed(vm, function):
+        if not isinstance(value, Function | Class | Module | Lib | Imported):
+            vm.assign(frame.ident, name, vm.opaque(name))
+
+
+def leave_open(vm: Machine, function: Function) -> None:
+    """What a decorator fills may hold more than was registered."""
+    for _, _, value in _changed(vm, function):
+        record = vm.record(value) if isinstance(value, Ref) else None
+        if isinstance(value, Ref) and isinstance(record, DictRecord):
+            vm.replace(value, replace(record, exact=False))
+        elif isinstance(value, Ref) and isinstance(record, ListRecord | SetRecord):
+            vm.replace(value, type(record)(None))
+
+
+def _changed(vm: Machine, function: Function) -> Iterator[tuple[Frame, str, Value]]:
+    """The variables that the functions around one change, with their values."""
     frame: Frame | None = vm.frame_of(function.frame)
     while frame is not None:
         mutated = frame.module.facts.mutated
-        for name in mutated & named_from(function.node, frame) if frame.module.source.installed else mutated:
+        for name in sorted(mutated & named_from(function.node, frame) if frame.module.source.installed else mutated):
             value = vm.variable(frame.ident, name)
-            if value is not None and not isinstance(value, Function | Class | Module | Lib | Imported):
-                vm.assign(frame.ident, name, vm.opaque(name))
+            if value is not None:
+                yield frame, name, value
         frame = frame.parent
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from distml.interp.machine import Frame, Limits, ModuleInfo, OutOfSteps
-from distml.interp.module_facts import facts_of
+from distml.interp.module_facts import entries_of, facts_of
 from distml.interp.names import assign_name
 from distml.interp.scope import scope_of
 from distml.interp.stars import STARS, from_libraries, import_star
@@ -16,7 +16,7 @@ from distml.interp.unsettled import is_placeholder, unsettle_names
 from distml.ops.registry import LIBRARIES
 from distml.source.project import EVERY_PART, MODELLED_PARTS, MODELLED_WITHIN, is_model, stands_for
 from distml.source.reading import UnreadableError
-from distml.values import Imported, Lib, Module, Tup, Union, Value, union
+from distml.values import Function, Imported, Lib, Module, Tup, Union, Value, union
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
@@ -28,7 +28,7 @@ MAX_INSTALLED_STEPS = 1_500
 """How many a module of an installed package may take."""
 MAX_REGISTERING_STEPS = 14_000
 """How many, if it fills a registry: nothing that it registers is known before all of it was run."""
-REGISTERING = Limits(loop_steps=8_000, entries=1_000)
+REGISTERING = Limits(loop_steps=20_000, entries=1_000, items=1_000)
 """How long it keeps at one thing."""
 MAX_IMPORT_DEPTH = 24
 """How deeply modules that need each other while they are run may nest."""
@@ -166,9 +166,22 @@ def load(vm: Machine, source: SourceFile) -> ModuleInfo | None:
     info = make_module(vm, source, tree)
     vm.modules[source.location] = info
     vm.packages.ran.add(info.name)
-    _run(vm, info, tree)
+    entries = entries_of(source) if source.installed else {}
+    _run(vm, info, [each for each in tree.body if each not in entries.values()], bool(entries))
+    info.entries = entries
     charge(vm, info)
     return info
+
+
+def define(vm: Machine, info: ModuleInfo, name: str) -> None:
+    """Run what a module registers under a name, or says of that, which was left until somebody asks for it."""
+    node = info.entries.pop(name, None)
+    if node is not None:
+        cost, exits = info.cost, info.exits
+        _run(vm, info, [node])
+        info.costs[name], info.cost, info.exits = info.cost, cost, exits
+    if name in info.costs:
+        vm.packages.charge_entry(info, name)
 
 
 def charge(vm: Machine, info: ModuleInfo) -> None:
@@ -192,8 +205,17 @@ def make_module(vm: Machine, source: SourceFile, tree: ast.Module) -> ModuleInfo
     return info
 
 
-def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
-    """Run an imported module in a state of its own, and keep what it leaves."""
+def _leave_open(vm: Machine, info: ModuleInfo) -> None:
+    """What the decorators of a module fill holds more than those of its functions that were run."""
+    for name in sorted(info.facts.registers):
+        found = vm.variable(info.frame.ident, name)
+        decorator = resolve_import(vm, found) if isinstance(found, Imported) else found
+        if isinstance(decorator, Function):
+            vm.language.leave_open(vm, decorator)
+
+
+def _run(vm: Machine, info: ModuleInfo, body: list[ast.stmt], entries: bool = False) -> None:
+    """Run statements of an imported module in a state of its own, and keep what they leave; `entries` are left for later."""
     saved = (vm.frame, vm.state, vm.stack, vm.loops, vm.handlers, vm.recording)
     vm.frame, vm.state, vm.stack = info.frame, State(vm.base), [info.frame]
     vm.loops, vm.handlers, vm.recording = [], [], None
@@ -203,13 +225,16 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
     vm.step_limit, vm.brief = begun + _steps(info), False
     limits, vm.limits = vm.limits, REGISTERING if info.facts.registers else Limits()
     symbolic, vm.symbolic, repeating, vm.repeating = vm.symbolic, False, vm.repeating, 0  # it is nobody's in particular
+    entered, vm.entered = vm.entered, {}
     exits, vm.exits = vm.exits, 0
     try:
-        vm.follow(lambda: vm.language.execute_block(vm, tree.body))
+        vm.follow(lambda: vm.language.execute_block(vm, body))
+        if entries:
+            _leave_open(vm, info)
         vm.session.leave(vm.state.entries())
     except OutOfSteps:
         vm.frame, vm.stack, vm.loops, vm.handlers, vm.recording = info.frame, [info.frame], [], [], None
-        vm.language.give_up_rest(vm, tree.body)
+        vm.language.give_up_rest(vm, body)
         vm.session.leave(vm.state.entries())
         vm.packages.give_up(info.source)
         vm.lose(f"running {info.source.path} takes too much work")
@@ -224,7 +249,7 @@ def _run(vm: Machine, info: ModuleInfo, tree: ast.Module) -> None:
         info.exits, vm.exits = vm.exits, vm.exits + exits
         info.cost, vm.packages.nested = vm.steps - begun - vm.packages.nested, nested + vm.steps - begun
         vm.step_limit, vm.brief, vm.limits = limit + (vm.steps - begun), brief, limits
-        vm.symbolic, vm.repeating = symbolic, repeating
+        vm.symbolic, vm.repeating, vm.entered = symbolic, repeating, entered
         if info.source.installed and not vm.import_depth:
             vm.step_limit = limit
             vm.steps = begun  # they are not the program's
@@ -244,6 +269,7 @@ def own_attribute(vm: Machine, info: ModuleInfo, name: str) -> Value | None:
         return from_libraries(vm, info.frame, name)
     if vm.patches.redefines(info.source.module.rpartition(".")[2], name):
         return vm.opaque(name)
+    define(vm, info, name)
     found = vm.variable(info.frame.ident, name)
     if found is not None and vm.symbolic and (name in info.facts.mutated or is_placeholder(vm, found)):
         return vm.opaque(name)
@@ -298,7 +324,7 @@ def has_module_attribute(vm: Machine, module: Module, name: str) -> bool | None:
     info = vm.modules.get(module.name)
     if info is None or name in info.frame.sometimes:
         return None
-    return True if vm.variable(info.frame.ident, name) is not None else None
+    return True if name in info.entries or vm.variable(info.frame.ident, name) is not None else None
 
 
 def set_module_attribute(vm: Machine, module: Module, name: str, value: Value) -> None:

@@ -14,9 +14,6 @@ from distml.values import Class, Const, Expr, InstanceRecord, Many, Num, Opaque,
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
-MAX_ITEMS = 256
-"""Longer known sequences are followed as if their length were unknown."""
-
 
 def iterate(vm: Machine, value: Value) -> tuple[Value, ...] | Many:
     """The items one by one, or `Many` when their number is not known (or too large)."""
@@ -38,9 +35,9 @@ def iterate(vm: Machine, value: Value) -> tuple[Value, ...] | Many:
 
 
 def _limited(vm: Machine, items: tuple[Value, ...] | Many) -> tuple[Value, ...] | Many:
-    if isinstance(items, Many) or len(items) <= MAX_ITEMS:
+    if isinstance(items, Many) or len(items) <= vm.limits.items:
         return items
-    distinct = list(dict.fromkeys(items))[:MAX_ITEMS]
+    distinct = list(dict.fromkeys(items))[: vm.limits.items]
     return Many(join_many(vm, distinct), "iterable", Dim.of(len(items)))
 
 

@@ -17,7 +17,7 @@ from distml.interp.expressions import evaluate
 from distml.interp.fields import own_fields
 from distml.interp.findings import report
 from distml.interp.functions import call_function
-from distml.interp.giving_up import give_up_rest
+from distml.interp.giving_up import give_up_rest, leave_open
 from distml.interp.guess import call_guessed
 from distml.interp.imports import resolve_import
 from distml.interp.installed import origin_of_call, seen_from
@@ -63,6 +63,7 @@ class Language:
     sheltered = staticmethod(sheltered)
     report = staticmethod(report)
     give_up_rest = staticmethod(give_up_rest)
+    leave_open = staticmethod(leave_open)
     origin_of_call = staticmethod(origin_of_call)
     seen_from = staticmethod(seen_from)
 

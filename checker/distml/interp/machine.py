@@ -59,11 +59,12 @@ class Limits(NamedTuple):
     """How long the machine keeps at one thing.
 
     `loop_steps` statements a loop may run turn by turn before it is widened; `entries` times one
-    function may be followed.
+    function may be followed; a known sequence of more than `items` is followed as if its length were unknown.
     """
 
     loop_steps: int = 3000
     entries: int = 300
+    items: int = 256
 
 
 class PathEnd(Exception):
@@ -97,8 +98,8 @@ class Revealed(NamedTuple):
 
 
 class ModuleInfo:
-    """A module of the project that is or was being run; `exits` counts where it may end the program. `stars` are modules of
-    installed packages of which it imports all names: run when one of them is needed."""
+    """A module of the project that is or was being run; `exits` counts where it may end the program. Run when they are needed
+    are `stars`, modules of which it imports all names, and `entries`, what it registers; `costs` are their steps."""
 
     def __init__(self, name: str, source: SourceFile, frame: Frame) -> None:
         self.name = name
@@ -108,6 +109,8 @@ class ModuleInfo:
         self.exits = self.repeating = self.cost = 0
         self.stars: list[SourceFile] = []
         self.loaded: list[ModuleInfo] = []
+        self.entries: dict[str, ast.stmt] = {}
+        self.costs: dict[str, int] = {}
 
 
 class Frame:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 SHARE = 1 / 3
 """The part of a file's time after which installed packages are followed no more: the rest is for the program itself."""
-MODULE_STEPS = 3_000
+MODULE_STEPS = 4_000
 """With so many steps taken by modules of installed packages, no other one is run for a file."""
 REGISTERING = 8
 """So much less counts what modules take that fill a registry."""
@@ -56,6 +56,13 @@ class PackageWork:
                 self._charged.add(each.name)
                 self._modules += each.cost // (REGISTERING if each.facts.registers else 1)
                 waiting += each.loaded
+
+    def charge_entry(self, info: ModuleInfo, name: str) -> None:
+        """Count what running one entry of a registry took."""
+        key = f"{info.name}:{name}"
+        if key not in self._charged:
+            self._charged.add(key)
+            self._modules += info.costs[name] // REGISTERING
 
     def owed(self, info: ModuleInfo) -> int:
         """The steps of a module, with those that it loaded, that an earlier check took and not this one (`ran`)."""

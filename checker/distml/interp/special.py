@@ -32,7 +32,7 @@ from distml.interp.typetests import has_attribute, is_callable, is_instance
 from distml.interp.unsettled import unsettle_names
 from distml.interp.validated import validate
 from distml.interp.weights import WEIGHTS
-from distml.ops.dialect import TENSOR_CLASSES
+from distml.ops.dialect import TENSOR_CLASSES, library_of
 from distml.ops.registry import find_layer, find_op
 from distml.shapes import Shape
 from distml.values import (
@@ -89,6 +89,17 @@ def _called_plainly(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         return unknown_call(vm, arguments, node)
     rest = Arguments(arguments.args[1:], arguments.kwargs, arguments.open, arguments.rest)
     return call_module(vm, arguments.args[0], rest, node)
+
+
+def _setting(name: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    """`os.getenv(key, default)`: what a user sets is not known; a switch of an installed package stays as the package has it."""
+
+    def given(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        if vm.frame.module.source.installed and len(arguments.args) == 2 and isinstance(arguments.args[1], Const):
+            return arguments.args[1]
+        return call_op(vm, name, arguments, node, library_of(name))
+
+    return given
 
 
 def _super(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -341,6 +352,7 @@ isabstract iscoroutinefunction isgeneratorfunction unwrap""".split()
 
 SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.super": _super,
+    **{name: _setting(name) for name in ("os.getenv", "os.environ.get")},
     "torch.nn.Module.__call__": _called_plainly,
     "builtins.isinstance": _isinstance,
     "builtins.issubclass": _subclasses,
