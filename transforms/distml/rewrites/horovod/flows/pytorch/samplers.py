@@ -111,10 +111,11 @@ class Samplers:
     def made(self, node: ast.AST, data: str, shuffle: str) -> str:
         world = self.plan.world(node)
         shuffled = "" if shuffle == "True" else f", shuffle={shuffle}"
-        where = f"num_replicas={world.size}, rank={world.rank}"
+        ddp = self.plan.options.backend == "ddp"  # the sampler asks the process group itself
+        where = "" if ddp else f", num_replicas={world.size}, rank={world.rank}"
         if node in self.anew and shuffle != "False":
             shuffled += f", seed={self.orders.next_in(node)}"
-        return f"{world.torch}.utils.data.distributed.DistributedSampler({data}, {where}{shuffled})"
+        return f"{world.torch}.utils.data.distributed.DistributedSampler({data}{where}{shuffled})"
 
     def _spread(self, maker: ast.Call, data: ast.expr, spread: ast.expr) -> None:
         """`shuffle` comes by `**settings`."""
