@@ -86,6 +86,22 @@ def test_gpus_are_looked_at_before_anything_runs(tmp_path: Path, monkeypatch: py
         smoke(script, "import torch.distributed", options=Options(backend="nccl"))
 
 
+@pytest.mark.parametrize(("share_gpu", "gpus"), [(False, 2), (True, 1)])
+def test_processes_that_share_a_gpu_need_one(
+    share_gpu: bool, gpus: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distml.smoke.launch.check", lambda python, launcher: None)
+    monkeypatch.setattr("distml.smoke.run.preflight", lambda *args: [f"{args[-1]} needed"])
+    script = tmp_path / "a.py"
+    script.touch()
+    options = Options(backend="nccl", share_gpu=share_gpu)
+    with pytest.raises(SmokeError, match=f"{gpus} needed"):
+        smoke(script, "import torch.distributed", options=options)
+    if share_gpu:
+        with pytest.raises(SmokeError, match="--share-gpu needs"):
+            smoke(script, "import horovod.torch", options=options)
+
+
 def test_the_launcher_follows_the_program() -> None:
     assert launcher_for("import horovod.torch as hvd", "auto") == "horovodrun"
     assert launcher_for("from torch.distributed import init_process_group", "auto") == "torchrun"
@@ -124,6 +140,7 @@ def test_without_horovod_one_line_says_how_to_get_it(
         (["a.py", "--rewritten", "a.py", "--cwd", "absent"], "absent is not a folder"),
         (["a.py", "--rewritten", "a.py", "--python", "/absent", "--launcher", "torchrun"], "/absent does not run"),
         (["a.py"], "a.py is not rewritten"),
+        (["a.py", "--rewritten", "a.py", "--launcher", "torchrun", "--share-gpu"], "--share-gpu needs --backend nccl"),
     ],
 )
 def test_wrong_use(folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:

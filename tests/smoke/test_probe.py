@@ -169,3 +169,15 @@ def test_any_precision_is_read_and_the_program_keeps_its_devices(tmp_path: Path)
     assert (code, output) == (0, "meta meta\n")
     assert set(record.losses[0]) == {4.0}, "the loss itself, before it is multiplied for half precision"
     assert [record.samples(step) for step in range(2)] == [4, 4], "what is read without gradients is not trained on"
+
+
+def test_processes_that_share_a_gpu_are_each_the_first_of_a_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = 'import os\nprint(*map(os.environ.get, ("RANK", "LOCAL_RANK", "NCCL_HOSTID", "NCCL_SOCKET_IFNAME")))\n'
+    monkeypatch.setenv("NCCL_SOCKET_IFNAME", "eth0")
+    assert probed(tmp_path, text, share_gpu=True)[1] == "None None None eth0\n", "one process stays as it is"
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert probed(tmp_path, text, share_gpu=True)[1] == "1 0 distml-1 eth0\n"
+    assert probed(tmp_path, text)[1] == "1 1 None eth0\n"

@@ -19,7 +19,8 @@ class Options:
 
     `tolerance` is the largest relative difference of losses; `scale_lr` says whether the rewritten program multiplies
     its learning rate by the number of processes; `steps` counts optimizer steps, 0 for the whole script; `timeout` and
-    `stall` are in seconds; `compare` runs the original in one process too; `still` turns shuffling and dropout off.
+    `stall` are in seconds; `compare` runs the original in one process too; `still` turns shuffling and dropout off;
+    `share_gpu` lets all processes use the first GPU.
     """
 
     np: int = 2
@@ -32,6 +33,7 @@ class Options:
     scale_lr: Literal["linear", "none"] = "linear"
     compare: bool = True
     still: bool = True
+    share_gpu: bool = False
     cwd: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 

@@ -66,6 +66,8 @@ def smoke(
         raise SmokeError("--np must be at least 1")
     launcher = launch.launcher_for("\n".join(texts.values()), options.launcher)
     launch.check(python, launcher)
+    if options.share_gpu and (launcher == "horovodrun" or options.backend != "nccl"):
+        raise SmokeError("--share-gpu needs --backend nccl, and --launcher torchrun or accelerate")
     if options.backend == "nccl":
         _gpus(python, rewritten, launcher, options)
     with tempfile.TemporaryDirectory(prefix="distml-smoke-") as name:
@@ -92,7 +94,7 @@ def root_of(folder: Path, names: Iterable[str]) -> Path:
 def _gpus(python: str, text: str, launcher: str, options: Options) -> None:
     """Raise what is wrong with the GPUs before anything runs."""
     framework = "torch" if launcher == "torchrun" or "torch" in text else "tensorflow"
-    if troubles := preflight(python, framework, launcher, options.np):
+    if troubles := preflight(python, framework, launcher, 1 if options.share_gpu else options.np):
         raise SmokeError("; ".join(troubles))
 
 
@@ -128,7 +130,8 @@ class Trial:
         notes.mkdir()
         copy_of(self.root, code, replaced)
         plan_file = self.work / f"{name}.json"
-        launch.write_plan(plan_file, {"folder": str(notes), "steps": options.steps, "still": options.still, **plan})
+        asked = {"folder": str(notes), "steps": options.steps, "still": options.still, "share_gpu": options.share_gpu}
+        launch.write_plan(plan_file, {**asked, **plan})
         script = code / self.script.relative_to(self.root)
         start = launch.Start(self.python, script, Path(options.cwd or script.parent), self.arguments)
         ended = processes.run(

@@ -48,7 +48,7 @@ def judge(script: str, launcher: str, options: Options, together: Ran, alone: Ra
         seconds=together.ended.seconds,
         verdicts=tuple(found),
         speeds=tuple(speeds),
-        scaling=_scaling(speeds) if alone is not None and not alone.unlike else None,
+        scaling=_scaling(speeds) if alone is not None and not alone.unlike and not options.share_gpu else None,
         output=together.ended.output,
         notes=tuple(dict.fromkeys(text for record in records for text in record.trouble)),
     )

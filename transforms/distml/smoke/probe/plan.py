@@ -16,7 +16,7 @@ class Plan:
 
     `factor` multiplies batch sizes, and `rate` learning rates: one process that stands for several. `still` turns
     shuffling and dropout off, so that batches and losses can be compared. `load` names weights to start from, after
-    `load_step` steps.
+    `load_step` steps. `share_gpu` puts all processes on the first GPU.
     """
 
     def __init__(self, fields: dict[str, Any]) -> None:
@@ -25,6 +25,7 @@ class Plan:
         self.factor = int(fields.get("factor", 1))
         self.rate = float(fields.get("rate", 1.0))
         self.still = bool(fields.get("still", True))
+        self.share_gpu = bool(fields.get("share_gpu", False))
         self.seed = int(fields.get("seed", 0))
         self.load: str | None = fields.get("load")
         self.load_step = int(fields.get("load_step", 0))

@@ -32,6 +32,8 @@ def main(arguments: list[str]) -> None:
     stacks = open(plan.file("stacks"), "w", encoding="utf-8")  # noqa: SIM115 open as long as the process
     faulthandler.register(signal.SIGUSR1, file=stacks, all_threads=True)
     _seed(plan)
+    if plan.share_gpu and "LOCAL_RANK" in os.environ:
+        _first_on_its_machine(plan.rank)
     install(_hooks(recorder), lambda name, error: recorder.note("trouble", text=f"{name}: {error!r}"))
     code = _run(arguments, recorder)
     sys.stdout.flush()
@@ -98,7 +100,7 @@ def _where(error: BaseException) -> str:
 def _leave(recorder: Recorder) -> None:
     """End at once, when the others no longer need this process."""
     try:
-        torch_hooks.part()
+        torch_hooks.leave_together()
     except Exception as error:
         recorder.note("trouble", text=repr(error))
     horovod = sys.modules.get("horovod.common.basics")
@@ -113,6 +115,16 @@ def _seed(plan: Plan) -> None:
     """What a script leaves to chance is repeatable, and differs between ranks as it does in life."""
     random.seed(plan.seed + plan.rank)
     os.environ.setdefault("PYTHONHASHSEED", "0")
+
+
+def _first_on_its_machine(rank: int) -> None:
+    """Be the only process of a machine of its own, as far as NCCL and the script can tell: NCCL refuses two on one GPU.
+
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html (NCCL_HOSTID)
+    """
+    os.environ.update(NCCL_HOSTID=f"distml-{rank}", LOCAL_RANK="0")
+    os.environ.setdefault("NCCL_SOCKET_IFNAME", "lo")
+    os.environ.setdefault("NCCL_IB_DISABLE", "1")
 
 
 def _die_with_parent(recorder: Recorder) -> None:

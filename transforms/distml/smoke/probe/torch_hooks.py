@@ -236,7 +236,7 @@ def _whole(parameter: Any) -> Any:
     return parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter
 
 
-def part() -> None:
+def leave_together() -> None:
     """Wait until all processes have come to their end, for a while: what one sends last is lost when it leaves.
 
     The processes meet in the store that they found each other by, which begins no collective.
