@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import faulthandler
 import os
@@ -39,7 +40,7 @@ def main(arguments: list[str]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     if code is None:
-        _leave(recorder)
+        _leave()
     sys.exit(code)
 
 
@@ -97,12 +98,10 @@ def _where(error: BaseException) -> str:
     return f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
 
 
-def _leave(recorder: Recorder) -> None:
+def _leave() -> None:
     """End at once, when the others no longer need this process."""
-    try:
+    with contextlib.suppress(Exception):  # they may be gone
         torch_hooks.leave_together()
-    except Exception as error:
-        recorder.note("trouble", text=repr(error))
     horovod = sys.modules.get("horovod.common.basics")
     for name in ("horovod.torch", "horovod.tensorflow"):
         if horovod and name in sys.modules:
