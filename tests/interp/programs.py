@@ -100,6 +100,16 @@ def run(
     return None
 
 
+def fails(program: str) -> bool:
+    """Whether a program that is run ends in an error of a library."""
+    namespace: dict[str, Any] = {"__name__": "program"}
+    try:
+        exec(compile(program, "program", "exec", dont_inherit=True), namespace)
+    except RuntimeError:
+        return True
+    return False
+
+
 def errors_of(program: str, seen: Seen | None = None) -> list[Diagnostic]:
     """The errors that distml finds in a program, in order of lines."""
     with _revealing(seen):

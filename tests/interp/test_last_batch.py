@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from interp.programs import errors_of
+from interp.programs import errors_of, fails
 
 SETUP = """import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, random_split
@@ -63,15 +61,6 @@ LOOPS = (
     "before = {}\nfor x, y in loader:\n    if 'x' in before:\n        before['x'] + x\n    before['x'] = x",
     "total = 0\nfor x, y in loader:\n    total = total + x.sum(0)\ntorch.as_tensor(total).expand(6).view(2, 3)",
 )
-
-
-def fails(program: str) -> bool:
-    namespace: dict[str, Any] = {"__name__": "program"}
-    try:
-        exec(compile(program, "program", "exec", dont_inherit=True), namespace)
-    except RuntimeError:
-        return True
-    return False
 
 
 @pytest.mark.requires("torch")

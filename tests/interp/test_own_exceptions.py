@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from interp.programs import errors_of
+from interp.programs import errors_of, fails
 
 HEAD = """import os
 import torch
@@ -102,24 +100,15 @@ except CAUGHT:
 """
 
 
-def _fails(program: str) -> bool:
-    namespace: dict[str, Any] = {"__name__": "program"}
-    try:
-        exec(compile(program, "program", "exec", dont_inherit=True), namespace)
-    except RuntimeError:
-        return True
-    return False
-
-
 @pytest.mark.parametrize("raised", RAISED)
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_what_a_handler_meets_is_what_was_so_where_it_was_raised(body: str, raised: str) -> None:
     caught = RAISED[raised]
     program = (HEAD + body + USE).replace("RAISED", raised).replace("CAUGHT", caught)
-    assert _fails(program)
+    assert fails(program)
     assert errors_of(program) or caught != "Done" or body == INNER
     good = program.replace("zeros(5, 1)", "zeros(4, 1)")
-    assert not _fails(good)
+    assert not fails(good)
     assert errors_of(good) == []
 
 
@@ -128,4 +117,4 @@ def test_what_a_handler_meets_is_what_was_so_where_it_was_raised(body: str, rais
 )
 def test_what_it_does_not_catch_is_found(caught: str) -> None:
     program = (HEAD + FAILS).replace("RAISED", "Done").replace("CAUGHT", caught)
-    assert bool(errors_of(program)) == (_fails(program) and caught not in ("Wrong", "Both"))
+    assert bool(errors_of(program)) == (fails(program) and caught not in ("Wrong", "Both"))

@@ -30,6 +30,10 @@ class Arguments:
         """The same arguments behind some others."""
         return Arguments([*first, *self.args], self.kwargs, self.open)
 
+    def without_first(self) -> Arguments:
+        """The same arguments but for the first that is given by its place."""
+        return Arguments(self.args[1:], self.kwargs, self.open, self.rest)
+
     def values(self) -> list[Value]:
         """Every argument value."""
         return [*self.args, *self.kwargs.values()]

@@ -146,7 +146,7 @@ def _new_class(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def _call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`type.__call__(cls, ...)`: make an object of a class whose metaclass made something else of the call."""
     cls = arguments.args[0] if arguments.args else NONE
-    rest = Arguments(arguments.args[1:], arguments.kwargs, arguments.open, arguments.rest)
+    rest = arguments.without_first()
     return vm.language.make(vm, cls, rest, node) if isinstance(cls, Class) else vm.opaque(vm.snippet(node))
 
 

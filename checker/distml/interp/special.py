@@ -87,8 +87,7 @@ def _called_plainly(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`nn.Module.__call__(module, ...)`."""
     if not arguments.args or not isinstance(arguments.args[0], Ref):
         return unknown_call(vm, arguments, node)
-    rest = Arguments(arguments.args[1:], arguments.kwargs, arguments.open, arguments.rest)
-    return call_module(vm, arguments.args[0], rest, node)
+    return call_module(vm, arguments.args[0], arguments.without_first(), node)
 
 
 def _setting(name: str) -> Callable[[Machine, Arguments, ast.AST], Value]:

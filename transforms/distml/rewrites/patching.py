@@ -259,7 +259,8 @@ class _Changer(cst.CSTTransformer):
     def _piece(self, around: Around, statement: cst.BaseStatement) -> Piece:
         lines: Sequence[cst.EmptyLine] = getattr(statement, "leading_lines", ())
         after = [each for code in around.after for each in self._parsed(code)]
-        before = [each for code in (*around.before, *around.near) for each in self._parsed(code)]
+        asked = [*around.before, *around.near]
+        before = [each for code in asked for each in self._parsed(code)]
         first = next((number for number, line in enumerate(lines) if line.comment), len(lines))
         if around.removed:
             kept = lines if first < len(lines) else ()
@@ -269,8 +270,7 @@ class _Changer(cst.CSTTransformer):
             test = cst.parse_expression(around.guard, self._config)
             statement = _Guard(test=test, body=cst.IndentedBlock([inner]), leading_lines=lines)
         if before:
-            last = [*around.before, *around.near][-1]
-            gap = [cst.EmptyLine(indent=False)] * (len(last) - len(last.rstrip("\n")))
+            gap = [cst.EmptyLine(indent=False)] * (len(asked[-1]) - len(asked[-1].rstrip("\n")))
             statement = statement.with_changes(leading_lines=[*gap, *lines[first:]])
             before = _led(lines[:first], before)
         return Piece([*before, statement, *after])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from distml.training.program import Program
@@ -38,6 +39,11 @@ def turns_around(node: ast.AST, program: Program) -> Iterator[Looping | ast.comp
 def loops_around(node: ast.AST, program: Program) -> Iterator[Looping]:
     """The loops that run a node in each of their turns, in its own function, innermost first."""
     return (each for each in turns_around(node, program) if isinstance(each, LOOPS))
+
+
+def between(node: ast.AST, outer: ast.AST, program: Program) -> Iterator[ast.AST]:
+    """What is around a node within another, innermost first."""
+    return itertools.takewhile(lambda above: above is not outer, program.ancestors(node))
 
 
 def block_of(statement: ast.stmt, program: Program) -> list[ast.stmt]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from distml.training.callsites import option_name
 from distml.training.store import ANY, Store, items
 from distml.training.values import (
     NOTHING,
@@ -295,9 +296,8 @@ class Calls:
     def _option(self, given: Arguments, node: ast.Call, unit: Unit) -> None:
         """An option of a command line is what its type makes of a text, or its default; plain values stay unknown."""
         held = self.values.get(node.func.value, NOTHING) if isinstance(node.func, ast.Attribute) else NOTHING
-        flags = [text.lstrip("-") for each in given.positional for text in _texts(each)]
-        long = [flag for flag in flags if len(flag) > 1] or flags
-        dest = next(iter(_texts(given.named.get("dest", NOTHING))), long[0] if long else "").replace("-", "_")
+        spellings = [text for each in given.positional for text in _texts(each)]
+        dest = option_name(spellings, next(iter(_texts(given.named.get("dest", NOTHING))), ""))
         made = frozenset(
             value
             for kind in given.named.get("type", NOTHING)

@@ -59,10 +59,24 @@ def takes_receiver(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunction
     return "staticmethod" not in marked and (not through_class or "classmethod" in marked)
 
 
-def partials(function: ast.expr, program: Program) -> list[ast.Call]:
-    """The calls of `functools.partial` that made a function of a library, each with the function as its first argument."""
-    made = [v.node for v in program.of(function) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
-    return [each for each in made if each.args and "functools.partial" in program.names(each.func)]
+def settings_of(call: ast.Call, program: Program) -> tuple[list[tuple[ast.Call, ast.expr]], bool]:
+    """The calls that say how a function of a library is called here, each with the function, and whether no others may.
+
+    They are those of `functools.partial` that made the function, which is their first argument, else the call itself.
+    """
+    made = [value.node for value in program.of(call.func) if isinstance(value, Foreign)]
+    calls = [each for each in made if isinstance(each, ast.Call)]
+    configured = [each for each in calls if each.args and "functools.partial" in program.names(each.func)]
+    if not configured:
+        return [(call, call.func)], True
+    return [(each, each.args[0]) for each in configured], all(each in configured for each in made)
+
+
+def option_name(spellings: list[str], dest: str = "") -> str:
+    """The attribute in which argparse keeps an option that is spelled so: `--batch-size` is `batch_size`."""
+    flags = [each.lstrip("-") for each in spellings]
+    first = next((each for each in flags if len(each) > 1), flags[0] if flags else "")
+    return (dest or first).replace("-", "_")
 
 
 def positional(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:

@@ -13,7 +13,9 @@ from .recorder import Recorder, Source, fields_of
 from .torch_data import array
 
 SCALED = "_distml_scale"
+"""The attribute of a loss that says by how much it was multiplied."""
 PATIENCE = timedelta(seconds=20)
+"""How long a process waits for the others before it leaves."""
 TRACE = ("_dump_fr_trace_json", "_dump_nccl_trace_json")
 
 

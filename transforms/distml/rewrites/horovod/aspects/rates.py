@@ -16,7 +16,7 @@ from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
-from distml.training.callsites import argument, partials, positional
+from distml.training.callsites import argument, positional, settings_of
 from distml.training.program import Program
 from distml.training.values import Callable, Class, Foreign, Function, Instance, Values
 
@@ -104,16 +104,14 @@ def scale_optimizer(plan: Plan, call: ast.Call) -> None:
         if decay is not None and plan.options.shard != "none" and not _is_zero(decay):
             plan.patch(decay).wrap(decay, "{} * " + plan.world(decay).size, _STEPS)
         return
-    configured = partials(call.func, plan.program)
-    for each in configured:
-        rate = argument(each, 1, *_RATES)
+    settings, whole = settings_of(call, plan.program)
+    for each, kind in settings:
+        rate = argument(each, 1, *_RATES) if each is not call else None
         if rate is not None:
             scale(plan, rate)
         else:
-            _default(plan, each, each.args[0])
-    if not configured:
-        _default(plan, call, call.func)
-    elif any(value.node not in configured for value in plan.program.of(call.func) if isinstance(value, Foreign)):
+            _default(plan, each, kind)
+    if not whole:
         not_found(plan, call)
 
 

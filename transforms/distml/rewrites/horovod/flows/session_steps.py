@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.origins import origins
@@ -12,7 +11,7 @@ from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.session_frames import inside, reads, targets
 from distml.rewrites.horovod.flows.session_graph import is_counter
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, Looping, block_of, owner_of
+from distml.training.around import LOOPS, Looping, between, block_of, owner_of
 from distml.training.callsites import called
 from distml.training.program import Program
 
@@ -315,8 +314,7 @@ def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:
 
 def _in_branch(node: ast.stmt, loop: ast.While, program: Program) -> bool:
     """Whether only some turns of a loop come to a statement."""
-    within = itertools.takewhile(lambda above: above is not loop, program.ancestors(node))
-    return any(isinstance(above, ast.If) for above in within)
+    return any(isinstance(above, ast.If) for above in between(node, loop, program))
 
 
 def _fetched(node: ast.Assign, program: Program) -> set[str]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
-from distml.training.callsites import argument
+from distml.training.callsites import argument, option_name
 from distml.training.values import Callable, Constant, Foreign
 
 _NUMBERED = re.compile(r"cuda:\d+")
@@ -136,16 +136,15 @@ class Devices:
             call
             for call in self.program.calls
             if any(name.endswith(".add_argument") for name in self.program.names(call.func))
-            if option in {_option_name(each) for each in call.args}
+            if option == option_name(_texts(call.args), "".join(_texts([argument(call, -1, "dest")])))
         )
         kinds = (kind for call in adds if (kind := argument(call, -1, "type")) is not None)
         return any("builtins.int" in self.program.names(kind) for kind in kinds)
 
 
-def _option_name(node: ast.expr) -> str:
-    """The attribute in which argparse keeps an option of this spelling."""
-    text = node.value if isinstance(node, ast.Constant) else None
-    return text.lstrip("-").replace("-", "_") if isinstance(text, str) else ""
+def _texts(nodes: Sequence[ast.expr | None]) -> list[str]:
+    """The texts among some expressions."""
+    return [each.value for each in nodes if isinstance(each, ast.Constant) and isinstance(each.value, str)]
 
 
 def _flag(node: ast.expr) -> bool:

@@ -12,6 +12,7 @@ from distml.rewrites.horovod.aspects.outputs import checkpoint
 from distml.rewrites.horovod.flows.pytorch.counts import counted
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import LOOPS, Looping
 
 _OFTEN = Note(
     "as often in an epoch",
@@ -40,14 +41,14 @@ class Intervals:
         """Ask for shorter intervals of what evaluates and saves, and trains nothing."""
         turned = {use.drawn for use in self.loaders.loops.training if use.drawn in self.sharded} | self.study.shortened
         for loop in turned:
-            if isinstance(loop, ast.For | ast.While) and loop not in self.study.phases:
+            if isinstance(loop, LOOPS) and loop not in self.study.phases:
                 names = self._numbered(loop)
                 for branch in (each for each in ast.walk(loop) if isinstance(each, ast.If)):
                     for interval in _intervals(branch.test, names) if self._only_judges(branch) else ():
                         if not self.loaders.counts.counts_own(interval, self.loaders.sampled):
                             self._shorten(interval, branch, loop)
 
-    def _numbered(self, loop: ast.For | ast.While) -> set[str]:
+    def _numbered(self, loop: Looping) -> set[str]:
         """The variables that count the turns of a loop, or are computed from those that do."""
         names = counted(loop, self.program)
         for node in ast.walk(loop):
@@ -59,7 +60,7 @@ class Intervals:
     def _only_judges(self, branch: ast.If) -> bool:
         return self.judging.holds_any(branch.body) and not self.study.training.holds_any(branch.body)
 
-    def _shorten(self, interval: ast.expr, branch: ast.If, loop: ast.For | ast.While) -> None:
+    def _shorten(self, interval: ast.expr, branch: ast.If, loop: Looping) -> None:
         """The interval, and what else counts by it: the last turn of one, a mean over one, how many there were."""
         for each in self._same(interval, branch, loop):
             patch, within = self.plan.patch(each), isinstance(self.program.parent(each), ast.BinOp)
@@ -67,7 +68,7 @@ class Intervals:
             if not patch.requests.expressions.get(each):
                 patch.wrap(each, code if within or each is interval else f"({code})", _OFTEN)
 
-    def _same(self, interval: ast.expr, branch: ast.If, loop: ast.For | ast.While) -> Iterator[ast.expr]:
+    def _same(self, interval: ast.expr, branch: ast.If, loop: Looping) -> Iterator[ast.expr]:
         """The places at which the interval is read, those of a number that is written out only where it divides."""
         yield interval
         number = isinstance(interval, ast.Constant)  # written out, it may be another number elsewhere

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
-from distml.training.around import LOOPS, SCOPES
+from distml.training.around import LOOPS, SCOPES, between
 from distml.training.callsites import called
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
@@ -261,8 +262,8 @@ class Loops:
         names = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == counter.id]
         if any(isinstance(each.ctx, ast.Store) and each is not counter for each in names):
             return False
-        between = itertools.takewhile(lambda above: above is not loop, self.program.ancestors(node))
-        now_and_then = any(isinstance(above, ast.If | ast.Try | ast.ExceptHandler) for above in between)
+        within = between(node, loop, self.program)
+        now_and_then = any(isinstance(above, ast.If | ast.Try | ast.ExceptHandler) for above in within)
         around = itertools.takewhile(lambda above: not isinstance(above, SCOPES), self.program.ancestors(loop))
         return not (now_and_then and any(isinstance(above, LOOPS) for above in around))
 
@@ -300,14 +301,7 @@ def _assignments(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                yield from _pairs(target, node.value)
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """What is assigned to what: `a, b = c, d` are two."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]
+                yield from assigned(target, node.value)
 
 
 def _choices(node: ast.expr) -> list[ast.expr]:

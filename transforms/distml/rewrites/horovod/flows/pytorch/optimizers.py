@@ -15,7 +15,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
-from distml.training.callsites import argument, partials, positional
+from distml.training.callsites import argument, positional, settings_of
 from distml.training.values import Box, Class, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
@@ -112,16 +112,14 @@ class Optimizers:
             self._times(each)
         if groups and given is not None and len(groups) == len([*self._groups_in(given)]):
             return
-        configured = partials(maker.func, self.program)
-        for each in configured:
-            rate = argument(each, -1, "lr")
+        settings, whole = settings_of(maker, self.program)
+        for each, kind in settings:
+            rate = argument(each, -1, "lr") if each is not maker else None
             if rate is not None:
                 self._times(rate)
             else:
-                self._times_default(each, each.args[0], spread or groups)
-        if not configured:
-            self._times_default(maker, maker.func, spread or groups)
-        elif any(value.node not in configured for value in self.program.of(maker.func) if isinstance(value, Foreign)):
+                self._times_default(each, kind, spread or groups)
+        if not whole:
             self._unknown(maker, maker.func)
 
     def _times_default(self, call: ast.Call, kind: ast.expr, known: list[ast.expr]) -> None:

@@ -89,16 +89,16 @@ class Parallel:
 
     def _unwrap(self, read: ast.expr) -> None:
         """Ask for the model inside where it is read, or for its weights, which accelerate may have to collect."""
-        module = self.plan.world(read).module
-        above = self.program.parent(read)
-        call = self.program.parent(above) if above is not None else None
-        weights = isinstance(above, ast.Attribute) and above.attr == "state_dict"
-        if weights and self.plan.options.backend == "accelerate" and isinstance(call, ast.Call) and call.func is above:
-            if not call.args and not call.keywords:
-                self.plan.patch(call).wrap(call, f"{module}.get_state_dict({ast.unparse(read)})", _COLLECTED)
-                return
-        inside = _INSIDES[self.plan.options.backend].format("{}", module)
-        self.plan.patch(read).wrap(read, inside, _INSIDE)
+        module, backend = self.plan.world(read).module, self.plan.options.backend
+        call = self.program.parent(self.program.parent(read) or read)
+        if (
+            isinstance(call, ast.Call)
+            and backend == "accelerate"
+            and ast.unparse(call) == f"{ast.unparse(read)}.state_dict()"
+        ):
+            self.plan.patch(call).wrap(call, f"{module}.get_state_dict({ast.unparse(read)})", _COLLECTED)
+        else:
+            self.plan.patch(read).wrap(read, _INSIDES[backend].format("{}", module), _INSIDE)
 
     def _unwrapped_too_far(self) -> bool:
         """Whether accelerate, which takes off every wrapper, would take off one of the program with its own."""

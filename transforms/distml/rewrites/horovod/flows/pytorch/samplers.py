@@ -6,7 +6,6 @@ Where loader and data set are made in one statement, data set and sampler get na
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +13,7 @@ from functools import partial
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.orders import Orders
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import between
 from distml.training.callsites import argument
 from distml.training.values import Box, Constant, Foreign
 
@@ -79,9 +79,8 @@ class Samplers:
 
     def _named(self, maker: ast.Call, data: ast.expr, sampler: str) -> str:
         """The name of a sampler that is made in a statement of its own, where loader and data are not made in passing."""
-        if _makes(data) and data not in self.plan.patch(maker).requests.hoisted:
-            return sampler
-        if not isinstance(self.program.statement(maker), ast.Assign | ast.Return | ast.For) or self._inner(maker):
+        unnamed = _makes(data) and data not in self.plan.patch(maker).requests.hoisted
+        if unnamed or not self._may_stand_before(maker):
             return sampler
         name = self._free(maker, "sampler")
         self.plan.patch(maker).near(self.program.statement(maker), f"{name} = {sampler}", SHARDED)
@@ -109,6 +108,7 @@ class Samplers:
             self.shuffled.add(maker)
 
     def made(self, node: ast.AST, data: str, shuffle: str) -> str:
+        """The expression that makes a sampler of a data set, both given as text as `shuffle` is."""
         world = self.plan.world(node)
         shuffled = "" if shuffle == "True" else f", shuffle={shuffle}"
         ddp = self.plan.options.backend == "ddp"  # the sampler asks the process group itself
@@ -189,14 +189,12 @@ class Samplers:
 
     def _is_first(self, data: ast.expr, maker: ast.Call) -> bool:
         """Whether a statement makes a data set before anything else, but for other loaders, and once."""
-        statement = self.program.statement(maker)
-        if not isinstance(statement, ast.Assign | ast.Return | ast.For) or self._inner(maker):
+        if not self._may_stand_before(maker):
             return False
-        evaluated = statement.iter if isinstance(statement, ast.For) else statement.value
         around = self._above(data)
         earlier = (
             each
-            for each in (ast.walk(evaluated) if evaluated is not None else ())
+            for each in ast.walk(around[-1])
             if isinstance(each, ast.Call) and each not in around and place_of(each) < place_of(data)
         )
         return all(any(map(self.loops.is_loader, self._calls(each))) for each in earlier)
@@ -205,14 +203,14 @@ class Samplers:
         """A call and those around it in its statement."""
         return [node, *(each for each in self._above(node) if isinstance(each, ast.Call))]
 
-    def _inner(self, maker: ast.Call) -> bool:
-        """Whether a call may run another number of times than its statement."""
-        return any(isinstance(each, _APART) for each in self._above(maker))
+    def _may_stand_before(self, maker: ast.Call) -> bool:
+        """Whether what a call is given may be made in front of its statement, which runs it once."""
+        once = not any(isinstance(each, _APART) for each in self._above(maker))
+        return once and isinstance(self.program.statement(maker), ast.Assign | ast.Return | ast.For)
 
     def _above(self, node: ast.expr) -> list[ast.AST]:
         """What is around an expression within its statement."""
-        statement = self.program.statement(node)
-        return list(itertools.takewhile(lambda above: above is not statement, self.program.ancestors(node)))
+        return list(between(node, self.program.statement(node), self.program))
 
     def _known(self, spread: ast.expr) -> bool:
         values = self.program.of(spread)
