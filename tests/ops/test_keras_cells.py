@@ -34,6 +34,35 @@ def test_cells_on_top_of_each_other(cells: str) -> None:
     assert errors_of(f"{HEAD}a, b, c = layers.RNN({cells}, return_state=True)(x)\n") == []
 
 
-def test_what_a_cell_of_the_program_gives_is_not_known() -> None:
-    cell = "class Cell(layers.Layer):\n    state_size = 6\n    def call(self, x, states):\n        return x, states\n"
-    assert errors_of(f"{HEAD}{cell}a, b, c, d = layers.RNN(Cell(), return_state=True)(x)\n") == []
+OWN = """class Cell(layers.Layer):
+    def __init__(self, units):
+        super().__init__()
+        self.units = units
+        self.state_size = {state_size}
+
+    def build(self, shape):
+        self.kernel = self.add_weight(shape=(shape[-1], self.units))
+        self.loop = self.add_weight(shape=(self.units, self.units))
+
+    def call(self, inputs, states):
+        made = keras.ops.matmul(inputs, self.kernel) + keras.ops.matmul(states[0], self.loop)
+        return made, {given}
+
+"""
+CELLS = [
+    ("self.units", "[made]", "layers.RNN(Cell(6))(x)", "Tensor[2, 6]"),
+    ("self.units", "made", "layers.RNN(Cell(6), return_sequences=True)(x)", "Tensor[2, 4, 6]"),
+    ("[self.units, 9]", "[made, states[1]]", "layers.RNN(Cell(6), return_state=True)(x)[2]", "Tensor[2, 9]"),
+    ("self.units", "[made]", "layers.RNN([Cell(6), layers.GRUCell(7), Cell(5)])(x)", "Tensor[2, 5]"),
+    ("self.units", "[made]", "layers.RNN([layers.LSTMCell(7), Cell(8)], return_sequences=True)(x)", "Tensor[2, 4, 8]"),
+    ("self.units + 1", "[made]", "layers.RNN(Cell(6))(x)", "SHP101"),
+    ("self.units", "[made]", "layers.RNN([Cell(6), Cell(5)])(x) + keras.ops.zeros((2, 6))", "SHP102"),
+]
+"""How many sizes the states have, what a step hands on, a call, and what Keras 3.15 makes of it, given an array."""
+
+
+@pytest.mark.parametrize(("sizes", "given", "call", "gives"), CELLS)
+def test_a_cell_of_the_program(sizes: str, given: str, call: str, gives: str) -> None:
+    text = HEAD + OWN.format(state_size=sizes, given=given) + f"reveal_shape({call})\n"
+    assert (revealed(text) if gives[0] == "T" else [each.code for each in errors_of(text)]) == [gives]
+

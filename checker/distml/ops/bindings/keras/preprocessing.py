@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.bindings.keras.base import FEATURES, define, keeping, nothing, require_features, unbuilt
 from distml.ops.bindings.signature import bind
 from distml.ops.bindings.tensorflow.images import places
+from distml.ops.call import FALSE
 from distml.ops.rules.axes import append_axis, product, replace_axes
 from distml.ops.rules.kinds import kind_of
 from distml.shapes import Dim, Shape
@@ -125,16 +126,24 @@ def _attended(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: V
     """https://keras.io/api/layers/attention_layers/attention: a row of the values' width for each row of the query"""
     items = call.items(inputs)
     shapes = [call.facts.shape(call.shape(item)) for item in items or ()]
-    if len(shapes) < 2 or any(shape.rank != 3 for shape in shapes) or kwargs:
+    scores = call.flag(kwargs.get("return_attention_scores", FALSE))
+    if len(shapes) < 2 or any(shape.rank != 3 for shape in shapes) or scores is not False:
         return call.unknown()
-    query, value = shapes[0].head, shapes[1].head
+    query, value, key = shapes[0].head, shapes[1].head, shapes[-1].head
     text = f"{call.text}: the query {shapes[0]!r} has a batch of {{left}}, the value {shapes[1]!r} one of {{right}}"
     call.require_equal(query[0], value[0], "SHP104", text)
+    if call.const(attrs["score_mode"], str) == "dot" and not call.name.endswith("AdditiveAttention"):
+        text = f"{call.text}: the query {shapes[0]!r} has {{left}} features, the key {shapes[-1]!r} has {{right}}"
+        call.require_equal(query[2], key[2], "SHP101", text)
     return call.tensor([*query[:2], value[2]], "float")
 
 
 define(
-    "-use_scale=False -score_mode='dot' -dropout=0.0 -seed=None", nothing, _attended, "Attention", "AdditiveAttention"
+    "-use_scale=False score_mode='dot' -dropout=0.0 -seed=None",
+    lambda call, mode: {"score_mode": mode},
+    _attended,
+    "Attention",
+    "AdditiveAttention",
 )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.bindings.keras.base import FEATURES, define, require_features, unbuilt
 from distml.ops.rules.axes import replace_axes
 from distml.ops.rules.layers import attribute_of, size
-from distml.values import NONE, Const, InstanceRecord, Lib, Ref, Tensor, Tup, Value
+from distml.values import NONE, Const, InstanceRecord, Lib, Opaque, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,8 @@ def _run_cell(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: V
         return call.unknown()
     require_features(call, attrs, shape)
     output = call.tensor([call.facts.axis(shape, 0), call.dim(attrs["units"])], "float")
-    return Tup((output, call.unknown("states")))
+    count = call.const(attrs[STATES], int)
+    return Tup((output, call.list_of([output] * count) if isinstance(count, int) else call.unknown("states")))
 
 
 for _name, _count in _STATES.items():
@@ -96,27 +97,48 @@ def _make_steps(call: Call, cell: Value, sequences: Value, state: Value) -> Attr
     return {"cell": cell, "return_sequences": sequences, "return_state": state}
 
 
-def _as_one(call: Call, cell: Value) -> Attrs:
-    """What a cell of Keras, or several on top of each other, take and give; nothing where they are not known."""
-    record = call.world.record(cell) if isinstance(cell, Ref) else None
-    if isinstance(record, InstanceRecord):
-        if not isinstance(record.cls, Lib) or not record.exact:
-            return {}
-        return _as_one(call, record.attrs["cells"]) if "cells" in record.attrs else record.attrs
-    parts = [_as_one(call, item) for item in call.items(cell) or ()]
-    if not all(STATES in part for part in parts) or not parts:
-        return {}
-    return {"units": parts[-1]["units"], FEATURES: parts[0][FEATURES]}
+def _cells(call: Call, cell: Value) -> tuple[Value, ...]:
+    """The cells on top of each other; one alone is one of them."""
+    items = call.items(cell)
+    if items is not None:
+        return items
+    stacked = (call.attrs(cell) or {}).get("cells")
+    return (cell,) if stacked is None else _cells(call, stacked)
+
+
+def _begun(call: Call, cell: Value, batch: Dim | None) -> Value:
+    """The states before the first step: as many, and as wide, as the program's cell says."""
+    said = call.world.attribute(cell, "state_size")
+    sizes = [] if said is None else [call.dim(size) for size in call.items(said) or (said,)]
+    own = call.world.attribute(cell, "get_initial_state")
+    if not sizes or None in sizes or not (own is None or isinstance(own, Opaque)):
+        return call.unknown("states")
+    return call.list_of([call.tensor([batch, size], "float", "tensorflow") for size in sizes])
+
+
+def _step(call: Call, cell: Value, inputs: Tensor) -> tuple[Tensor, tuple[Value, ...]] | None:
+    """The output of a cell for one step, and the states behind it."""
+    made = call.items(call.apply(cell, inputs, _begun(call, cell, call.facts.axis(inputs.shape, 0))))
+    if made is None or len(made) != 2 or not isinstance(made[0], Tensor):
+        return None
+    return made[0], call.items(made[1]) or (made[1],)
 
 
 def _steps(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
-    """https://keras.io/api/layers/recurrent_layers/rnn: the last output of a cell, or all of them, and the states behind"""
-    cell = _as_one(call, attrs["cell"])
-    count = call.const(cell.get(STATES, NONE), int)
-    alone = isinstance(count, int)
-    if "units" not in cell or call.shape(inputs).rank != 3 or not (alone or call.flag(attrs["return_state"]) is False):
+    """https://keras.io/api/layers/recurrent_layers/rnn: the last output of the cells, or all of them, and the states behind"""
+    shape, cells = call.facts.shape(call.shape(inputs)), _cells(call, attrs["cell"])
+    every, state = call.flag(attrs["return_sequences"]), call.flag(attrs["return_state"])
+    if shape.rank != 3 or every is None or state is None or (state and cells != (attrs["cell"],)):
         return call.unknown()
-    return _recurrent(count if alone else 0)(call, {**attrs, **cell}, inputs)
+    batch, time, features = shape.head
+    made, states = call.tensor([batch, features], call.dtype(inputs), "tensorflow"), ()
+    for cell in cells:
+        found = _step(call, cell, made)
+        if found is None:
+            return call.unknown()
+        made, states = found
+    output = call.tensor(replace_axes(call, made.shape, 1, 0, (time,)), made.dtype) if every else made
+    return call.list_of([output, *states]) if state else output
 
 
 define(
