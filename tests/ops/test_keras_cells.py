@@ -65,4 +65,3 @@ CELLS = [
 def test_a_cell_of_the_program(sizes: str, given: str, call: str, gives: str) -> None:
     text = HEAD + OWN.format(state_size=sizes, given=given) + f"reveal_shape({call})\n"
     assert (revealed(text) if gives[0] == "T" else [each.code for each in errors_of(text)]) == [gives]
-

@@ -28,6 +28,7 @@ _ALIASES = {
     "tensorflow.compat.v1.": "tensorflow.",
     "tensorflow.compat.v2.": "tensorflow.",
     "tensorflow.keras.": "keras.",
+    "tensorflow.initializers.": "keras.initializers.",
     "keras.models.": "keras.",
     "torch.nn.modules.linear.": "torch.nn.",
     "torch.nn.parameter.": "torch.nn.",

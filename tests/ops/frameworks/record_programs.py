@@ -9,7 +9,7 @@ import json
 import sys
 from itertools import chain
 
-from ops.frameworks import taken_apart
+from ops.frameworks import looped, taken_apart
 
 _TF = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\n"
 _GENERATED = (
@@ -271,7 +271,7 @@ JAX = [
     ),
 ]
 PROGRAMS = {
-    name: list(dict.fromkeys([*texts, *taken_apart.PROGRAMS.get(name, ())]))
+    name: list(dict.fromkeys([*texts, *taken_apart.PROGRAMS.get(name, ()), *looped.PROGRAMS[name]]))
     for name, texts in (("tensorflow", TENSORFLOW), ("keras", KERAS), ("jax", JAX))
 }
 

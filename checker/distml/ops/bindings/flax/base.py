@@ -22,17 +22,18 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
     from distml.shapes import Dim
 
-MODULE = "flax.linen.Module"
+MODULE, VARIABLE = "flax.linen.Module", "flax.core.scope.Variable"
 _SELF, _TABLE, _RUN = "__self__", "__table__", "run of a module of flax"
 
 
 class Run(NamedTuple):
-    """A run of a module: what the layers called so far were made for, or are to be."""
+    """A run of a module: what the layers called so far were made for, or are to be. `first`: it makes the variables."""
 
     notes: bool
     entries: tuple[tuple[str, Value], ...] = ()
     seen: tuple[Value, ...] = ()
     sure: bool = True
+    first: bool = False
 
 
 @layer(MODULE)
@@ -119,7 +120,7 @@ def init(call: Call, self: Value, rngs: Value, *args: Value, method: Value = NON
     """module.init(rngs, *args): runs the module and gives the variables it made."""
     kwargs.pop("mutable", None)
     kwargs.pop("capture_intermediates", None)
-    return _variables(call, _run(call, self, Run(True), method, args, kwargs)[1])
+    return _variables(call, _run(call, self, Run(True, first=True), method, args, kwargs)[1])
 
 
 @op(f"{MODULE}.init_with_output")
@@ -128,7 +129,7 @@ def init_with_output(
 ) -> Value:
     """module.init_with_output(rngs, *args): the output too."""
     kwargs.pop("mutable", None)
-    made, run = _run(call, self, Run(True), method, args, kwargs)
+    made, run = _run(call, self, Run(True, first=True), method, args, kwargs)
     return Tup((made, _variables(call, run)))
 
 
@@ -170,9 +171,21 @@ def param(call: Call, self: Value, name: Value, init_fn: Value, *args: Value, **
     return call.apply(init_fn, call.tensor([2], "int"), *args, kwargs=options)
 
 
-_OTHERS = (
-    "variable sow perturb make_rng tabulate has_variable get_variable put_variable is_initializing has_rng copy clone"
-)
+@op(f"{MODULE}.variable")
+def variable(
+    call: Call, self: Value, col: Value, name: Value, init_fn: Value = NONE, *args: Value, **options: Value
+) -> Value:
+    """self.variable(col, name, init_fn, *args): a place of what the initializer makes. A later run finds there what the first
+    one has left, which may have seen other sizes."""
+    run = call.world.get(_RUN)
+    options.pop("unbox", None)
+    if not isinstance(run, Run) or not run.first or call.is_none(init_fn) is not False:
+        return call.unknown()
+    made = call.apply(init_fn, *args, kwargs=options)
+    return call.world.allocate(InstanceRecord(Lib(VARIABLE), {"value": made}))
+
+
+_OTHERS = "sow perturb make_rng tabulate has_variable get_variable put_variable is_initializing has_rng copy clone"
 
 
 @op(*(f"{MODULE}.{name}" for name in (*_OTHERS.split(), "unbind", "module_paths")))

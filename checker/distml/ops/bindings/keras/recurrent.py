@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distml.ops.call import Call
+    from distml.shapes import Dim
 
 Attrs = dict[str, Value]
 STATES = "__states__"

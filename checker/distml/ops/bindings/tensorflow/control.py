@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
 from distml.ops.bindings.tensorflow.data import alike, mapped
-from distml.ops.call import NONE, ShapeError
+from distml.ops.call import NONE
 from distml.ops.registry import layer, op
 from distml.ops.rules.axes import replace_axes
 from distml.values import Tensor, Tup, Value
@@ -152,20 +152,27 @@ def scan(call: Call, fn: Value, elems: Value, initializer: Value) -> Value:
     return _stacked(call, begun, count) if made is not None and alike(call, begun, made) else call.unknown()
 
 
+def _after(call: Call, before: Value, made: Value) -> Value:
+    """A variable behind a loop: a tensor keeps the shape that the body keeps; what is no tensor is what the body made."""
+    if isinstance(before, Tensor):
+        same = isinstance(made, Tensor) and alike(call, before, made)
+        return call.tensor(before.shape, before.dtype) if same else call.unranked()
+    ours, theirs = call.items(before), call.items(made)
+    if ours is None or theirs is None or len(ours) != len(theirs):
+        return made
+    return Tup(tuple(_after(call, one, other) for one, other in zip(ours, theirs, strict=True)))
+
+
 def while_loop(call: Call, body: Value, variables: Value) -> Value:
-    """tf.while_loop: the variables, whose shapes are known as far as the body keeps them. It may not be run at all."""
-    items = call.items(variables)
-    begun = None if items is None else mapped(call, Tup(items), lambda t: call.tensor(t.shape, t.dtype), lists=True)
-    given = None if begun is None else call.items(begun)
-    if begun is None or given is None:
+    """tf.while_loop: the variables, whose shapes are known as far as the body keeps them."""
+    given = call.items(variables)
+    if given is None:
         return call.unknown()
-    try:
-        made = call.apply(body, *given)
-    except ShapeError:
-        return call.unknown()
-    results = (made,) if isinstance(made, Tensor) else call.items(made)
-    after = None if results is None else mapped(call, Tup(results), lambda tensor: tensor, lists=True)
-    return begun if after is not None and alike(call, begun, after) else call.unknown()
+    tensors = [mapped(call, item, lambda t: call.tensor(t.shape, t.dtype), lists=True) for item in given]
+    begun = [item if tensor is None else tensor for item, tensor in zip(given, tensors, strict=True)]
+    made = call.apply(body, *begun)
+    after = _after(call, Tup(tuple(begun)), Tup((made,)) if len(begun) == 1 and call.items(made) is None else made)
+    return after if call.items(after) is not None else call.unknown()
 
 
 bind(
