@@ -132,7 +132,7 @@ def _steps(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Valu
     if shape.rank != 3 or every is None or state is None or (state and cells != (attrs["cell"],)):
         return call.unknown()
     batch, time, features = shape.head
-    made, states = call.tensor([batch, features], call.dtype(inputs), "tensorflow"), ()
+    made, states = call.tensor([batch, features], call.dtype(inputs), "tensorflow"), tuple[Value, ...]()
     for cell in cells:
         found = _step(call, cell, made)
         if found is None:
