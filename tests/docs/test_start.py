@@ -37,12 +37,13 @@ def test_the_first_five_minutes(tmp_path: Path) -> None:
 
 
 def test_questions_about_unknown_shapes(folder: Path) -> None:
-    for name in ("features.py", "told.py", "deep.py"):
+    for name in ("features.py", "told.py", "lost.py"):
         (folder / name).write_text(blocks("faq.md", f"py {name}")[0], "utf-8")
     for command, shown, code in [
         (blocks("faq.md", "sh shapes"), blocks("faq.md", "text shapes"), 0),
         (blocks("faq.md", "sh told"), blocks("faq.md", "text told"), 1),
         (blocks("faq.md", "sh verbose"), blocks("faq.md", "text verbose"), 0),
+        (["distml check --statistics lost.py"], blocks("faq.md", "text sums"), 0),
     ]:
         done = shell(command[0], folder)
         assert done.returncode == code, done.stderr

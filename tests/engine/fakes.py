@@ -25,7 +25,7 @@ class Checked:
     late: bool = False
 
 
-def fake(source: SourceFile, project: Project, deadline: float | None, note: Note) -> Checked:
+def fake(source: SourceFile, project: Project, deadline: float | None, note: Note, tracked: bool = False) -> Checked:
     """Says SHP101 on lines with `boom`; does what else a line asks for."""
     checked = Checked()
     for number, line in enumerate(source.lines, 1):

@@ -42,7 +42,11 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 although there are findings")
     parser.add_argument("--stdin-filename", metavar="PATH", help="check standard input as if it were this file")
-    parser.add_argument("--verbose", action="store_true", help="say where tracking of shapes was lost, and why")
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="say how much is known of each function, and where tracking of shapes was lost",
+    )
     parser.add_argument("--baseline", metavar="FILE", help="do not report the findings that are in this file")
     updates = parser.add_mutually_exclusive_group()
     updates.add_argument(
@@ -116,6 +120,7 @@ def configuration(options: Namespace) -> Config:
         "jobs": options.jobs,
         "time_limit": options.time_limit,
         "python": options.python if options.python in (None, NONE) else os.path.abspath(options.python),
+        "tracked": options.statistics or (options.verbose and options.format == "text") or None,
     }
     return config._replace(**{name: value for name, value in given.items() if value is not None})
 

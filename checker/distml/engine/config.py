@@ -42,7 +42,8 @@ class Config(NamedTuple):
     `select` and `ignore` hold codes, prefixes of codes or names; an empty `select` means all. Limits are for each file:
     seconds, MiB of memory, bytes of source. `jobs` is the number of worker processes: `None` lets distml choose, 0 checks
     in this process. `baseline` is the path of a file with findings that are not reported. `python` is the interpreter or the
-    folder of the environment whose packages are followed, `none` for no packages, empty to find it.
+    folder of the environment whose packages are followed, `none` for no packages, empty to find it. `tracked`
+    is asked for on the command line alone: how much of each function is known.
     """
 
     folder: str = "."
@@ -58,6 +59,7 @@ class Config(NamedTuple):
     jobs: int | None = None
     baseline: str = ""
     python: str = ""
+    tracked: bool = False
 
 
 def load(given: str | None, folder: str) -> Config:
@@ -80,7 +82,7 @@ def load(given: str | None, folder: str) -> Config:
 def parse(table: dict[str, object], path: str) -> Config:
     """`[tool.distml]` as a `Config`. Raises `ConfigError`."""
     config = Config(folder=os.path.dirname(os.path.realpath(path)))
-    known = {field.replace("_", "-"): field for field in Config._fields if field != "folder"}
+    known = {field.replace("_", "-"): field for field in Config._fields if field not in ("folder", "tracked")}
     for key, value in table.items():
         if key not in known:
             told = f"unknown key {_short(key)} in [tool.distml]; known keys: {', '.join(sorted(known))}"

@@ -26,7 +26,7 @@ def run_fingerprint(config: Config, folder: str, known: Store) -> str:
     """
     from distml.engine.environment import environment
 
-    settings = (*config.src, str(config.max_file_size), folder, repr(environment(config)))
+    settings = (*config.src, str(config.max_file_size), folder, repr(environment(config)), str(config.tracked))
     parts = (FORMAT, VERSION, sys.version, own_content(known), *settings, str(find_spec("mypy") is not None))
     return content_hash("\0".join(parts).encode("utf-8", "surrogateescape"))
 

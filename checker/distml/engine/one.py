@@ -140,7 +140,8 @@ def _check(
         skipped = not here.kept and "distml.choreo" not in source.text
         return FileResult((*here.kept, *here.unused), skipped=skipped, consulted=trace(source, project))
     followed = checker is not None or SHAPES in asked
-    checked = (checker or _interpreter())(source, project, deadline, note) if followed else Unasked()
+    ask = checker or (partial(_interpreter(), tracked=True) if config.tracked else _interpreter())
+    checked = ask(source, project, deadline, note) if followed else Unasked()
     found = [*checked.diagnostics, *parties]
     if checked.late:
         found.append(_failure("SRC105", path, out_of_time(config, time.process_time() - started)))
@@ -153,6 +154,7 @@ def _check(
         consulted=trace(source, project),
         lasting=not any(finding.code in FLEETING for finding in found),
         answer=getattr(checked, "answer", None),
+        tracked=getattr(checked, "tracked", ()),
     )
 
 

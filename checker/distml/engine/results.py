@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from distml.diagnostics.model import Diagnostic, Edit, Fix, Related, Span
 from distml.diagnostics.registry import rule
+from distml.diagnostics.tracked import Cause, Tracked
 
 if TYPE_CHECKING:
     from distml.source.file import SourceFile
@@ -77,6 +78,7 @@ class FileResult(NamedTuple):
     used_elsewhere: tuple[Place, ...] = ()
     lasting: bool = True
     answer: Plain = None
+    tracked: tuple[Tracked, ...] = ()
 
 
 class Baselined(NamedTuple):
@@ -110,6 +112,7 @@ class Report(NamedTuple):
     whole: bool = True
     baseline: Baselined | None = None
     unchanged: int = 0
+    tracked: tuple[Tracked, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -127,12 +130,13 @@ def encode(result: FileResult) -> Plain:
         list(result.used_elsewhere),
         result.lasting,
         result.answer,
+        [_encode_tracked(each) for each in result.tracked],
     ]
 
 
 def decode(plain: Plain) -> FileResult:
     """The `FileResult` that was encoded. Raises `TypeError`, `ValueError` or `LookupError` for anything else."""
-    diagnostics, lost, skipped, consulted, used, lasting, answer = plain
+    diagnostics, lost, skipped, consulted, used, lasting, answer, tracked = plain
     return FileResult(
         tuple(_decode_finding(each) for each in diagnostics),
         tuple(LostPlace(_decode_span(span), _text(reason)) for span, reason in lost),
@@ -141,6 +145,22 @@ def decode(plain: Plain) -> FileResult:
         tuple((_text(path), _number(line)) for path, line in used),
         bool(lasting),
         answer,
+        tuple(map(_decode_tracked, tracked)),
+    )
+
+
+def _encode_tracked(tracked: Tracked) -> Plain:
+    causes = [[_encode_span(cause.span), cause.reason, hidden] for cause, hidden in tracked.causes]
+    return [tracked.name, _encode_span(tracked.span), list(tracked.levels), causes]
+
+
+def _decode_tracked(plain: Plain) -> Tracked:
+    name, span, (exact, partial, unranked, unknown), causes = plain
+    return Tracked(
+        _text(name),
+        _decode_span(span),
+        (_number(exact), _number(partial), _number(unranked), _number(unknown)),
+        tuple((Cause(_decode_span(place), _text(reason)), _number(hidden)) for place, reason, hidden in causes),
     )
 
 
@@ -150,7 +170,8 @@ def _encode_span(span: Span) -> Plain:
 
 def _decode_span(plain: Plain) -> Span:
     path, *numbers = plain
-    os.fsencode(_text(path))  # a path that no file can have is none
+    if b"\0" in os.fsencode(_text(path)):
+        raise ValueError("a path that no file can have")
     return Span(path, *map(_number, numbers))
 
 

@@ -95,6 +95,7 @@ def run(
         overlay=overlay or {},
         checked=tuple(path for path in found.files if path not in broken),
         whole=lasting,
+        tracked=tuple(each for result in in_order for each in result.tracked),
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from distml.diagnostics.model import Diagnostic
+    from distml.diagnostics.tracked import Tracked
     from distml.interp.findings import FindingKey
     from distml.source.file import SourceFile
     from distml.source.project import Project
@@ -43,6 +44,7 @@ class CheckResult(NamedTuple):
     lost: tuple[Lost, ...]
     revealed: tuple[Revealed, ...]
     late: bool
+    tracked: tuple[Tracked, ...] = ()
 
 
 def check_file(
@@ -50,13 +52,17 @@ def check_file(
     project: Project,
     deadline: float | None = None,
     note: Callable[[Diagnostic], None] | None = None,
+    tracked: bool = False,
 ) -> CheckResult:
     """Check one file. `deadline` is a `time.process_time()` after which it is given up; `note` is told of each finding.
+    `tracked` asks how much of each function is known.
 
     Raises `UnreadableError` when the file cannot be parsed.
     """
     tree = source.tree
     vm, late = Machine(LANGUAGE, project, deadline, session_of(project)), False
+    if tracked:
+        _track(vm)
     try:
         with deep_recursion():
             vm = _run(vm, source, tree, _teller(vm.findings, note))
@@ -69,7 +75,22 @@ def check_file(
         if source.location not in vm.modules:
             source.forget_tree()
     found = sorted(vm.findings.values(), key=lambda d: (d.span.path, d.span.line, d.span.column, d.code))
-    return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()), late)
+    return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()), late, _tracked(vm))
+
+
+def _track(vm: Machine) -> None:
+    from distml.interp.tracking import Tracker
+
+    vm.shape_log = Tracker(vm)
+
+
+def _tracked(vm: Machine) -> tuple[Tracked, ...]:
+    """What is known of the functions of a machine that was tracked."""
+    if vm.shape_log is None:
+        return ()
+    from distml.interp.tracking import Tracker
+
+    return vm.shape_log.tracked if isinstance(vm.shape_log, Tracker) else ()
 
 
 def _teller(findings: Mapping[FindingKey, Diagnostic], note: Callable[[Diagnostic], None] | None) -> Callable[[], None]:
@@ -132,6 +153,8 @@ def _run(vm: Machine, source: SourceFile, tree: ast.Module, settled: Callable[[]
             _SESSIONS.pop(vm.project, None)  # what it shares with others may be half made
             again = Machine(vm.language, vm.project, vm.deadline, session_of(vm.project))
             again.findings, again.lost, again.revealed = vm.findings, vm.lost, vm.revealed
+            if vm.shape_log is not None:
+                _track(again)
             vm = again
             continue
         analyze_rest(vm, settled, max(0, vm.steps - FREE_STEPS))

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 def evaluate(vm: Machine, node: ast.expr) -> Value:
     """The value of an expression on the current path."""
-    rule = _RULES.get(type(node))
+    rule = vm.rules.get(type(node))
     return vm.opaque(vm.snippet(node)) if rule is None else rule(vm, node)
 
 
@@ -425,7 +425,7 @@ def _starred(vm: Machine, node: ast.Starred) -> Value:
     return vm.opaque(vm.snippet(node))
 
 
-_RULES: dict[type[ast.expr], Callable[[Machine, Any], Value]] = {
+RULES: dict[type[ast.expr], Callable[[Machine, Any], Value]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,
@@ -454,4 +454,4 @@ _RULES: dict[type[ast.expr], Callable[[Machine, Any], Value]] = {
     ast.GeneratorExp: comprehensions.generator_expression,
 }
 
-__all__ = ["evaluate", "evaluate_arguments", "make_function"]
+__all__ = ["RULES", "evaluate", "evaluate_arguments", "make_function"]

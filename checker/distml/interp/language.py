@@ -13,7 +13,7 @@ from distml.interp.calls import call_value
 from distml.interp.decorators import decorate_class
 from distml.interp.deleting import delete_attribute
 from distml.interp.exports import from_stars, given
-from distml.interp.expressions import evaluate
+from distml.interp.expressions import RULES, evaluate
 from distml.interp.fields import own_fields
 from distml.interp.findings import report
 from distml.interp.functions import call_function
@@ -32,6 +32,8 @@ from distml.interp.truth import truth
 class Language:
     """One function a construct; each takes the machine first, but for those that need none."""
 
+    rules = RULES
+    """What follows an expression, by its kind."""
     evaluate = staticmethod(evaluate)
     execute = staticmethod(execute)
     execute_block = staticmethod(execute_block)

@@ -170,7 +170,7 @@ class Machine:
     """One run over one checked file and what it imports."""
 
     def __init__(self, language: Language, project: Project, deadline: float | None, session: Session) -> None:
-        self.language = language
+        self.language, self.rules = language, language.rules
         self.project = project
         self.deadline = deadline
         self.packages = PackageWork(deadline)

@@ -1,4 +1,4 @@
-"""How many findings there are of each rule, for people and as JSON."""
+"""How many findings there are of each rule, for people and as JSON; for people, how much is known of the functions too."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from distml.diagnostics.style import Style
 from distml.engine.results import Report
 from distml.report.context import Context
 from distml.report.summary import summary
+from distml.report.tracking import project
 
 
 class Count(NamedTuple):
@@ -34,7 +35,7 @@ def counts(report: Report) -> list[Count]:
 
 
 def render(report: Report, context: Context) -> Iterator[str]:
-    """A line for each rule, and the summary line."""
+    """A line for each rule, how much is known, and the summary line."""
     style, listed = Style(context.color), counts(report)
     width = max((len(str(each.findings)) for each in listed), default=0)
     for each in listed:
@@ -42,6 +43,8 @@ def render(report: Report, context: Context) -> Iterator[str]:
         yield f"{str(each.findings).rjust(width)}  {each.severity}[{each.code}] {each.name}{fixable}"
     if listed:
         yield ""
+    told = list(project(report.tracked, context))
+    yield from (*told, "") if told else ()
     yield summary(report, style)
 
 

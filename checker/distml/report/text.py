@@ -21,6 +21,7 @@ from distml.diagnostics.style import Style
 from distml.engine.results import Report
 from distml.report.context import Context
 from distml.report.summary import summary
+from distml.report.tracking import functions
 
 _TAB = 4
 
@@ -32,7 +33,8 @@ def render(report: Report, context: Context) -> Iterator[str]:
     if context.verbose:
         for lost in report.lost:
             yield f"{context.place(lost.span)}: {style.dim('lost track')}: {safe(lost.reason)}"
-        if report.lost:
+        yield from functions(report.tracked, context)
+        if report.lost or report.tracked:
             yield ""
     yield summary(report, style)
 

@@ -168,7 +168,7 @@ def _line_edits(before: str, after: str) -> list[Plain]:
 def suppression(asked: Asked, plain: Plain) -> Plain:
     """The edits that hide a finding by a comment; none where no comment does. Raises `ConfigError`."""
     name, _ = _settle(asked)
-    finding = decode([[plain], [], False, [], [], True, None]).diagnostics[0]
+    finding = decode([[plain], *encode(FileResult())[1:]]).diagnostics[0]
     data = asked.buffers.get(os.path.realpath(asked.path))
     if finding.code.startswith(NEVER) or finding.span.path != name or data is None:
         return []
