@@ -112,7 +112,9 @@ class Tracker(ShapeLog):
         text = vm.snippet(node)
         if isinstance(node, ast.Call):
             callee = self._libraries.get(id(node.func))
-            text = f"what {vm.snippet(node.func)}() returns is unknown" if callee is None else _of_library(callee.name)
+            text = f"what {vm.snippet(node.func)}() returns is unknown"
+            if callee is not None and not callee.name.startswith("?"):
+                text = _of_library(callee.name)
         elif isinstance(node, ast.Attribute):
             text = f"the attribute {node.attr} of {vm.snippet(node.value)} is unknown"
         elif isinstance(node, ast.arg):
