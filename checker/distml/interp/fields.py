@@ -38,6 +38,8 @@ ATTRS = frozenset(
         *(f"{module}.{name}" for module in ("attr", "attrs") for name in ("define", "mutable", "frozen")),
     }
 )
+FIELDS = "__dataclass_fields__"
+"""What a dataclass has, by which it is known for one."""
 DATACLASSES = frozenset({"dataclasses.dataclass", "flax.struct.dataclass"}) | ATTRS
 MADE = frozenset({"attr.s", "attr.attrs"})
 """Of these, unless `auto_attribs` says so, only what a function makes is a field, whatever is annotated."""
@@ -110,6 +112,8 @@ def declare(vm: Machine, node: ast.ClassDef, record: ClassRecord, name: str, opt
             else:
                 record.attrs.pop(each, None)
     record.fields = tuple(found.items())
+    if name not in ATTRS:
+        record.attrs[FIELDS] = vm.opaque(FIELDS)
 
 
 def own_fields(node: ast.ClassDef, record: ClassRecord) -> Fields:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.classes import lookup
 from distml.interp.expressions import evaluate
-from distml.interp.fields import FieldDefault, asked
+from distml.interp.fields import FIELDS, FieldDefault, asked
 from distml.ops.call import FALSE, NONE, TRUE
 from distml.ops.python.comparing import KINDS, NO_DEFAULT, NO_FIELD_DEFAULT
 from distml.values import (
@@ -22,7 +22,11 @@ from distml.values import (
     InstanceRecord,
     Lib,
     ListRecord,
+    Num,
+    Prim,
     Ref,
+    SetRecord,
+    Tensor,
     Tup,
     Value,
 )
@@ -197,6 +201,20 @@ def _fields(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return Tup(tuple(_field(vm, vm.at(cls.address), name, told) for name, told in stored))
 
 
+def _is_dataclass(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`dataclasses.is_dataclass(x)`: of a class or of an object of it."""
+    given = arguments.args[0] if len(arguments.args) == 1 else NONE
+    record = vm.record(given) if isinstance(given, Ref) else None
+    cls = record.cls if isinstance(record, InstanceRecord) else given
+    if not isinstance(cls, Class):
+        plain = isinstance(given, Const | Num | Tensor | Tup) or isinstance(record, ListRecord | DictRecord | SetRecord)
+        return FALSE if plain else Prim("bool")
+    known = [vm.at(base.address).attrs if isinstance(base, Class) else None for base in vm.at(cls.address).mro]
+    if any(attrs is not None and FIELDS in attrs for attrs in known):
+        return TRUE
+    return Prim("bool") if None in known else FALSE
+
+
 def _field(vm: Machine, owner: ClassRecord, name: str, told: Value | None) -> Value:
     told = told if isinstance(told, FieldDefault) else FieldDefault(told)
     attrs: dict[str, Value] = {
@@ -227,5 +245,6 @@ INTROSPECTION: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "inspect.signature": signature,
     "inspect.getfullargspec": _full,
     "dataclasses.fields": _fields,
+    "dataclasses.is_dataclass": _is_dataclass,
 }
 """Questions about functions and classes of the program that are answered."""

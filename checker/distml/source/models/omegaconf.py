@@ -1,8 +1,9 @@
 """omegaconf: https://omegaconf.readthedocs.io/en/latest/
 
-Text that refers to another value (`${model.width}`, `${..width}`) is that value when it is read. Text that refers to one within
-other text, or calls a resolver, is unknown, and so are what is missing (`???`) and what classes hold. Files are read where they
-are the project's. `from_cli` has nothing: a script that is run plainly gets no arguments.
+Text that refers to another value (`${model.width}`, `${..width}`, `${sizes[0]}`) is that value when it is read. Text that
+refers to one within other text, or calls a resolver, is unknown, and so is what is missing (`???`). What is made of a class of
+fields is an object of it again by `to_object`. Files are read where they are the project's. `from_cli` has nothing: a script
+that is run plainly gets no arguments.
 """
 
 import contextlib
@@ -28,7 +29,16 @@ def _held(value, parent=None):
         return [_held(each, parent) for each in value]
     if value is None or isinstance(value, (bool, int, float)):
         return value
+    if dataclasses.is_dataclass(value):
+        return _of_class(value() if isinstance(value, type) else value, parent)
     return resolved(value)
+
+
+def _of_class(value, parent=None):
+    """The configuration that an object of a class with fields is."""
+    made = DictConfig({each.name: getattr(value, each.name) for each in dataclasses.fields(value)}, parent)
+    object.__setattr__(made, "_class", type(value))
+    return made
 
 
 class DictConfig(dict):
@@ -40,6 +50,7 @@ class DictConfig(dict):
         super().__init__()
         object.__setattr__(self, "_refers", {})
         object.__setattr__(self, "_above", (parent,) if isinstance(parent, DictConfig) else ())
+        object.__setattr__(self, "_class", content._class if isinstance(content, DictConfig) else None)
         held = content._own() if isinstance(content, DictConfig) else content or {}
         for name, value in held.items():
             self[name] = value
@@ -82,6 +93,15 @@ class DictConfig(dict):
         found.update(self._refers)
         return found
 
+    def _take(self, other):
+        """Set what another one has, in depth."""
+        for name, value in (other._own() if isinstance(other, DictConfig) else other).items():
+            inner = super().__getitem__(name) if name in self and name not in self._refers else None
+            if isinstance(inner, DictConfig) and isinstance(value, dict):
+                inner._take(value)
+            else:
+                self[name] = value
+
     def _written(self):
         """The same, in depth, as plain dicts."""
         return {
@@ -96,7 +116,7 @@ def _referred(text, config):
     if not _refers(text):
         return _held(text, config)
     path = text[2:-1].strip()
-    if not text.startswith("${") or not text.endswith("}") or any([sign in path for sign in "${}:[]"]):
+    if not text.startswith("${") or not text.endswith("}") or any([sign in path for sign in "${}:"]):
         return resolved(text)
     if not path.startswith("."):
         while config._above:
@@ -107,30 +127,26 @@ def _referred(text, config):
         config = config._above[0]
         path = path[1:]
     found = config
-    for name in path.removeprefix(".").split("."):
-        if not isinstance(found, dict) or name not in found:
+    for name in path.removeprefix(".").replace("[", ".").replace("]", "").split("."):
+        if isinstance(found, list) and name.isdigit() and int(name) < len(found):
+            found = found[int(name)]
+        elif isinstance(found, dict) and name in found:
+            found = found[name]
+        else:
             return resolved(text)
-        found = found[name]
     return found
 
 
-def _plain(value, resolve):
+def _plain(value, resolve, objects=False):
     if isinstance(value, dict):
+        made = value._class if objects and isinstance(value, DictConfig) else None
         if isinstance(value, DictConfig) and not resolve:
             value = value._written()
-        return {name: _plain(each, resolve) for name, each in value.items()}
+        items = {name: _plain(each, resolve, objects) for name, each in value.items()}
+        return items if made is None else made(**items)
     if isinstance(value, list):
-        return [_plain(each, resolve) for each in value]
+        return [_plain(each, resolve, objects) for each in value]
     return value
-
-
-def _merged(left, right):
-    found = dict(left)
-    for name, value in right.items():
-        if isinstance(value, dict) and isinstance(found.get(name), dict):
-            value = _merged(found[name], value)
-        found[name] = value
-    return found
 
 
 class OmegaConf:
@@ -150,12 +166,13 @@ class OmegaConf:
 
     @staticmethod
     def merge(*configs):
-        made = {}
-        for config in configs:
-            if not isinstance(config, dict):
-                return resolved(configs)
-            made = _merged(made, config._written() if isinstance(config, DictConfig) else config)
-        return DictConfig(made)
+        held = [config if isinstance(config, dict) else _held(config) for config in configs]
+        if not all([isinstance(config, dict) for config in held]):
+            return resolved(configs)
+        made = DictConfig(held[0])
+        for config in held[1:]:
+            made._take(config)
+        return made
 
     @staticmethod
     def from_cli(args_list=None):
@@ -163,14 +180,14 @@ class OmegaConf:
 
     @staticmethod
     def from_dotlist(dotlist):
-        made = {}
+        made = DictConfig({})
         for each in dotlist:
             path, given, text = each.partition("=")
             value = yaml.safe_load(text) if given else None
             for name in reversed(path.split(".")):
                 value = {name: value}
-            made = _merged(made, value)
-        return DictConfig(made)
+            made._take(value)
+        return made
 
     @staticmethod
     def to_container(cfg, resolve=False, **options):
@@ -178,7 +195,7 @@ class OmegaConf:
 
     @staticmethod
     def to_object(cfg):
-        return _plain(cfg, True)
+        return _plain(cfg, True, True)
 
     @staticmethod
     def to_yaml(cfg, **options):
@@ -190,7 +207,7 @@ class OmegaConf:
 
     @staticmethod
     def structured(obj, **options):
-        return _held(dataclasses.asdict(obj() if isinstance(obj, type) else obj))
+        return _held(obj)
 
     @staticmethod
     def select(cfg, key, default=None, **options):
@@ -237,3 +254,11 @@ def read_write(config):
 
 
 MISSING = "???"
+
+
+def II(interpolation):
+    return "${" + interpolation + "}"
+
+
+def SI(interpolation):
+    return interpolation
