@@ -151,3 +151,34 @@ with tf.Session() as sess:
     assert (
         "lambda rate: hvd.DistributedOptimizer(tf.train.AdamOptimizer(rate))" in changed({"train.py": text})["train.py"]
     )
+
+
+@pytest.mark.parametrize("others", [["judge.py"], ["judge.py", "speak.py"]])
+def test_a_script_that_others_import_is_still_one(others: list[str]) -> None:
+    script = "def model():\n    return 1\n\n\n" + TRAIN.format(names="told", call="told(1)")
+    script = script + "\n\nif __name__ == '__main__':\n    print('begins')\n    train()\n"
+    beside = "import matplotlib.pyplot as plt\n\n\ndef told(x):\n    plt.savefig('a')\n"
+    users = {each: "import tensorflow as tf\nfrom train import model\n\nprint(model())\n" for each in others}
+    found = changed({"train.py": script, "beside.py": beside, **users})
+    assert f"    {FIRST}        print('begins')\n" in found["train.py"]
+    assert f"    {FIRST}        plt.savefig('a')\n" in found["beside.py"]
+
+
+def test_what_a_supervised_session_draws_is_rank_0s() -> None:
+    script = """\
+import numpy as np
+import tensorflow as tf
+from beside import told
+
+x = tf.placeholder(tf.float32, [None, 4])
+step = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_mean(tf.layers.dense(x, 1)))
+sv = tf.train.Supervisor()
+with sv.managed_session() as sess:
+    for i in range(100):
+        sess.run(step, {x: np.random.randn(8, 4)})
+        told(i)
+"""
+    found = changed(
+        {"train.py": script, "beside.py": "import matplotlib.pyplot as plt\n\n\ndef told(x):\n    plt.savefig('a')\n"}
+    )
+    assert f"    {FIRST}        plt.savefig('a')\n" in found["beside.py"]

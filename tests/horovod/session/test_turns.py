@@ -54,6 +54,7 @@ with tf.Session() as sess:
 """
 
 LOOPS = {
+    "in a condition": "for batch in BATCHES:\n    if train(sess, batch) is not None:\n        seen.append(1)",
     "index": "for i in range(COUNT):\n    sess.run(step, feed_dict={x: BATCHES[i]})",
     "index that is printed": "for i in range(COUNT):\n    sess.run(step, {x: BATCHES[i]})\n    seen.append(i)",
     "index from one": "for i in range(1, COUNT + 1):\n    batch = BATCHES[i - 1]\n    sess.run(step, {x: batch})",

@@ -74,6 +74,8 @@ AS_OFTEN = {
     "a number": LOOP + "        if i % 4 == 0:\n            evaluate()\n",
     "a variable": LOOP + "        if (i + 1) % every == 0:\n            evaluate()\n",
     "the last of each": LOOP + "        if i % every == every - 1:\n            evaluate()\n",
+    "the last of each, written out": LOOP + "        if i % 4 == 3:\n            evaluate()\n",
+    "one in the middle": LOOP + "        if i % 4 == 1:\n            evaluate()\n",
     "not a remainder": LOOP + "        if not (i + 1) % 4:\n            evaluate()\n",
     "with another condition": LOOP + "        if i > 0 and i % every == 0:\n            evaluate()\n",
     "a counter of its own": COUNTED + "        if done % every == 0:\n            evaluate()\n",

@@ -28,6 +28,8 @@ class Loop:
     start: Start
     optimizers: tuple[ast.AST, ...] = ()
     """The expressions that make what is stepped in this loop."""
+    steps: tuple[ast.AST, ...] = ()
+    """Where its steps are taken, if that is not where it stands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +111,8 @@ class Plan:
     """The loops whose turns were divided, with the variable that holds the number of the batch, if it is a new one."""
     dealt: set[ast.For] = field(default_factory=set)
     """The loops in which the ranks take turns."""
+    fewer: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
+    """The loops of which a rank takes fewer iterations, with the variables that go on to count those of all ranks."""
     configurations: list[tuple[ast.stmt, str]] = field(default_factory=list)
     """The configurations of sessions that are made in front of statements, and their names."""
     waiting: dict[str, str] = field(default_factory=dict)

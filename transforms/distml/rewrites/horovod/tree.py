@@ -13,7 +13,10 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from distml.diagnostics.model import Diagnostic, Span
+from distml.rewrites.horovod.aspects import during
+from distml.rewrites.horovod.aspects.idle import runs_as_script
 from distml.rewrites.horovod.options import Options
+from distml.rewrites.horovod.plan import Plan
 from distml.rewrites.horovod.rewrite import Outcome, rewrite
 from distml.rewrites.model import Refusal
 from distml.rewrites.tree import TOO_DEEP
@@ -25,6 +28,7 @@ from distml.source.notebook import is_notebook
 from distml.source.project import Project
 from distml.source.reading import UnreadableError, read_bytes
 from distml.training.program import beside, followed
+from distml.training.unit import Unit
 
 TRAINER = re.compile(
     rb"GradientTape|apply_gradients|\.minimize\s*\(|\.fit(_generator)?\s*\(|train_on_batch|\.backward\s*\("
@@ -290,8 +294,13 @@ def _holds(outcome: Outcome, source: SourceFile) -> bool:
     if source.location not in plan.program.units:
         return False
     unit = plan.program.units[source.location]
-    trained = any(plan.program.unit(each.node) is unit for each in plan.loops)
+    trained = any(plan.program.unit(each.node) is unit for each in plan.loops) and not _is_script(unit, plan)
     return unit in plan.program.roots or trained or bool(plan.refusals) or "__main__" not in source.text
+
+
+def _is_script(unit: Unit, plan: Plan) -> bool:
+    """Whether a file trains where it is run itself: what stands there is no part of a program that only imports it."""
+    return any(runs_as_script(each) and during.trains(each, plan) for each in unit.tree.body)
 
 
 def _entangled(outcomes: list[Outcome]) -> tuple[Outcome, Outcome] | None:

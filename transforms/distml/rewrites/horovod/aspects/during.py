@@ -12,7 +12,7 @@ from distml.training.callers import upwards
 def trains(statement: ast.stmt, plan: Plan) -> bool:
     """Whether a statement runs the training, in which ranks wait for each other."""
     program = plan.program
-    running = upwards((loop.node for loop in plan.loops), program)
+    running = upwards((step for loop in plan.loops for step in loop.steps or (loop.node,)), program)
     return any(statement in (node, *program.ancestors(node)) for node in running)
 
 

@@ -16,13 +16,12 @@ def runs(node: ast.AST, program: Program) -> bool:
     if program.unit(node) in program.roots:
         return True
     idle = _unnamed(program)
-    for above in (node, *program.ancestors(node)):
-        if above in idle or (isinstance(above, ast.If) and _is_main(above.test)):
-            return False
-    return True
+    return not any(above in idle or runs_as_script(above) for above in (node, *program.ancestors(node)))
 
 
-def _is_main(test: ast.expr) -> bool:
+def runs_as_script(node: ast.AST) -> bool:
+    """Whether a statement runs only when its module is the script: `if __name__ == "__main__":`."""
+    test = node.test if isinstance(node, ast.If) else None
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
 

@@ -50,6 +50,7 @@ class EstimatorFlow:
         for maker in makers:
             _made(plan, maker)
         plan.once(session_hooks.limit)
+        plan.once(session_hooks.save_often)
         plan.once(session_hooks.quiet)
         plan.once(_exported)
         for told in _told(loop.node, program):

@@ -13,6 +13,7 @@ from distml.rewrites.horovod.flows import (
     session_data,
     session_decisions,
     session_hooks,
+    session_intervals,
     session_optimizers,
     session_outputs,
     session_refusals,
@@ -48,7 +49,10 @@ class MonitoredFlow:
         """One for each session that trains."""
         graph = graph_of(program)
         made = tuple(session_optimizers.optimizers(graph))
-        return [Loop("HVD104", call, "monitored session loop", "session", made) for call in _sessions(program)]
+        return [
+            Loop("HVD104", call, "monitored session loop", "session", made, tuple(run.call for run in runs))
+            for call, runs in _sessions(program).items()
+        ]
 
     def plan(self, loop: Loop, plan: Plan) -> None:
         """Raises `Refuse` where gradients or the number of steps cannot be followed."""
@@ -62,7 +66,9 @@ class MonitoredFlow:
         plan.once(prepared.in_sessions)
         larger = session_data.distribute(plan, graph, runs)
         session_optimizers.distribute(plan, larger)
+        session_intervals.shorten(plan, graph, runs)
         plan.once(session_hooks.limit)
+        plan.once(session_hooks.save_often)
         plan.once(session_hooks.quiet)
         _session(plan, loop.node)
         session_outputs.on_rank_zero(plan, runs)

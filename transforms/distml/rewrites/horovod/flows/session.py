@@ -12,6 +12,7 @@ from distml.rewrites.horovod.flows import (
     session_config,
     session_data,
     session_decisions,
+    session_intervals,
     session_means,
     session_optimizers,
     session_outputs,
@@ -55,6 +56,7 @@ class SessionFlow:
         for run in runs:
             feeds = [each.value for each in entries(run, graph)]
             session_broadcast.send(plan, run, frames(run.call, feeds, plan.program))
+        session_intervals.shorten(plan, graph, runs)
         if larger:
             session_means.average(plan, graph, runs)
         session_outputs.on_rank_zero(plan, runs)

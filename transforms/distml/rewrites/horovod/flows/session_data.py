@@ -96,6 +96,7 @@ def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
                 refuse_one(scope, own, reach, plan.program)
                 take_turns(plan, scope, reach, runs)
                 plan.dealt.add(scope)
+                plan.fewer[scope] = frozenset()
                 _each(plan, list(_beside(scope, reach, graph)), scope)
                 if carries(run, graph):
                     _warn_carried(plan, run)
@@ -106,7 +107,9 @@ def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
             return False
         if isinstance(scope, ast.While) and (moved := _moves(scope) & reach.names):
             refuse_one(scope, moved, reach, plan.program)
-            return plan.options.shard == "auto" and take_while(plan, scope, moved, reach)
+            taken = plan.options.shard == "auto" and take_while(plan, scope, moved, reach)
+            plan.fewer |= {scope: frozenset(moved)} if taken else {}
+            return taken
     return False
 
 
@@ -229,7 +232,11 @@ def _counted(plan: Plan, around: list[Looping], run: Run, known: bool = False) -
         found.pop(0)
     if found and found[0] in plan.dealt:
         return
-    if found and not divide(plan, found[0]) and not known and not _ends_with_data(found[0], plan.program):
+    if not found:
+        return
+    if divide(plan, found[0]) or known or _ends_with_data(found[0], plan.program):
+        plan.fewer[found[0]] = frozenset()
+    else:
         plan.warn(
             "HVD303",
             run.call,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.intervals import fewer
 from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
@@ -27,6 +28,13 @@ _WRITES = re.compile(
     r"tensorflow\.(train|estimator)\.(CheckpointSaverHook|SummarySaverHook|ProfilerHook|StepCounterHook)\(\)"
 )
 _STOPS = "tensorflow.train.StopAtStepHook"
+_SAVES = {
+    "tensorflow.train.MonitoredTrainingSession": (99, "save_checkpoint_steps"),
+    "tensorflow.train.CheckpointSaverHook": (2, "save_steps"),
+    "tensorflow.estimator.CheckpointSaverHook": (2, "save_steps"),
+    "tensorflow.estimator.RunConfig": (99, "save_checkpoints_steps"),
+}
+"""What saves after how many steps: the position of the number, and its name."""
 
 
 def broadcast(plan: Plan, call: ast.Call, given: ast.expr | None, name: str = "hooks") -> None:
@@ -56,6 +64,15 @@ def limit(plan: Plan) -> None:
         last = argument(call, 1, "last_step")
         if last is not None and last is not number:
             divide_number(plan, last, some=True)
+
+
+def save_often(plan: Plan) -> None:
+    """Let what saves after a number of steps save as often in an epoch as it did."""
+    for name, (number, keyword) in _SAVES.items() if plan.options.shard != "none" else ():
+        for call in plan.program.calls_of(name):
+            steps = argument(call, number, keyword)
+            if steps is not None and not (isinstance(steps, ast.Constant) and steps.value is None):
+                fewer(plan, steps)
 
 
 def quiet(plan: Plan) -> None:

@@ -46,13 +46,13 @@ def _reports(plan: Plan) -> None:
         statement = program.statement(call)
         if isinstance(statement, ast.Expr) and statement.value is call:
             _reported(plan, graph, statement, call)
-            if _saves(call, program):
+            if saves(call, program):
                 guard(plan, statement, "file")
-        elif isinstance(statement, ast.Assign) and statement.value is call and _saves(call, program):
+        elif isinstance(statement, ast.Assign) and statement.value is call and saves(call, program):
             _assigned(plan, statement, call)
 
 
-def _saves(call: ast.Call, program: Program) -> bool:
+def saves(call: ast.Call, program: Program) -> bool:
     """Whether a call writes a checkpoint: of a saver, or of what nobody knows and saves what it is given a session of."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "save" and call.args and not run_by(call, program):
         if any(SESSION.fullmatch(name) for name in program.names(call.args[0])):
@@ -161,7 +161,7 @@ def _sent(plan: Plan, statement: ast.Expr, call: ast.Call) -> None:
 @remembered
 def _read_again(program: Program) -> list[ast.Call]:
     """The calls that restore a checkpoint, where the program saves any."""
-    saved = any(_saves(call, program) for call in program.calls)
+    saved = any(saves(call, program) for call in program.calls)
     return [call for call in program.calls if saved and restores(call, program) and call.args]
 
 

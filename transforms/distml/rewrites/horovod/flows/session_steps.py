@@ -294,7 +294,7 @@ def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:
     """What the counters of a `while` loop are compared with, in its head or in front of a `break`."""
     changes = [node for node in inside(loop) if isinstance(node, ast.AugAssign | ast.Assign)]
     counters = {name for node in changes if not _in_branch(node, loop, program) for name in _counted(node)}
-    counters |= {name for node in changes if isinstance(node, ast.Assign) for name in _fetched(node, program)}
+    counters |= {name for node in changes if isinstance(node, ast.Assign) for name in fetched(node, program)}
     tests = [loop.test]
     for node in inside(loop):
         if isinstance(node, ast.If) and any(isinstance(each, ast.Break) for each in node.body):
@@ -317,7 +317,7 @@ def _in_branch(node: ast.stmt, loop: ast.While, program: Program) -> bool:
     return any(isinstance(above, ast.If) for above in between(node, loop, program))
 
 
-def _fetched(node: ast.Assign, program: Program) -> set[str]:
+def fetched(node: ast.Assign, program: Program) -> set[str]:
     """The variables that a session gives the number of its steps."""
     call, target = node.value, node.targets[0]
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "run"):

@@ -14,6 +14,7 @@ from distml.rewrites.horovod.flows.session_graph import Run
 from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, relate, stop_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import Looping
+from distml.training.callers import Reach as Stepping
 from distml.training.callsites import argument
 from distml.training.program import Program
 
@@ -40,7 +41,7 @@ def take_turns(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None
         if _counted(plan, loop, call, reach):
             return
     _every_turn(plan, loop, runs)
-    _grouped(plan, loop, reach)
+    _grouped(plan, loop, reach, runs)
 
 
 def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
@@ -191,7 +192,7 @@ def _loads(name: str, loop: ast.For) -> Iterator[ast.Name]:
             yield node
 
 
-def _grouped(plan: Plan, loop: ast.For, reach: Reach) -> None:
+def _grouped(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
     """Go through anything else in rounds: `enumerate` counts the turns of the rank, unless its number finds the batch."""
     data, target = loop.iter, loop.target
     while isinstance(data, ast.Call) and data.args and _passes(data, plan.program):
@@ -203,7 +204,8 @@ def _grouped(plan: Plan, loop: ast.For, reach: Reach) -> None:
     world, patch = plan.world(data), plan.patch(data)
     if not patch.requests.expressions.get(data):
         turn = f"turns[{world.rank}]"
-        tested = _tested(loop, targets(target), reach)
+        stepping = Stepping(plan.program, [run.call for run in runs])
+        tested = _tested(loop, targets(target), reach, stepping)
         if tested:
             first = {name: patch.free(f"first_{name}") for name in sorted({each.id for each in tested})}
             turn = f"({turn}, turns[0])"
@@ -213,9 +215,10 @@ def _grouped(plan: Plan, loop: ast.For, reach: Reach) -> None:
         patch.wrap(data, f"({turn} for turns in zip(*[iter({{}})] * {world.size}))", _TURNS)
 
 
-def _tested(loop: ast.For, own: set[str], reach: Reach) -> list[ast.Name]:
-    """Where conditions read the turn of a rank, which is another one on each, and do not decide what is fed."""
-    tests = (each.test for each in inside(loop) if isinstance(each, ast.If) and not _feeds(each, reach))
+def _tested(loop: ast.For, own: set[str], reach: Reach, stepping: Stepping) -> list[ast.Name]:
+    """Where conditions read the turn of a rank, which is another one on each, and neither decide what is fed nor take a step."""
+    branches = (each for each in inside(loop) if isinstance(each, ast.If) and not _feeds(each, reach))
+    tests = (each.test for each in branches if not stepping.holds(each.test))
     names = (each for test in tests for each in ast.walk(test) if isinstance(each, ast.Name))
     return [each for each in names if each.id in own]
 

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.intervals import fewer
 from distml.rewrites.horovod.aspects.outputs import kind_of, private
 from distml.rewrites.horovod.aspects.rates import scale_results
 from distml.rewrites.horovod.aspects.spelling import spell
@@ -33,11 +34,6 @@ _FOLDER = Note(
     "a folder for each rank",
     "every rank must restore its state, and no rank may overwrite another's",
     "backup",
-)
-_BATCHES = Note(
-    "batches divided by the number of ranks",
-    "a step of all ranks together uses the data of as many steps",
-    "divide-steps",
 )
 _QUIET = Note("prints on rank 0 only", "every rank would print the same line", "rank-zero-output")
 _FLOOR = Note(
@@ -163,7 +159,7 @@ def _less_often(plan: Plan, call: ast.Call) -> None:
     every = argument(call, -1, "save_freq", "update_freq")
     if every is None or plan.options.shard == "none" or any(isinstance(v, str) for v in literal(every, plan.program)):
         return
-    plan.patch(every).wrap(every, f"max(1, {{}} // {plan.world(every).size})", _BATCHES)
+    fewer(plan, every)
 
 
 def on_rank_zero(plan: Plan, call: ast.Call) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.intervals import counted
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
@@ -12,7 +13,6 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, block_of, owner_of
 from distml.training.callsites import called
-from distml.training.program import Program
 
 _TURNS = Note(
     "turns for the batches of this rank", "a rank that asks for more than its share would find none", "fewer-steps"
@@ -202,25 +202,6 @@ class Counts:
                 if makers and makers <= sampled:
                     return True
         return False
-
-
-def counted(loop: Looping, program: Program) -> set[str]:
-    """What counts the turns of a loop: by a range, by `enumerate`, or by an addition that each turn makes."""
-    found = {
-        ast.unparse(each.target)
-        for each in loop.body
-        if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add)
-        if isinstance(each.value, ast.Constant) and each.value.value == 1
-    }
-    if isinstance(loop, ast.While):
-        return found
-    names = [called(each, program) for each in ast.walk(loop.iter) if isinstance(each, ast.Call)]
-    first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else None
-    if isinstance(first, ast.Name) and "enumerate" in names:
-        found.add(first.id)
-    if isinstance(loop.target, ast.Name) and names[-1:] and names[-1] in ("range", "trange", "count"):
-        found.add(loop.target.id)
-    return found
 
 
 def _limits(test: ast.expr, counted: set[str]) -> Iterator[ast.expr]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from distml.rewrites.horovod.aspects import rates, reloads
 from distml.rewrites.horovod.flows.fit import prepared
-from distml.rewrites.horovod.flows.tape import broadcast, data, decisions, gradients, means, optimizers
+from distml.rewrites.horovod.flows.tape import broadcast, data, decisions, gradients, intervals, means, optimizers
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
 from distml.training.around import loops_around, owner_of
@@ -39,6 +39,7 @@ class TapeFlow:
         broadcast.broadcast(plan, group)
         means.average(plan, [update for update in group if update not in whole])
         decisions.agree(plan, group)
+        plan.once(intervals.shorten)
         plan.once(reloads.saved)
         plan.once(reloads.wait)
 

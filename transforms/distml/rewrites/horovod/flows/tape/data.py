@@ -94,6 +94,7 @@ def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
             assert turn.over is not None
             if turn.node not in seen:
                 seen.add(turn.node)
+                plan.fewer[turn.node] = frozenset()
                 tf_data.shard(plan, turn.over)
                 _alike(plan, turn.over)
                 plan.later.append(partial(_totals, plan, turn.node))
@@ -103,6 +104,7 @@ def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
             if turn.node not in seen:
                 seen.add(turn.node)
                 plan.later.append(partial(_totals, plan, turn.node))
+                plan.fewer[turn.node] = frozenset()
                 _every_nth(plan, turn)
             return True
     return _steps(plan, way, seen)
@@ -332,6 +334,7 @@ def _every_nth(plan: Plan, turn: Turn) -> None:
 
 
 def _divide_turns(plan: Plan, turn: Turn, sliced: bool) -> None:
+    plan.fewer[turn.node] = frozenset({turn.target} if sliced else ())
     if turn.kind == "while":
         _divide_while(plan, turn)
         return

@@ -1,0 +1,134 @@
+"""What a loop of TensorFlow evaluates or saves every so many steps comes as often in an epoch as in one process.
+
+A rank takes fewer steps in an epoch. What only tells of the batch at hand, and what trains, is left as it is.
+"""
+
+from __future__ import annotations
+
+import pytest
+from horovod.tape.test_ranks import rewritten
+
+SESSION = """\
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+samples = np.ones([64, 4])
+held = np.ones([64, 4])
+every = 8
+x = tf.placeholder(tf.float32, [None, 4])
+cost = tf.reduce_mean(tf.square(tf.layers.dense(x, 1)))
+done = tf.train.get_or_create_global_step()
+train = tf.train.GradientDescentOptimizer(0.1).minimize(cost, global_step=done)
+saver = tf.train.Saver()
+
+
+def batches():
+    for i in range(8):
+        yield samples[i * 8 : i * 8 + 8]
+
+
+def drawn(size):
+    return samples[np.random.randint(0, 64, size)]
+
+
+def judge(sess, data):
+    return sess.run(cost, {x: data})
+
+
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+"""
+DEALT = "    for a in batches():\n        sess.run(train, {x: a})\n"
+COUNTED = "    for i in range(100):\n        a = drawn(8)\n        sess.run(train, {x: a})\n"
+TAPE = """\
+import numpy as np
+import tensorflow as tf
+
+data = tf.data.Dataset.from_tensor_slices(np.ones([64, 4], "float32")).batch(8)
+held = tf.data.Dataset.from_tensor_slices(np.ones([64, 4], "float32")).batch(8)
+every = 8
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.1)
+saved = tf.train.Checkpoint(model=model, optimizer=optimizer, step=tf.Variable(0))
+kept = tf.train.CheckpointManager(saved, "kept", 3)
+
+
+def step(a):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(a) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+
+def judge():
+    return [tf.reduce_mean(model(a)) for a in held]
+
+
+"""
+LOOP = "for i, a in enumerate(data):\n    step(a)\n"
+AS_OFTEN = {
+    "the count that a step gives": SESSION + "    for a in batches():\n        _, n = sess.run([train, done], {x: a})\n"
+    "        if n % every == 0:\n            judge(sess, held)\n",
+    "the count that is asked for": SESSION
+    + DEALT
+    + "        n = tf.train.global_step(sess, done)\n        if n % every == 0:\n            judge(sess, held)\n",
+    "the count that another run gives": SESSION
+    + DEALT
+    + "        if sess.run(done) % every == 0:\n            judge(sess, held)\n",
+    "turns of drawn batches": SESSION
+    + COUNTED
+    + "        if i % 10 == 0:\n            print(sess.run(cost, feed_dict={x: held}))\n",
+    "a counter of its own": SESSION
+    + "    n = 0\n"
+    + DEALT
+    + "        n += 1\n        if not n % every:\n            saver.save(sess, 'm', global_step=n)\n",
+    "beside what is told": SESSION
+    + COUNTED
+    + "        if (i + 1) % every == 0:\n            print(sess.run(cost, {x: a}), cost.eval({x: held}))\n",
+    "the last of each": SESSION + COUNTED + "        if i % 8 == 7:\n            saver.save(sess, 'm')\n",
+    "a supervisor": SESSION.rpartition("with tf")[0]
+    + "sv = tf.train.Supervisor()\nwith sv.managed_session() as sess:\n    for i in range(100):\n"
+    "        sess.run(train, {x: drawn(8)})\n        if i % 10 == 0:\n            sv.saver.save(sess, 'm')\n",
+    "hooks": SESSION.rpartition("with tf")[0]
+    + "with tf.train.MonitoredTrainingSession(checkpoint_dir='m', save_checkpoint_steps=every) as sess:\n"
+    "    for i in range(100):\n        sess.run(train, {x: drawn(8)})\n",
+    "batches of a data set": TAPE + LOOP + "    if i % 4 == 0:\n        judge()\n",
+    "a checkpoint": TAPE + LOOP + "    if (i + 1) % every == 0:\n        kept.save()\n",
+    "weights": TAPE + LOOP + "    if (i + 1) % every == 0:\n        model.save_weights('w')\n",
+    "what Keras judges": TAPE + LOOP + "    if i % every == 0 and i > 0:\n        print(model.evaluate(held))\n",
+    "a variable": TAPE
+    + "for a in data:\n    step(a)\n    saved.step.assign_add(1)\n    if int(saved.step) % 4 == 0:\n        kept.save()\n",
+    "what adding gives": TAPE
+    + "for a in data:\n    step(a)\n    n = int(saved.step.assign_add(1))\n    if n % 4 == 0:\n        kept.save()\n",
+    "the optimizer's count": TAPE
+    + "for a in data:\n    step(a)\n    if optimizer.iterations % 4 == 0:\n        kept.save()\n",
+    "its number": TAPE
+    + "for a in data:\n    step(a)\n    n = optimizer.iterations.numpy()\n    if n % 4 == 0:\n        judge()\n",
+    "a count of all epochs": TAPE
+    + "n = 0\nfor epoch in range(2):\n    for a in data:\n        step(a)\n        n += 1\n"
+    "        if n % every == 0:\n            judge()\n",
+    "turns of next": TAPE + "source = iter(data.repeat())\nfor i in range(100):\n    step(next(source))\n"
+    "    if i % every == 0:\n        judge()\n",
+}
+LEFT = {
+    "told of the batch": SESSION + COUNTED + "        if i % 10 == 0:\n            print(sess.run(cost, {x: a}))\n",
+    "told by a function": SESSION + COUNTED + "        if i % 10 == 0:\n            print(judge(sess, a))\n",
+    "epochs": SESSION + "    for epoch in range(9):\n        for a in batches():\n            sess.run(train, {x: a})\n"
+    "        if epoch % 3 == 0:\n            saver.save(sess, 'm')\n",
+    "what trains": SESSION
+    + DEALT.replace("sess.run", "i = 1; sess.run")
+    + "        if i % 4 == 0:\n            sess.run(train, {x: a}); saver.save(sess, 'm')\n",
+    "told of a tape": TAPE + LOOP + "    if i % 4 == 0:\n        print(i)\n",
+    "epochs of a tape": TAPE
+    + "for epoch in range(9):\n    for a in data:\n        step(a)\n    if epoch % 4 == 0:\n        kept.save()\n",
+}
+
+
+@pytest.mark.parametrize("name", AS_OFTEN)
+def test_it_comes_as_often(name: str) -> None:
+    assert "max(1, " in rewritten(AS_OFTEN[name])
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_trains_or_tells_and_what_counts_epochs_stays(name: str) -> None:
+    assert "max(1, " not in rewritten(LEFT[name])

@@ -1,0 +1,137 @@
+"""What a loop does every so many iterations: evaluating and saving come as often in an epoch as they did.
+
+An iteration of all ranks together goes through as much data as several iterations of one process.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import Looping
+from distml.training.callsites import called
+from distml.training.program import Program
+
+OFTEN = Note(
+    "as often in an epoch",
+    "a rank takes fewer turns in an epoch than one process, each of them of more data",
+    "fewer-steps",
+)
+_NUMBERS = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
+_READ = frozenset({"int", "numpy", "item", "eval", "read_value", "value", "global_step"})
+"""What gives the number that a counter holds."""
+
+
+def shorten(
+    plan: Plan, loop: Looping, names: set[str], judges: Callable[[ast.If], bool], own: Callable[[ast.expr], bool]
+) -> None:
+    """Ask for shorter intervals in a loop whose iterations are counted by `names`: in branches that only judge.
+
+    What is computed from the batches of a rank is shorter of its `own`.
+    """
+    for branch in (each for each in ast.walk(loop) if isinstance(each, ast.If)):
+        for interval in _intervals(branch.test, names) if judges(branch) else ():
+            if not own(interval) and _remains(plan, interval):
+                _shorten(plan, interval, branch, loop)
+
+
+def fewer(plan: Plan, interval: ast.expr, code: str = "{}") -> None:
+    """Ask for an interval that is as many times shorter as there are ranks."""
+    patch = plan.patch(interval)
+    if not patch.requests.expressions.get(interval):
+        patch.wrap(interval, code.format(f"max(1, {{}} // {plan.world(interval).size})"), OFTEN)
+
+
+def counted(loop: Looping, program: Program) -> set[str]:
+    """What counts the iterations of a loop: by a range, by `enumerate`, or by an addition that each iteration makes."""
+    found = {text for each in loop.body if (text := _added_to(each)) is not None}
+    if isinstance(loop, ast.While):
+        return found
+    names = [called(each, program) for each in ast.walk(loop.iter) if isinstance(each, ast.Call)]
+    first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else None
+    if isinstance(first, ast.Name) and "enumerate" in names:
+        found.add(first.id)
+    if isinstance(loop.target, ast.Name) and names[-1:] and names[-1] in ("range", "trange", "count"):
+        found.add(loop.target.id)
+    return found
+
+
+def _added_to(node: ast.stmt) -> str | None:
+    """The counter that a statement adds one to: `n += 1`, or in `n.assign_add(1)`."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is_one(node.value):
+        return ast.unparse(node.target)
+    for each in ast.walk(node) if isinstance(node, ast.Expr | ast.Assign) else ():
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "assign_add":
+            if not each.args or _is_one(each.args[0]):
+                return ast.unparse(each.func.value)
+    return None
+
+
+def numbered(loop: Looping, names: set[str], program: Program) -> set[str]:
+    """The variables that count the iterations of a loop, `names` among them, or are computed from those that do."""
+    found = set(names)
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if _holds(node.value, found, program):
+                found.add(node.targets[0].id)
+    return found
+
+
+def _holds(value: ast.expr, names: set[str], program: Program) -> bool:
+    """Whether an expression is a counter's number, or a sum of some."""
+    read = isinstance(value, ast.Call) and called(value, program) in _READ | {"assign_add"}
+    return (read or isinstance(value, ast.BinOp)) and bool(names & {ast.unparse(each) for each in ast.walk(value)})
+
+
+def _shorten(plan: Plan, interval: ast.expr, branch: ast.If, loop: Looping) -> None:
+    """The interval, and what else counts by it: the last iteration of one, a mean over one, how many there were."""
+    for each in _same(interval, branch, loop, plan.program):
+        within = isinstance(plan.program.parent(each), ast.BinOp)
+        fewer(plan, each, "{}" if within or each is interval else "({})")
+
+
+def _remains(plan: Plan, interval: ast.expr) -> bool:
+    """Ask for the remainder of a shorter interval, if it is another number than zero; False where that may be none of its."""
+    remainder = plan.program.parent(interval)
+    test = plan.program.parent(remainder) if remainder is not None else None
+    if not isinstance(test, ast.Compare) or test.left is not remainder or len(test.ops) != 1:
+        return True
+    asked, length = test.comparators[0], getattr(interval, "value", None)
+    number = getattr(asked, "value", 0)
+    if not isinstance(asked, ast.Constant) or not isinstance(number, int) or number == 0:
+        return True
+    size = plan.world(asked).size
+    last = isinstance(length, int) and number == length - 1
+    if last or (isinstance(length, int) and number <= length // 2):
+        plan.patch(asked).wrap(asked, f"max(1, {length} // {size}) - 1" if last else f"{{}} // {size}", OFTEN)
+        return True
+    return False
+
+
+def _same(interval: ast.expr, branch: ast.If, loop: Looping, program: Program) -> Iterator[ast.expr]:
+    """The places at which the interval is read, those of a number that is written out only where it divides."""
+    yield interval
+    number = isinstance(interval, ast.Constant)  # written out, it may be another number elsewhere
+    for node in ast.walk(branch if number else loop):
+        if isinstance(node, ast.expr) and node is not interval and ast.unparse(node) == ast.unparse(interval):
+            above = program.parent(node)
+            divides = isinstance(above, ast.BinOp | ast.AugAssign) and isinstance(
+                above.op, ast.Div | ast.FloorDiv | ast.Mod
+            )
+            if not number or (divides and node in (getattr(above, "right", None), getattr(above, "value", None))):
+                if isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+                    yield node
+
+
+def _intervals(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
+    """What the numbers of iterations are divided by: `i % every == 0`, `(step + 1) % every == 0`, `not i % every`."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            if names & {ast.unparse(each) for each in ast.walk(node.left) if isinstance(each, ast.expr)}:
+                if all(isinstance(each, _NUMBERS) for each in ast.walk(node.right)) and not _is_one(node.right):
+                    yield node.right
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 1

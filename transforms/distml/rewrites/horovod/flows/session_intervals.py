@@ -1,0 +1,76 @@
+"""How often sessions evaluate and save: as often in an epoch as they did, though a rank takes fewer steps in it."""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.aspects import intervals
+from distml.rewrites.horovod.aspects.outputs import checkpoint
+from distml.rewrites.horovod.flows.session_feeds import entries
+from distml.rewrites.horovod.flows.session_frames import frames, inside, reached, reads, targets
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, is_counter
+from distml.rewrites.horovod.flows.session_outputs import saves
+from distml.rewrites.horovod.flows.session_steps import fetched
+from distml.rewrites.horovod.plan import Plan
+from distml.training.around import LOOPS, Looping
+from distml.training.callers import Reach
+from distml.training.callsites import argument
+from distml.training.program import Program
+
+
+def shorten(plan: Plan, graph: Graph, runs: list[Run]) -> None:
+    """Ask for shorter intervals in the loops whose steps were divided."""
+    program = plan.program
+    training = Reach(program, [run.call for run in graph.runs])
+    saving = Reach(program, [each for each in program.calls if saves(each, program) or checkpoint(each, program)])
+    judging = Reach(program, [each for each in program.calls if _judges(each, graph)])
+    for loop, others in plan.fewer.items():
+        if isinstance(loop, LOOPS):
+            batch = _batch(loop, graph, runs)
+
+            def judges(branch: ast.If, batch: set[str] = batch) -> bool:
+                if training.holds_any(branch.body):
+                    return False
+                calls = (each for node in branch.body for each in inside_of(node) if isinstance(each, ast.Call))
+                return saving.holds_any(branch.body) or any(
+                    judging.holds(each) and not reads(each) & batch for each in calls
+                )
+
+            names = _numbers(loop, program) - others
+            intervals.shorten(plan, loop, names, judges, lambda _: False)
+
+
+def inside_of(node: ast.AST) -> list[ast.AST]:
+    """A node, and those in it but in functions and classes."""
+    return [node, *inside(node)]
+
+
+def _judges(call: ast.Call, graph: Graph) -> bool:
+    """Whether a call has a session compute something of what it is fed, and does not train."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("run", "eval"):
+        return False
+    fed = argument(call, 0 if call.func.attr == "eval" else 1, "feed_dict")
+    return fed is not None and not any(run.call is call for run in graph.runs)
+
+
+def _batch(loop: Looping, graph: Graph, runs: list[Run]) -> set[str]:
+    """The variables that a turn of a loop sets to what it trains on."""
+    own = targets(loop.target) if isinstance(loop, ast.For) else set()
+    for node in inside(loop):
+        own |= {name for target in node.targets for name in targets(target)} if isinstance(node, ast.Assign) else set()
+    fed: set[str] = set()
+    for run in runs:
+        chain = frames(run.call, [each.value for each in entries(run, graph)], graph.program)
+        fed |= {name for each in chain if each.node in set(ast.walk(loop)) for name in reached(each.feeds, loop).names}
+    return own & fed
+
+
+def _numbers(loop: Looping, program: Program) -> set[str]:
+    """The variables that count the steps of a loop, or are given the number by the session."""
+    names = intervals.counted(loop, program)
+    for node in inside(loop):
+        if isinstance(node, ast.Assign):
+            names |= fetched(node, program)
+        elif isinstance(node, ast.Name | ast.Attribute) and is_counter(node, program):
+            names.add(ast.unparse(node))
+    return intervals.numbered(loop, names, program)

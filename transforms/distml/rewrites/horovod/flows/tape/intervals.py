@@ -1,0 +1,56 @@
+"""How often loops over tapes evaluate and save: as often in an epoch as they did, though a rank takes fewer steps in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.aspects import intervals
+from distml.rewrites.horovod.aspects.outputs import checkpoint
+from distml.rewrites.horovod.flows.tape.turns import Turn, ways
+from distml.rewrites.horovod.flows.tape.updates import updates
+from distml.rewrites.horovod.plan import Plan
+from distml.training.around import LOOPS, Looping
+from distml.training.callers import Reach
+from distml.training.program import Program
+
+_JUDGES = re.compile(r"keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.(evaluate|predict)")
+_COUNTS = re.compile(r"keras\.optimizers\.[\w.]+\(\)\.iterations")
+
+
+def shorten(plan: Plan) -> None:
+    """Ask for shorter intervals in the loops over divided data."""
+    program = plan.program
+    training = Reach(program, [update.call for update in updates(program)])
+    judging = Reach(program, [*_saves(program), *_evaluations(program)])
+
+    def judges(branch: ast.If) -> bool:
+        return judging.holds_any(branch.body) and not training.holds_any(branch.body)
+
+    for loop, others in plan.fewer.items():
+        if isinstance(loop, LOOPS):
+            names = intervals.numbered(loop, _numbers(loop, program), program) - others
+            intervals.shorten(plan, loop, names, judges, lambda _: False)
+
+
+def _saves(program: Program) -> Iterator[ast.AST]:
+    return (each for each in program.calls if checkpoint(each, program))
+
+
+def _evaluations(program: Program) -> Iterator[ast.AST]:
+    """What asks a model of Keras to judge, and the loops over data that no step is taken in."""
+    yield from (call for call in program.calls if any(_JUDGES.fullmatch(name) for name in program.names(call.func)))
+    trained = {turn.node for update in updates(program) for way in ways(update.call, program) for turn in way.turns}
+    for unit in program.units.values():
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.For | ast.comprehension) and node not in trained:
+                if Turn(node, node.iter, program).kind == "dataset":
+                    yield node
+
+
+def _numbers(loop: Looping, program: Program) -> set[str]:
+    """The variables that count the steps of a loop, those of optimizers among them."""
+    held = (each for each in ast.walk(loop) if isinstance(each, ast.Attribute))
+    steps = (each for each in held if any(_COUNTS.fullmatch(name) for name in program.names(each)))
+    return intervals.counted(loop, program) | {ast.unparse(each) for each in steps}
