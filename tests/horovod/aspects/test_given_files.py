@@ -158,7 +158,7 @@ def test_a_script_that_others_import_is_still_one(others: list[str]) -> None:
     script = "def model():\n    return 1\n\n\n" + TRAIN.format(names="told", call="told(1)")
     script = script + "\n\nif __name__ == '__main__':\n    print('begins')\n    train()\n"
     beside = "import matplotlib.pyplot as plt\n\n\ndef told(x):\n    plt.savefig('a')\n"
-    users = {each: "import tensorflow as tf\nfrom train import model\n\nprint(model())\n" for each in others}
+    users = dict.fromkeys(others, "import tensorflow as tf\nfrom train import model\n\nprint(model())\n")
     found = changed({"train.py": script, "beside.py": beside, **users})
     assert f"    {FIRST}        print('begins')\n" in found["train.py"]
     assert f"    {FIRST}        plt.savefig('a')\n" in found["beside.py"]

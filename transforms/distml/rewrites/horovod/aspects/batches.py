@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from distml.rewrites.horovod.aspects.uniform import Uniform
@@ -244,7 +244,7 @@ class Batches:
         if any(isinstance(each, Instance) for each in values):
             if isinstance(held, ast.Subscript) and not self._steady(held, frame):
                 yield from self._filling(held, "object", given, statement, frame)
-        elif func.attr in _ONE | _SEVERAL and any(map(_opaque, values)):
+        elif func.attr in _ONE | _SEVERAL and _opaque(values):
             yield from self._filling(held, "opaque", given, statement, frame)
         elif func.attr in _ONE | _SEVERAL:
             item = given[-1:]
@@ -359,11 +359,15 @@ def _set_anew(place: ast.expr, body: ast.AST) -> bool:
     return False
 
 
-def _opaque(value: Value) -> bool:
-    """Whether a value is an object of a library whose insides nobody knows: a meter, but no container of Python."""
-    if not isinstance(value, Foreign) or value.node is None or not value.name.endswith("()"):
-        return False
-    return not value.name.startswith(("collections.", "dataclasses.", "builtins.", "?"))
+def _opaque(values: Iterable[Value]) -> bool:
+    """Whether something is an object of a library whose insides nobody knows: a meter, but no container of Python.
+
+    A container may make room, under its name, for what is made of it later.
+    """
+    objects = [each for each in values if isinstance(each, Foreign) and each.node is not None]
+    known = ("collections.", "dataclasses.", "builtins.", "?")
+    made = any(each.name.endswith("()") and not each.name.startswith(known) for each in objects)
+    return made and not any(isinstance(each, Box) for each in values)
 
 
 def own_nodes(owner: ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:

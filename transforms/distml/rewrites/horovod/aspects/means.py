@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from distml.rewrites.horovod.aspects.batches import assigned, own_nodes
-from distml.rewrites.horovod.aspects.containers import Containers, Words, chooses, read_outside
+from distml.rewrites.horovod.aspects.containers import Containers, Kept, Words, chooses, read_outside
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
@@ -56,8 +56,11 @@ class Means:
         """Let sums become those over all ranks, where they are told as sums or divided by counts of all the data."""
         self.totals, self.total = Totals(self.plan, self.uniform, shares, self._shows), total
 
-    def average(self, loops: set[ast.AST]) -> None:
-        """Behind each of the loops over divided data, and where it tells in between how far it is."""
+    def average(self, loops: set[ast.AST], numbers: Collection[ast.AST] = ()) -> None:
+        """Behind each of the loops over divided data, and where it tells in between how far it is.
+
+        Where it may be other data, that all ranks go through, only `numbers` become means: they stay what they are then.
+        """
         loops = loops | self.containers.drawn(loops)
         for loop in sorted((each for each in loops if isinstance(each, LOOPS)), key=lambda each: each.lineno):
             if self.program.unit(loop).source.location in self.plan.editable:
@@ -68,8 +71,12 @@ class Means:
                     if place not in totals and read_outside(self.program, loop, place):
                         self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
                 for place in sorted(totals):
-                    self.plan.patch(loop).after(loop, f"{place} = {self._total(loop, place)}", _SUM)
-                self._contained(loop, {*sums, *totals})
+                    if sums.get(place):
+                        self.containers.put(loop, Kept(place, "gather", stored=False))
+                    else:
+                        self.plan.patch(loop).after(loop, f"{place} = {self._total(loop, place)}", _SUM)
+                if loop not in numbers:
+                    self._contained(loop, {*sums, *totals})
                 for name in dict.fromkeys(self._ratios(loop, sums)):
                     sums[name] = False
                     self._between(loop, name, partial(self._code, loop, name, False))

@@ -21,7 +21,7 @@ from distml.training.around import SCOPES, Looping, block_of, owner_of
 from distml.training.program import Program
 
 COUNT = Note("count of the same data", "a sum of all ranks is divided by what all ranks count", "mean-of-sums")
-_PASSING = frozenset({"float", "int", "round", "str", "format", "item", "print"})
+_PASSING = frozenset({"float", "int", "round", "str", "format", "item", "print", "sum"})
 
 
 class Shares(Protocol):
@@ -106,8 +106,19 @@ class Totals:
     def _whole_may_be(
         self, place: str, loop: Looping, added: dict[str, list[ast.expr]], sums: dict[str, bool], told: Told
     ) -> bool:
-        """Whether a place is a number that begins anew with each pass, and is only read where that is seen."""
-        return place in added and not sums.get(place, False) and not told.lost and _begins(place, loop, self.program)
+        """Whether a place is a number that begins anew with each pass, or a list that is summed up, and only read so in sight."""
+        if told.lost:
+            return False
+        if sums.get(place, False):
+            return self.shares.factor(loop, loop) == self.plan.world(loop).size and self._summed_up(place, loop)
+        return place in added and _begins(place, loop, self.program)
+
+    def _summed_up(self, place: str, loop: Looping) -> bool:
+        """Whether nothing but sums of a list are read behind a loop."""
+        scope = owner_of(loop, self.program)
+        found = [each for each in self._behind(place, scope, loop) if ast.unparse(each) == place]
+        calls = [self.program.parent(each) for each in found if isinstance(each.ctx, ast.Load)]
+        return "." not in place and all(isinstance(each, ast.Call) and last_name(each.func) == "sum" for each in calls)
 
     def _is_mean_already(self, loop: Looping, adding: list[ast.expr]) -> bool:
         """Whether what is added is divided by a count of the rank's part: `total += loss / len(loader)`."""

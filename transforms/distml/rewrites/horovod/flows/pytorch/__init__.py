@@ -111,14 +111,15 @@ def _plan(study: Study, plan: Plan) -> None:
     uniform = Uniform(study.program, study.dealt, study.environment)
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
-    passes = study.shortened | drawing if shard == "auto" else sharded
+    judging = dict(loaders.judging())
+    passes = study.shortened | drawing | {*judging} if shard == "auto" else sharded
     means = Means(plan, uniform, spelling.mean_of, losses, spelling)
     if shard == "auto":
         Progress(plan, loaders, sharded).tell()
         Intervals(plan, loaders, sharded).shorten()
-        means.tell_sums(Shares(plan, loaders, sharded), spelling.sum_of)
-    means.average(passes)
-    means.average_each([each for each in sharded if isinstance(each, ast.comprehension)])
+        means.tell_sums(Shares(plan, loaders, sharded | {*judging}), spelling.sum_of)
+    means.average(passes, {each for each, whole in judging.items() if not whole})
+    means.average_each([each for each in sharded | {*judging} if isinstance(each, ast.comprehension)])
     decisions = Decisions(study, plan, spelling)
     decisions.agree()
     decisions.ask()

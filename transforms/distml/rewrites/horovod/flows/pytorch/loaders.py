@@ -8,6 +8,7 @@ batches instead.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.counts import Counts
@@ -90,6 +91,12 @@ class Loaders:
                 self._set_epoch(use, set(use.makers))
         self.samples.counted(sampled)
         return sharded
+
+    def judging(self) -> Iterator[tuple[ast.AST, bool]]:
+        """The passes that train nothing through loaders which have the batches of a rank, and whether all their loaders have."""
+        for use in self.loops.others:
+            if use.makers & self.sampled and isinstance(use.drawn, ast.For | ast.comprehension):
+                yield use.drawn, use.makers <= self.sampled
 
     def _glances(self, use: Use, evaluated: set[ast.Call]) -> bool:
         """Whether one batch is taken from what is gone through elsewhere without training, and not trained on here either."""

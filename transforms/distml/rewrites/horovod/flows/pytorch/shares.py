@@ -39,7 +39,7 @@ class Shares:
         return f"(len({name}.dataset) / {self.loaders.samples.number(use.iterable, name, use.makers)})"
 
     def _uses(self, loop: Looping) -> list[Use]:
-        return [use for use in self.loops.training if use.drawn is loop]
+        return [use for use in (*self.loops.training, *self.loops.others) if use.drawn is loop]
 
     def _part(self, loop: Looping) -> str:
         """What tells the part of a rank: that all have `equal` parts, the `phase`, or the loader, which fills up its batches if
