@@ -16,6 +16,9 @@ taken += 1
 PROGRAM = (
     HEAD
     + """
+import itertools
+from itertools import islice
+
 loader = {loader}
 model = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -38,6 +41,10 @@ LOOPS = {
     "a turn from one": "for i, (a, b) in enumerate(loader, 1):\n    if i > settings.most:\n        break\n    {step}",
     "behind the step": "for i, (a, b) in enumerate(loader):\n    {step}    if i + 1 == 8:\n        break\n",
     "a counter": "step = 0\nfor a, b in loader:\n    {step}    step += 1\n    if step >= settings.most:\n        break\n",
+    "a slice": "for a, b in itertools.islice(loader, 8):\n    {step}",
+    "a counted slice": "most = 10\nfor i, (a, b) in enumerate(islice(loader, 0, most - 2)):\n    {step}",
+    "beside a range": "for i, (a, b) in zip(range(settings.most), loader):\n    {step}",
+    "a range behind": "for (a, b), i in zip(loader, range(8)):\n    {step}",
     "over epochs": "most = 16\nstep = 0\nfor epoch in range(5):\n    for a, b in loader:\n        {step}        step += 1\n"
     "        if step == most:\n            break\n    if step == most:\n        break\n",
     "while": "step = 0\nwhile step < 16:\n    for a, b in loader:\n        {step}        step += 1\n"

@@ -288,6 +288,20 @@ def test_samples_that_are_put_back_are_drawn_apart(made: str) -> None:
     assert not [each for each in first if each in second]
 
 
+@pytest.mark.parametrize("made", ["WeightedRandomSampler(torch.ones(96), 64)", "RandomSampler(data, True, 64)"])
+@pytest.mark.parametrize("in_a_function", [False, True])
+def test_a_sampler_that_is_made_for_each_epoch_draws_others(made: str, in_a_function: bool) -> None:
+    make = f"DataLoader(data, batch_size=8, sampler={made})"
+    text = f"def fresh():\n    return {make}\n\n\n" if in_a_function else ""
+    loop = "for epoch in range(2):\n    loader = " + ("fresh()" if in_a_function else make) + "\n"
+    (file,) = outcome(
+        HEAD + text + loop + "".join(f"    {line}\n" for line in LOOP.format(loader="loader").splitlines()), "ddp"
+    ).files.values()
+    told: list[Any] = []
+    epochs = trained(file.source, 0, told)
+    assert not [each for each in epochs[: len(epochs) // 2] if each in epochs[len(epochs) // 2 :]]
+
+
 @pytest.mark.parametrize(
     "drawn", ["random.SystemRandom().sample(range(self.size), self.size)", "own.sample(self.size)"]
 )

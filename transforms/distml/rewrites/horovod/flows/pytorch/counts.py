@@ -34,6 +34,7 @@ class Counts:
         """Ask for the turns of the loop that draws; `sampled` loaders have only the batches of a rank, and a length to suit."""
         if isinstance(use.drawn, ast.For):
             self._limited(use.drawn, sampled)
+            self._cut(use.drawn, sampled)
         loop = self._loop(use)
         if loop is None:
             return
@@ -57,6 +58,20 @@ class Counts:
                         self._asked.add(bound)
                         whole = "({})" if isinstance(bound, ast.BinOp | ast.IfExp | ast.BoolOp) else "{}"
                         self.plan.patch(bound).wrap(bound, f"{whole} // {self.plan.world(bound).size}", _LIMIT)
+
+    def _cut(self, loop: ast.For, sampled: set[ast.Call]) -> None:
+        """The number of batches after which what a loop goes through ends: `islice(loader, most)`, `zip(range(most), loader)`."""
+        for call in (each for each in ast.walk(loop.iter) if isinstance(each, ast.Call)):
+            name, within = called(call, self.program), self.program.parent(call)
+            beside = isinstance(within, ast.Call) and called(within, self.program) == "zip"
+            ends = call.args[1:3] if name == "islice" else call.args[:2] if name == "range" and beside else []
+            for bound in ends[-2:]:
+                number = isinstance(bound, ast.Constant) and bound.value in (None, 0)
+                if not number and bound not in self._asked and not self._own(bound, sampled):
+                    self._asked.add(bound)
+                    whole = "({})" if isinstance(bound, ast.BinOp | ast.IfExp | ast.BoolOp) else "{}"
+                    code = quotient(bound, self.plan.world(bound).size).replace("{}", whole)
+                    self.plan.patch(bound).wrap(bound, code, _LIMIT)
 
     def endless(self, loops: set[ast.AST], sampled: set[ast.Call]) -> None:
         """Ask for the turns of loops that take a step in each, of batches that are drawn for as long as they are asked for."""

@@ -138,7 +138,7 @@ class Orders:
                 return {"torch"}
             self._give(call, at, "generator", self._generator(call))
         elif is_unseeded(call, self._program) and self._mine(call):
-            self._give(call, 0, "seed", self.next_in(call) if self._again(call) else "0")
+            self._give(call, 0, "seed", self.next_in(call) if self.again(call) else "0")
         return set()
 
     def _give(self, call: ast.Call, at: int, name: str, code: str) -> None:
@@ -152,9 +152,9 @@ class Orders:
 
     def _generator(self, node: ast.AST) -> str:
         made = f"{self._plan.world(node).torch}.Generator()"
-        return f"{made}.manual_seed({self.next_in(node)})" if self._again(node) else made
+        return f"{made}.manual_seed({self.next_in(node)})" if self.again(node) else made
 
-    def _again(self, node: ast.AST) -> bool:
+    def again(self, node: ast.AST) -> bool:
         """Whether a generator that is made here may be made for each epoch: then each begins elsewhere."""
         function = self._program.function(node)
         method = function is not None and isinstance(self._program.parent(function), ast.ClassDef)

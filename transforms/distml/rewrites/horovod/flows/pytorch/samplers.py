@@ -172,7 +172,8 @@ class Samplers:
         if count is not None:
             patch.wrap(count, f"{{}} // {world.size}", SHARDED)
         torch = world.torch
-        seed = f"{torch}.Generator().manual_seed({torch}.initial_seed() + {world.rank})"
+        order = f" + {self.orders.next_in(call)} * {world.size}" if self.orders.again(call) else ""
+        seed = f"{torch}.Generator().manual_seed({torch}.initial_seed() + {world.rank}{order})"
         patch.keyword(call, "generator", seed, SHARDED)
 
     def _dataset(self, maker: ast.Call, data: ast.expr) -> str:
