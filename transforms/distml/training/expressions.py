@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 80
 """So long a text that is put together is still a name."""
+MOST_TEXTS = 16
+"""So many texts can be put together in one place."""
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -219,6 +221,20 @@ class Expressions(Calls):
             return frozenset({joined})
         path = isinstance(node.op, ast.Div) and any(isinstance(v, Foreign) and v.name == PATH for v in both)
         return frozenset({Foreign(PATH if path else "?", node)})
+
+    def _joinedstr(self, node: ast.JoinedStr, unit: Unit) -> Values:
+        """The texts that are put together of known ones: a few."""
+        texts = [""]
+        for part in node.values:
+            plain = not isinstance(part, ast.FormattedValue) or (part.conversion < 0 and part.format_spec is None)
+            values = self.evaluate(part.value if isinstance(part, ast.FormattedValue) else part, unit)
+            known = [
+                each.value for each in values if plain and isinstance(each, Constant) and isinstance(each.value, str)
+            ]
+            texts = [one + other for one in texts for other in known] if len(known) == len(values) <= MOST_TEXTS else []
+        if 0 < len(texts) <= MOST_TEXTS and all(len(each) <= MAX_TEXT for each in texts):
+            return frozenset(map(Constant, texts))
+        return frozenset({Foreign("?", node)})
 
     def _namedexpr(self, node: ast.NamedExpr, unit: Unit) -> Values:
         found = self.evaluate(node.value, unit)

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator
 from distml.training.callers import callers
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance
+from distml.training.values import Box, Callable, Class, Constant, Foreign, Function, Instance
 
 _SETTINGS = tuple(
     "argparse. configargparse. docopt. gflags. optparse. absl.flags tensorflow.app.flags tensorflow.flags sys.argv os.environ"
@@ -154,7 +154,7 @@ class Uniform:
                     return False
         if not all(self.holds(each, depth) and self.steady(each) for each in _put_into(owner, name)):
             return False
-        if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(owner, Function):
             return self._parameter(owner, name, depth)
         return True
 
@@ -213,25 +213,27 @@ class Uniform:
         inside = [held for box in boxes for held in self.program.store.item(box)]
         return bool(inside) and all(isinstance(each, Constant) for each in inside)
 
-    def _parameter(self, function: ast.AST, name: str, depth: int) -> bool:
+    def _parameter(self, function: Function, name: str, depth: int) -> bool:
         """Whether all that calls give for a parameter is the same on every rank."""
-        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        if name not in names:
-            return name not in {each.arg for each in function.args.kwonlyargs} or self._keyword_only(
-                function, name, depth
-            )
-        at = names.index(name) - (1 if isinstance(self.program.parent(function), ast.ClassDef) else 0)
-        for call in self.callers.get(function, ()):
-            named = next((k.value for k in call.keywords if k.arg == name), None)
-            given = named or (call.args[at] if 0 <= at < len(call.args) else None)
-            if not self.holds(given, depth):
-                return False
-        return True
-
-    def _keyword_only(self, function: ast.AST, name: str, depth: int) -> bool:
+        shift = 1 if isinstance(self.program.parent(function), ast.ClassDef) else 0
         calls = self.callers.get(function, ())
-        return all(self.holds(k.value, depth) for call in calls for k in call.keywords if k.arg == name)
+        return all(self.holds(each, depth) for call in calls for each in _given(function, name, call, shift))
+
+
+def _given(function: Function, name: str, call: ast.Call, shift: int) -> Iterator[ast.expr]:
+    """What a call gives for a parameter, as far as it is written; what comes by `*` or `**` may be for any behind it."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][shift:]
+    several, named = function.args.vararg, {each.arg for each in (*function.args.args, *function.args.kwonlyargs)}
+    begins = len(names) if several is not None and several.arg == name else names.index(name) if name in names else None
+    if begins is not None:
+        spread = (at for at, each in enumerate(call.args) if isinstance(each, ast.Starred))
+        first = min(begins, next(spread, begins))
+        last = None if begins == len(names) or first < begins else begins + 1
+        yield from (each.value if isinstance(each, ast.Starred) else each for each in call.args[first:last])
+    rest = function.args.kwarg is not None and function.args.kwarg.arg == name
+    for keyword in call.keywords:
+        if keyword.arg in (name, None) or (rest and keyword.arg not in named):
+            yield keyword.value
 
 
 def _put_into(owner: ast.AST, name: str) -> list[ast.expr]:
