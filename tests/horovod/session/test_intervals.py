@@ -1,4 +1,4 @@
-"""What a loop of TensorFlow evaluates or saves every so many steps comes as often in an epoch as in one process.
+"""What a loop of TensorFlow evaluates, saves or tells every so many steps, and where it ends: for as much data as in one process.
 
 A rank takes fewer steps in an epoch. What only tells of the batch at hand, and what trains, is left as it is.
 """
@@ -110,6 +110,24 @@ AS_OFTEN = {
     "turns of next": TAPE + "source = iter(data.repeat())\nfor i in range(100):\n    step(next(source))\n"
     "    if i % every == 0:\n        judge()\n",
 }
+COUNTER = "for a in data.repeat():\n    step(a)\n    {count}\n    if {test}:\n        break\n"
+SOONER = {
+    "a counter": TAPE + "n = 0\n" + COUNTER.format(count="n += 1", test="n >= 64"),
+    "a variable": TAPE + COUNTER.format(count="saved.step.assign_add(1)", test="int(saved.step) >= 64"),
+    "its number": TAPE + COUNTER.format(count="n = saved.step.assign_add(1).numpy()", test="n == 64"),
+    "the optimizer's count": TAPE + COUNTER.format(count="n = int(optimizer.iterations)", test="64 <= n"),
+    "turns": TAPE + "for n, a in enumerate(data.repeat(), 1):\n    step(a)\n    if n == 64:\n        break\n",
+    "over epochs": TAPE + "n = 0\nfor epoch in range(99):\n    for a in data:\n        step(a)\n        n += 1\n"
+    "        if n >= 64:\n            break\n    if n >= 64:\n        break\n",
+}
+TOLD = {
+    "printed": "print(mean.result().numpy())",
+    "a format": "print(f'{mean.result():.3f}')",
+    "written": "with writer.as_default():\n            tf.summary.scalar('loss', mean.result(), step=i)",
+    "kept": "kept = float(mean.result())",
+    "begun anew": "print(i, float(mean.result())); mean.reset_states()",
+}
+METRIC = "mean = tf.keras.metrics.Mean()\nwriter = tf.summary.create_file_writer('w')\n"
 LEFT = {
     "told of the batch": SESSION + COUNTED + "        if i % 10 == 0:\n            print(sess.run(cost, {x: a}))\n",
     "told by a function": SESSION + COUNTED + "        if i % 10 == 0:\n            print(judge(sess, a))\n",
@@ -127,6 +145,25 @@ LEFT = {
 @pytest.mark.parametrize("name", AS_OFTEN)
 def test_it_comes_as_often(name: str) -> None:
     assert "max(1, " in rewritten(AS_OFTEN[name])
+
+
+@pytest.mark.parametrize("name", SOONER)
+def test_ranks_together_take_as_many_steps(name: str) -> None:
+    found = rewritten(SOONER[name])
+    assert found.count("64 // hvd.size()") == SOONER[name].count("= 64") + SOONER[name].count("64 <")
+    assert "allgather" not in found
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_metric_that_is_told_in_between_is_of_all_ranks(name: str) -> None:
+    loop = f"for i, a in enumerate(data):\n    mean(step(a))\n    if i % 4 == 0:\n        {TOLD[name]}\n"
+    branch = "    if i % 4 == 0:\n        for variable in mean.variables:\n            variable.assign(hvd.allreduce(variable))\n"
+    assert branch in rewritten(TAPE + METRIC + loop)
+
+
+def test_a_metric_that_a_turn_makes_is_of_all_data_already() -> None:
+    judged = "        other = tf.keras.metrics.Mean()\n        for b in held:\n            other(model(b))\n        print(other.result())\n"
+    assert "other.variables" not in rewritten(TAPE + LOOP + "    if i % 4 == 0:\n" + judged)
 
 
 @pytest.mark.parametrize("name", LEFT)

@@ -9,7 +9,8 @@ import ast
 from collections.abc import Callable, Iterator
 
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import Looping
+from distml.source.bindings import last_name
+from distml.training.around import LOOPS, Looping
 from distml.training.callsites import called
 from distml.training.program import Program
 
@@ -57,6 +58,44 @@ def counted(loop: Looping, program: Program) -> set[str]:
     return found
 
 
+def limits(loop: Looping, names: set[str], program: Program) -> Iterator[ast.expr]:
+    """The numbers of iterations at which a loop and those around it end: `if step >= most: break`, `while step < most:`."""
+    around = [each for each in program.ancestors(loop) if isinstance(each, LOOPS)]
+    around = [each for each in around if program.function(each) is program.function(loop)]
+    for node in ast.walk(around[-1] if around else loop):
+        leaves = isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body)
+        if isinstance(node, ast.If | ast.While) and (leaves or node in around):
+            yield from bounds(node.test, names)
+
+
+def bounds(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
+    """The numbers that a condition compares counters with, or counters and a number."""
+    for each in ast.walk(test):
+        if isinstance(each, ast.Compare) and len(each.ops) == 1 and not isinstance(each.ops[0], ast.Is | ast.In):
+            sides = [each.left, each.comparators[0]]
+            for side, other in (sides, sides[::-1]):
+                begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add | ast.Sub) else side
+                if ast.unparse(_counter(begins)) in names:
+                    yield other
+
+
+def _counter(number: ast.expr) -> ast.expr:
+    """The counter whose number is read: `int(step)`, `step.numpy()`."""
+    while isinstance(number, ast.Call) and last_name(number.func) in _READ:
+        inner = number.args[0] if isinstance(number.func, ast.Name) and number.args else None
+        inner = number.func.value if isinstance(number.func, ast.Attribute) else inner
+        if inner is None:
+            break
+        number = inner
+    return number
+
+
+def end_sooner(plan: Plan, bound: ast.expr, note: Note) -> None:
+    """Ask for as many times fewer iterations as there are ranks."""
+    whole = "({})" if isinstance(bound, ast.BinOp | ast.IfExp | ast.BoolOp) else "{}"
+    plan.patch(bound).wrap(bound, f"{whole} // {plan.world(bound).size}", note)
+
+
 def _added_to(node: ast.stmt) -> str | None:
     """The counter that a statement adds one to: `n += 1`, or in `n.assign_add(1)`."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is_one(node.value):
@@ -68,12 +107,12 @@ def _added_to(node: ast.stmt) -> str | None:
     return None
 
 
-def numbered(loop: Looping, names: set[str], program: Program) -> set[str]:
-    """The variables that count the iterations of a loop, `names` among them, or are computed from those that do."""
+def numbered(loop: Looping, names: set[str], program: Program, *, sums: bool = True) -> set[str]:
+    """The variables that hold the number of a loop's iterations that `names` count, or are `sums` of such numbers."""
     found = set(names)
     for node in ast.walk(loop):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            if _holds(node.value, found, program):
+            if (sums or not isinstance(node.value, ast.BinOp)) and _holds(node.value, found, program):
                 found.add(node.targets[0].id)
     return found
 

@@ -67,7 +67,7 @@ class Means:
                 sums = dict(self._sums(loop))
                 totals = self.totals.of(loop, sums) if self.totals is not None else set()
                 for place, whole in sums.items():
-                    self._between(loop, place, partial(self._code, loop, place, whole))
+                    self.between(loop, place, partial(self._code, loop, place, whole))
                     if place not in totals and read_outside(self.program, loop, place):
                         self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
                 for place in sorted(totals):
@@ -79,7 +79,7 @@ class Means:
                     self._contained(loop, {*sums, *totals})
                 for name in dict.fromkeys(self._ratios(loop, sums)):
                     sums[name] = False
-                    self._between(loop, name, partial(self._code, loop, name, False))
+                    self.between(loop, name, partial(self._code, loop, name, False))
                     if read_outside(self.program, loop, name):
                         self.plan.patch(loop).after(loop, self._code(loop, name, False), _MEAN)
                 for name in dict.fromkeys(self._singles(loop)):
@@ -106,7 +106,7 @@ class Means:
         for kept in self.containers.of(loop, known):
             self.containers.put(loop, kept)
             if kept.way == "mean":
-                self._between(loop, kept.place, partial(self.containers.code, loop, kept))
+                self.between(loop, kept.place, partial(self.containers.code, loop, kept))
 
     def _code(self, node: ast.AST, place: str, whole: bool) -> str:
         return f"{place}{'[:]' if whole else ''} = {self.mean(node, place)}"
@@ -274,15 +274,22 @@ class Means:
 
     # Where it is told
 
-    def _between(self, loop: Loop, place: str, code: Function[[], str]) -> None:
+    def between(self, loop: Loop, place: str, code: Function[[], str], note: Note = _MEAN) -> None:
         """In front of the first line of a branch in the loop that all ranks take and that reads the sum."""
         seen: set[ast.AST] = set()
         for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr | ast.Assign)):
-            branch = self.program.parent(statement)
+            first, branch = self._in_branch(statement)
             if isinstance(branch, ast.If) and branch not in seen and self._reads(statement, place):
                 if not self._adds(statement, place) and self._all_take(branch, loop):
                     seen.add(branch)
-                    self.plan.patch(statement).before(statement, code(), _MEAN)
+                    self.plan.patch(first).before(first, code(), note)
+
+    def _in_branch(self, statement: ast.stmt) -> tuple[ast.stmt, ast.AST | None]:
+        """The statement of a branch that a statement is, or that a `with` around it is, and the branch."""
+        first, above = statement, self.program.parent(statement)
+        while isinstance(above, ast.With):
+            first, above = above, self.program.parent(above)
+        return first, above
 
     def _reads(self, statement: ast.stmt, place: str) -> bool:
         """Whether a statement reads a sum, or shows the object that has it, itself or by a function of the program."""

@@ -7,6 +7,7 @@ neither is what nobody knows.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Container, Iterator
 
 from distml.training.callers import callers
@@ -26,6 +27,11 @@ _SAME |= {f"os.path.{each}" for each in ("join", "splitext", "split", "basename"
 _METHODS = frozenset(
     "__len__ size dim startswith endswith lower upper strip keys get split format named_parameters modules".split()
 )
+_ITERATIONS = re.compile(r"keras\.optimizers\.[\w.]+\(\)\.iterations(\.\w+\(\))?")
+_VARIABLE = "tensorflow.Variable()"
+_READ = r"(assign|assign_add|assign_sub|numpy|read_value|value)"
+_COUNTED = re.compile(rf"tensorflow\.Variable\(\)(\.{_READ}\(\))*\.{_READ}")
+_CHANGES = frozenset({"assign", "assign_add", "assign_sub"})
 DEEPEST = 12
 
 
@@ -45,8 +51,11 @@ class Uniform:
             return True
         if depth == 0:
             return False
-        if any(name.startswith(_SETTINGS) for name in self.program.names(node)):
+        names = self.program.names(node)
+        if any(name.startswith(_SETTINGS) or _ITERATIONS.fullmatch(name) for name in names):
             return True
+        if _VARIABLE in names and isinstance(node, ast.Name | ast.Attribute):
+            return self._counted(node, depth - 1)
         if isinstance(node, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
             return True
         if isinstance(node, ast.Name):
@@ -68,6 +77,8 @@ class Uniform:
         if isinstance(node.func, ast.Name) and node.func.id == "len":
             return True
         names = self.program.names(node.func)
+        if any(_COUNTED.fullmatch(name) for name in names) and isinstance(node.func, ast.Attribute):
+            return self._counted(node.func.value, depth)
         if names & {f"builtins.{each}" for each in _CALLS} or names & _SAME:
             return all(self.holds(each, depth) for each in given)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
@@ -75,6 +86,17 @@ class Uniform:
                 self.holds(each, depth) for each in (node.func.value, *given)
             )
         return False
+
+    def _counted(self, variable: ast.expr, depth: int) -> bool:
+        """Whether all that a variable of TensorFlow is made of, and set to by its methods, is the same on every rank."""
+        while isinstance(variable, ast.Call) and isinstance(variable.func, ast.Attribute):
+            variable = variable.func.value
+        held = {value for value in self.program.of(variable) if isinstance(value, Foreign) and value.name == _VARIABLE}
+        given = [arg for value in held if isinstance(value.node, ast.Call) for arg in value.node.args[:1]]
+        for call in self.program.calls:
+            if isinstance(call.func, ast.Attribute) and call.func.attr in _CHANGES:
+                given += call.args if held & self.program.of(call.func.value) else []
+        return bool(held) and all(self.holds(each, depth) for each in given)
 
     def _collected(self, node: ast.Call) -> bool:
         """Whether a call measures what was collected from an environment, such as `len(memory)` or `memory.size()`."""

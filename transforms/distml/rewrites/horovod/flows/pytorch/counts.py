@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.aspects.intervals import counted
+from distml.rewrites.horovod.aspects.intervals import bounds, counted, end_sooner, limits
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
@@ -46,18 +46,11 @@ class Counts:
                 self._last(loop, bound)
 
     def _limited(self, loop: ast.For, sampled: set[ast.Call]) -> None:
-        """The limits at which training ends by the number of turns: `if step >= most: break`, `while step < most:`."""
-        around = [each for each in self.program.ancestors(loop) if isinstance(each, LOOPS)]
-        around = [each for each in around if self.program.function(each) is self.program.function(loop)]
-        numbers = counted(loop, self.program)
-        for node in ast.walk(around[-1] if around else loop):
-            leaves = isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body)
-            if leaves or (isinstance(node, ast.While) and node in around):
-                for bound in _limits(node.test, numbers) if isinstance(node, ast.If | ast.While) else ():
-                    if bound not in self._asked and not self._own(bound, sampled):
-                        self._asked.add(bound)
-                        whole = "({})" if isinstance(bound, ast.BinOp | ast.IfExp | ast.BoolOp) else "{}"
-                        self.plan.patch(bound).wrap(bound, f"{whole} // {self.plan.world(bound).size}", _LIMIT)
+        """The limits at which training ends by the number of turns."""
+        for bound in limits(loop, counted(loop, self.program), self.program):
+            if bound not in self._asked and not self._own(bound, sampled):
+                self._asked.add(bound)
+                end_sooner(self.plan, bound, _LIMIT)
 
     def _cut(self, loop: ast.For, sampled: set[ast.Call]) -> None:
         """The number of batches after which what a loop goes through ends: `islice(loader, most)`, `zip(range(most), loader)`."""
@@ -69,9 +62,7 @@ class Counts:
                 number = isinstance(bound, ast.Constant) and bound.value in (None, 0)
                 if not number and bound not in self._asked and not self._own(bound, sampled):
                     self._asked.add(bound)
-                    whole = "({})" if isinstance(bound, ast.BinOp | ast.IfExp | ast.BoolOp) else "{}"
-                    code = quotient(bound, self.plan.world(bound).size).replace("{}", whole)
-                    self.plan.patch(bound).wrap(bound, code, _LIMIT)
+                    end_sooner(self.plan, bound, _LIMIT)
 
     def endless(self, loops: set[ast.AST], sampled: set[ast.Call]) -> None:
         """Ask for the turns of loops that take a step in each, of batches that are drawn for as long as they are asked for."""
@@ -195,7 +186,7 @@ class Counts:
         numbers = counted(loop, self.program)
         for node in ast.walk(loop):
             if isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body):
-                yield from _limits(node.test, numbers)
+                yield from bounds(node.test, numbers)
         if isinstance(loop, ast.While):
             outer = {ast.unparse(each) for each in _compared(loop.test)}
             for inner in (each for each in ast.walk(loop) if isinstance(each, ast.While)):
@@ -217,17 +208,6 @@ class Counts:
                 if makers and makers <= sampled:
                     return True
         return False
-
-
-def _limits(test: ast.expr, counted: set[str]) -> Iterator[ast.expr]:
-    """The numbers that a condition compares counters with, or counters and a number."""
-    for each in ast.walk(test):
-        if isinstance(each, ast.Compare) and len(each.ops) == 1 and not isinstance(each.ops[0], ast.Is | ast.In):
-            sides = [each.left, each.comparators[0]]
-            for side, other in (sides, sides[::-1]):
-                begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add | ast.Sub) else side
-                if ast.unparse(begins) in counted:
-                    yield other
 
 
 def _compared(test: ast.expr) -> list[ast.expr]:

@@ -1,4 +1,4 @@
-"""How often loops over tapes evaluate and save: as often in an epoch as they did, though a rank takes fewer steps in it."""
+"""How often loops over tapes evaluate and save, and when they end: a rank takes fewer steps for as much data."""
 
 from __future__ import annotations
 
@@ -7,20 +7,27 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects import intervals
+from distml.rewrites.horovod.aspects.intervals import end_sooner, limits
 from distml.rewrites.horovod.aspects.outputs import checkpoint
+from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import updates
-from distml.rewrites.horovod.plan import Plan
+from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping
 from distml.training.callers import Reach
 from distml.training.program import Program
 
 _JUDGES = re.compile(r"keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.(evaluate|predict)")
+_FEWER = Note(
+    "steps divided by the number of ranks",
+    "a step of all ranks together uses the data of as many steps",
+    "divide-steps",
+)
 _COUNTS = re.compile(r"keras\.optimizers\.[\w.]+\(\)\.iterations")
 
 
 def shorten(plan: Plan) -> None:
-    """Ask for shorter intervals in the loops over divided data."""
+    """Ask for shorter intervals in the loops over divided data, and for fewer steps where they end by their number."""
     program = plan.program
     training = Reach(program, [update.call for update in updates(program)])
     judging = Reach(program, [*_saves(program), *_evaluations(program)])
@@ -30,8 +37,12 @@ def shorten(plan: Plan) -> None:
 
     for loop, others in plan.fewer.items():
         if isinstance(loop, LOOPS):
-            names = intervals.numbered(loop, _numbers(loop, program), program) - others
+            counters = _numbers(loop, program)
+            names = intervals.numbered(loop, counters, program) - others
             intervals.shorten(plan, loop, names, judges, lambda _: False)
+            for bound in limits(loop, intervals.numbered(loop, counters, program, sums=False) - others, program):
+                if not counts_divided(plan, bound) and not plan.patch(bound).requests.expressions.get(bound):
+                    end_sooner(plan, bound, _FEWER)
 
 
 def _saves(program: Program) -> Iterator[ast.AST]:

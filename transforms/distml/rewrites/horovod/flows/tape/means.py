@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from distml.rewrites.horovod.aspects import together
 from distml.rewrites.horovod.aspects.means import Means
@@ -65,6 +66,7 @@ def average(plan: Plan, group: list[Update]) -> None:
             for metric in dict.fromkeys(_metrics(loop, plan.program)):
                 module, each = plan.world(loop).module, plan.patch(loop).free("variable")
                 code = f"for {each} in {metric}.variables:\n    {each}.assign({module}.allreduce({each}))"
+                means.between(loop, metric, partial(str, code), _METRIC)
                 plan.patch(loop).after(loop, code, _METRIC)
 
 
@@ -86,12 +88,18 @@ def _metrics(loop: ast.For, program: Program) -> Iterator[str]:
                 if isinstance(held, ast.Attribute) and held.attr == "update_state":
                     held = held.value
                 if any(each.startswith("keras.metrics.") and each.endswith("()") for each in program.names(held)):
-                    if _same_here(held, loop, program):
+                    if _same_here(held, loop, program) and not _made_in(held, loop):
                         yield ast.unparse(held)
                 for function in run_by(node, program):
                     if function not in seen:
                         seen.add(function)
                         waiting.append(function)
+
+
+def _made_in(metric: ast.expr, loop: ast.For) -> bool:
+    """Whether a loop makes the metric, or what holds it, anew."""
+    stores = (each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    return any(each.id == ast.unparse(metric).partition(".")[0] for each in stores)
 
 
 def _same_here(metric: ast.expr, loop: ast.For, program: Program) -> bool:
