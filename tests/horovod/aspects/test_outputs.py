@@ -16,7 +16,8 @@ from distml.source.project import Project
 from distml.training.program import Program
 
 HEAD = (
-    "import os, torch, json, logging\nimport tensorflow as tf\nimport matplotlib.pyplot as plt\nfrom tqdm import tqdm\n"
+    "import os, torch, json, logging, omegaconf, scipy.io, safetensors.torch\n"
+    "import tensorflow as tf\nimport matplotlib.pyplot as plt\nfrom tqdm import tqdm\n"
 )
 
 
@@ -61,6 +62,11 @@ GUARDED = [
     "open('a', 'w').write(text)",
     "with open('a', 'w') as f:\n    f.write(text)",
     "os.remove('old.ckpt')",
+    "omegaconf.OmegaConf.save(settings, 'used.yaml')",
+    "scipy.io.savemat('a.mat', {'a': a})",
+    "safetensors.torch.save_file(weights, 'a.safetensors')",
+    "frame.to_parquet('a.parquet')",
+    "tf.train.Supervisor(logdir='a').summary_writer.add_summary(text)",
     "tf.gfile.DeleteRecursively('logs')",
     "print(total / 3 * 100.0, (a, b), [c for c in d])",
 ]

@@ -162,7 +162,8 @@ def test_a_metric_that_is_told_in_between_is_of_all_ranks(name: str) -> None:
 
 
 def test_a_metric_that_a_turn_makes_is_of_all_data_already() -> None:
-    judged = "        other = tf.keras.metrics.Mean()\n        for b in held:\n            other(model(b))\n        print(other.result())\n"
+    judged = "        other = tf.keras.metrics.Mean()\n"
+    judged += "        for b in held:\n            other(model(b))\n        print(other.result())\n"
     assert "other.variables" not in rewritten(TAPE + LOOP + "    if i % 4 == 0:\n" + judged)
 
 

@@ -1,7 +1,7 @@
 """What a pass that trains nothing tells of the loader of training is of all the data; so is what it tells of other loaders.
 
-Two processes tell what one process does, in programs that judge the data of training, and in programs that judge by the same function
-other data, of which every process goes through all.
+Two processes tell what one process does, in programs that judge the data of training, and in programs that judge other data by
+the same function, of which every process goes through all.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ PASS = "    for a, b in source:\n"
 WAYS = {
     "sums that are told": f"    total = hits = 0\n{PASS}        total += {LOSS}\n        hits += {HITS}\n"
     "    print(total, hits, hits / len(source.dataset), total / len(source))\n    return 0\n",
-    "a sum that is given back": f"    total = 0.0\n{PASS}        total += {LOSS} * len(a)\n    return total / len(source.dataset)\n",
-    "a count of its own": f"    hits = seen = 0\n{PASS}        hits += {HITS}\n        seen += b.size(0)\n    return 100.0 * hits / seen\n",
-    "without gradients": f"    total = 0.0\n    with torch.no_grad():\n        for i, (a, b) in enumerate(source):\n            total += {LOSS}\n"
+    "a sum that is given back": f"    total = 0.0\n{PASS}"
+    f"        total += {LOSS} * len(a)\n    return total / len(source.dataset)\n",
+    "a count of its own": f"    hits = seen = 0\n{PASS}"
+    f"        hits += {HITS}\n        seen += b.size(0)\n    return 100.0 * hits / seen\n",
+    "without gradients": "    total = 0.0\n    with torch.no_grad():\n"
+    f"        for i, (a, b) in enumerate(source):\n            total += {LOSS}\n"
     "    return total / (i + 1)\n",
     "a meter": f"    meter = Meter()\n{PASS}        meter.update({LOSS}, a.size(0))\n    return meter.average\n",
     "a list": f"    losses = []\n{PASS}        losses.append({LOSS})\n    return np.mean(losses)\n",
@@ -32,8 +35,10 @@ WAYS = {
     "a sum of a generator": f"    return sum({LOSS} for a, b in source) / len(source)\n",
 }
 ALONE = {
-    "a list of counts": f"    hits = []\n{PASS}        hits.append({HITS})\n    print(sum(hits))\n    return np.sum(hits) / len(source.dataset)\n",
-    "a list of losses told as a sum": f"    losses = []\n{PASS}        losses.append({LOSS})\n    print(np.sum(losses))\n    return sum(losses)\n",
+    "a list of counts": f"    hits = []\n{PASS}"
+    f"        hits.append({HITS})\n    print(sum(hits))\n    return np.sum(hits) / len(source.dataset)\n",
+    "a list of losses told as a sum": f"    losses = []\n{PASS}"
+    f"        losses.append({LOSS})\n    print(np.sum(losses))\n    return sum(losses)\n",
     "guesses under one name": "    guesses, marks = [], []\n"
     f"{PASS}        guesses.append(model(a)); marks.append(b)\n"
     "    guesses, marks = torch.cat(guesses), torch.cat(marks)\n"

@@ -258,7 +258,7 @@ class OneRankStops(Rule):
 
     ## What it finds
     A Keras callback that sets `stop_training` in the middle of an epoch, in a method that may be left before its end,
-    where all ranks would agree.
+    where all ranks would agree; a hook of a TensorFlow session that calls `request_stop` by what one rank computes.
 
     ## Why it matters
     Metrics are averaged over the ranks at the end of an epoch. Before that they differ between ranks: one rank

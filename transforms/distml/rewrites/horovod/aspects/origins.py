@@ -95,11 +95,33 @@ def _last(found: list[Origin], use: ast.expr | None, program: Program) -> list[O
     around = set(program.ancestors(use)) if use is not None else set()
     kept: list[Origin] = []
     for each in reversed(found):
+        if use is not None and _other_arm(each.statement, use, program):
+            continue
         kept.append(each)
         conditional = [a for a in program.ancestors(each.statement) if isinstance(a, _CONDITIONAL)]
         if all(above in around for above in conditional):
             break
     return kept
+
+
+def _other_arm(statement: ast.stmt, use: ast.expr, program: Program) -> bool:
+    """Whether a statement stands in the arm of an `if` that is not taken where something is read, in no loop around both."""
+    arms = {above: below for below, above in _upwards(use, program) if isinstance(above, ast.If)}
+    for below, above in _upwards(statement, program):
+        if isinstance(above, ast.For | ast.While) and any(each is above for each in program.ancestors(use)):
+            return False
+        if above in arms and {below in above.body, arms[above] in above.body} == {True, False}:
+            looped = any(isinstance(each, ast.For | ast.While) for each in program.ancestors(above))
+            return not looped and (below in above.orelse or arms[above] in above.orelse)
+    return False
+
+
+def _upwards(node: ast.AST, program: Program) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """What stands around a node, each with the part of it that the node is in."""
+    below = node
+    for above in program.ancestors(node):
+        yield below, above
+        below = above
 
 
 @remembered

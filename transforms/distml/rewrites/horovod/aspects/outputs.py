@@ -48,16 +48,20 @@ _FILES = re.compile(
     r"|pathlib\.Path\(\)\.(write_text|write_bytes|unlink|rmdir|rename|replace)"
     r"|(builtins|pathlib\.Path\(\))\.open\(\)\.(write|writelines|flush)"
     r"|tensorflow\.(gfile|io\.gfile)\.(DeleteRecursively|Remove|Rename|Copy|rmtree|remove|rename|copy)"
+    r"|omegaconf\.OmegaConf\.save|(toml|tomli_w|cloudpickle)\.dump|scipy\.io\.(savemat|wavfile\.write)|soundfile\.write|torchaudio\.save"
+    r"|torchvision\.io\.write_\w+|safetensors\.\w+\.(save_file|save_model)"
     r"|wandb\.(log|watch|save|finish)|mlflow\.log_\w+|tensorboard_logger\.(configure|log_\w+)|tensorboard_logger\.Logger\(\)\.log_\w+"
     r"|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
 )
 _WRITERS = re.compile(
     r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter\(\)\.(add_\w+|flush|close)"
     r"|tensorflow\.(summary\.File|train\.Summary)Writer\(\)\.(add_\w+|flush|close)|tensorflow\.summary\.create_file_writer\(\)\.(flush|close)"
+    r"|tensorflow\.train\.Supervisor\(\)\.(summary_writer\.(add_\w+|flush|close)|summary_computed)"
     r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)|visdom\.Visdom\(\)\.\w+"
 )
 _SAVES = frozenset(
-    "save_weights savefig to_csv to_json to_pickle to_excel imsave save_pretrained write_text write_bytes".split()
+    "save_weights savefig to_csv to_json to_pickle to_excel to_parquet to_feather to_hdf imsave save_pretrained write_text"
+    " write_bytes".split()
 )
 _SAVED = re.compile(
     r"(keras\.(Model|Sequential)|tensorflow\.train\.(Checkpoint|CheckpointManager|Saver)|PIL\.Image\.(open|fromarray)"

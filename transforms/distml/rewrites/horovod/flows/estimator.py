@@ -49,6 +49,8 @@ class EstimatorFlow:
         _optimizers(plan, graph, makers, loop.node)
         for maker in makers:
             _made(plan, maker)
+        session_hooks.refuse_stops(plan)
+        plan.once(session_hooks.stops)
         plan.once(session_hooks.limit)
         plan.once(session_hooks.save_often)
         plan.once(session_hooks.quiet)

@@ -67,6 +67,7 @@ class MonitoredFlow:
         larger = session_data.distribute(plan, graph, runs)
         session_optimizers.distribute(plan, larger)
         session_intervals.shorten(plan, graph, runs)
+        plan.once(session_hooks.stops)
         plan.once(session_hooks.limit)
         plan.once(session_hooks.save_often)
         plan.once(session_hooks.quiet)

@@ -9,9 +9,12 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects.intervals import fewer
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.flows.session_graph import is_counter
 from distml.rewrites.horovod.flows.session_steps import divide_number
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
+from distml.training.program import Program
 from distml.training.values import Box
 
 _SEND = Note(
@@ -25,8 +28,12 @@ _FOLDER = Note(
     "rank-zero-checkpoint",
 )
 _WRITES = re.compile(
-    r"tensorflow\.(train|estimator)\.(CheckpointSaverHook|SummarySaverHook|ProfilerHook|StepCounterHook)\(\)"
+    r"tensorflow\.(train|estimator)\.(CheckpointSaverHook|SummarySaverHook|ProfilerHook|StepCounterHook|LoggingTensorHook)\(\)"
 )
+_DECIDES = re.compile(
+    r"tensorflow\.(estimator\.experimental|contrib\.estimator|estimator)\.(stop_if_\w+_hook|make_early_stopping_hook)"
+)
+_HOOKED = frozenset({"before_run", "after_run"})
 _STOPS = "tensorflow.train.StopAtStepHook"
 _SAVES = {
     "tensorflow.train.MonitoredTrainingSession": (99, "save_checkpoint_steps"),
@@ -66,6 +73,46 @@ def limit(plan: Plan) -> None:
             divide_number(plan, last, some=True)
 
 
+def refuse_stops(plan: Plan) -> None:
+    """Raises `Refuse` (HVD206) where a hook ends the training of a rank by the evaluations of this rank."""
+    for call in plan.program.calls:
+        if any(_DECIDES.fullmatch(name) for name in plan.program.names(call.func)):
+            raise Refuse(
+                "HVD206",
+                call,
+                "this hook ends the training of a rank by evaluations of its own: one rank stops alone",
+                "stop after a number of steps, or evaluate and decide outside of the training",
+            )
+
+
+def stops(plan: Plan) -> None:
+    """Say where a hook of the program ends a session by what one rank sees."""
+    uniform = Uniform(plan.program, plan.dealt)
+    for call in plan.program.calls:
+        above = [*plan.program.ancestors(call)]
+        within = next((each for each in above if isinstance(each, ast.FunctionDef)), None)
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr == "request_stop" and within is not None):
+            continue
+        tests = [each.test for each in above[: above.index(within)] if isinstance(each, ast.If)]
+        if within.name in _HOOKED and not _counts(within, plan.program) and not all(map(uniform.holds, tests)):
+            plan.warn(
+                "HVD308",
+                call,
+                "this hook stops training on one rank: the others wait for its gradients indefinitely",
+                "let all ranks decide alike, such as by a number of steps",
+            )
+
+
+def _counts(method: ast.FunctionDef, program: Program) -> bool:
+    """Whether all that the hook of a method asks its session for is the number of steps."""
+    asked = [
+        argument(call, 0, "fetches")
+        for call in ast.walk(program.parent(method) or method)
+        if isinstance(call, ast.Call) and "tensorflow.train.SessionRunArgs" in program.names(call.func)
+    ]
+    return bool(asked) and all(each is not None and is_counter(each, program) for each in asked)
+
+
 def save_often(plan: Plan) -> None:
     """Let what saves after a number of steps save as often in an epoch as it did."""
     for name, (number, keyword) in _SAVES.items() if plan.options.shard != "none" else ():
@@ -76,7 +123,7 @@ def save_often(plan: Plan) -> None:
 
 
 def quiet(plan: Plan) -> None:
-    """Let the hooks that write files do nothing on other ranks than the first."""
+    """Let the hooks that write or log do nothing on other ranks than the first."""
     for call in plan.program.calls:
         if any(_WRITES.fullmatch(name + "()") for name in plan.program.names(call.func)):
             module = ast.unparse(call.func).rpartition(".")[0]
