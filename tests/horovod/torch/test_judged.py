@@ -58,6 +58,21 @@ TRAINED = {
     "a list of losses": (f"hits.append({LOSS})", "print('now', sum(hits), np.sum(hits) / 8)"),
     "a list of losses and their mean": (f"hits.append({LOSS})", "print('now', sum(hits) / len(hits), np.mean(hits))"),
 }
+BETWEEN = """
+sums = {{'loss': 0.0, 'mean': 0.0}}
+for epoch in range(2):
+    for i, (a, b) in enumerate(loader, 1):
+{step}        for key, value in {{'loss': loss, 'mean': b.mean()}}.items():
+            sums[key] += value.item()
+        if i == len(loader):
+            print('now', *[value / i for value in sums.values()])
+            {begun}
+"""
+BEGUN = {
+    "a new dict": "sums = {'loss': 0.0, 'mean': 0.0}",
+    "its keys": "sums = dict.fromkeys(sums, 0.0)",
+    "a comprehension": "sums = {key: 0.0 for key in sums}",
+}
 JUDGED = "print('now', judge(loader))"
 BOTH = "print(judge(loader), judge(held))"
 
@@ -72,6 +87,11 @@ def programs() -> Iterator[tuple[str, str]]:
         for told in (JUDGED, BOTH) if name in WAYS else (JUDGED,):
             yield f"{name}, {'both' if told == BOTH else 'the loader'}", f"{head}{train}    {told}\n"
 
+    for name, begun in BEGUN.items():
+        yield (
+            f"a dict that is told in between, {name}",
+            HEAD.format(loader=LOADERS["shuffled"]) + BETWEEN.format(step=STEP.format(" " * 8), begun=begun),
+        )
     for name, (turn, told) in TRAINED.items():
         body = f"    hits = []\n    for a, b in loader:\n{STEP.format(' ' * 8)}        {turn}\n    {told}\n"
         yield f"{name}, trained", HEAD.format(loader=LOADERS["shuffled"]) + f"for epoch in range(2):\n{body}"

@@ -63,6 +63,8 @@ class Kept(NamedTuple):
     way: Way
     stored: bool
     """Whether the place itself is assigned to, and not only what it holds is changed."""
+    behind: bool = True
+    """Whether it may be read behind the loop."""
 
 
 class Containers:
@@ -79,13 +81,11 @@ class Containers:
             if not any(_within(each.place, place) or _within(place, each.place) for place in known):
                 found.setdefault(each.place, []).append(each)
         for place, fillings in found.items():
-            if not any(_within(place, other) for other in found if other != place) and read_outside(
-                self.program, loop, place
-            ):
-                way = self._way(fillings, loop)
+            if not any(_within(place, other) for other in found if other != place):
+                way, behind = self._way(fillings, loop), read_outside(self.program, loop, place)
                 if way is not None:
-                    yield Kept(place, way, self._assigns(loop, place))
-                else:
+                    yield Kept(place, way, self._assigns(loop, place), behind)
+                elif behind:
                     self.warn(loop, place)
 
     def code(self, loop: Looping, kept: Kept) -> str:
@@ -102,7 +102,9 @@ class Containers:
         return f"{kept.place} = {code}" if replaced else code
 
     def put(self, loop: Looping, kept: Kept) -> None:
-        """Ask for what becomes of a place."""
+        """Ask for what becomes of a place behind the loop."""
+        if not kept.behind:
+            return
         patch = self.plan.patch(loop)
         if kept.way == "gather" and not self._begins(kept.place, loop):
             begin = patch.free("kept_before")
