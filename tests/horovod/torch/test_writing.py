@@ -46,6 +46,11 @@ WAYS = {
     "thread.pt": 'thread = Thread(target=torch.save, args=({}, "thread.pt"))\nthread.start()\nthread.join()',
     "count.txt": 'count = Path("count.txt").write_text("a")',
     "ignored.txt": '_ = open("ignored.txt", "a").write("a")',
+    "resumed.txt": 'def resumed(path, again=False):\n    if again:\n        old = open(path, "r").read()\n'
+    '        return open(path, "a")\n'
+    '    return open(path, "w")\nresumed("resumed.txt").write("a")',
+    "before.txt": 'def before(path):\n    old = open(path).read() if os.path.exists(path) else ""\n    kept = open(path, "w")\n'
+    '    kept.write(old)\n    return kept\nbefore("before.txt").close()',
     "script.pt": 'torch.jit.save(torch.jit.trace(model, torch.ones(1, 4)), ROOT / "script.pt")',
 }
 """How programs write files, by what they write; `step` is a function of the program that does more than compute."""

@@ -7,6 +7,7 @@ where that cannot be, one of their own that nobody reads.
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from distml.rewrites.horovod.aspects.destinations import (
     FILE,
@@ -22,7 +23,7 @@ from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_ma
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import owner_of
+from distml.training.around import loops_around, owner_of
 from distml.training.callsites import argument_for, called, positional
 from distml.training.program import Program
 from distml.training.values import Callable, Class, Constant
@@ -100,20 +101,23 @@ def _or_nowhere(plan: Plan, call: ast.Call, path: ast.expr, instead: str) -> str
     return f"{{}} if {first} else {nowhere}"
 
 
-def is_read(plan: Plan, path: ast.expr, depth: int = 3) -> bool:
-    """Whether the program does more with a path than write the file, or tell of it; functions that get it are followed."""
+def is_read(plan: Plan, path: ast.expr, depth: int = 3, opening: Collection[ast.Call] = ()) -> bool:
+    """Whether the program does more with a path than write the file, or tell of it; functions that get it are followed.
+
+    What a function has read before it opens the file to write, all ranks read; `opening` are the calls of such a function.
+    """
     program, text = plan.program, ast.unparse(path)
     owner = _owner(path, program) if isinstance(path, ast.Name) else None
+    others = [each for each in program.calls if each not in opening]
     if owner is None:
-        return _among(plan, program.calls, text, depth)
-    if _among(plan, [call for call in program.calls if program.function(call) is owner], text, depth):
+        return _among(plan, others, text, depth)
+    again = any(loops_around(path, program))
+    behind = (each for each in others if again or (each.end_lineno or 0) >= path.lineno)
+    if _among(plan, [call for call in behind if program.function(call) is owner], text, depth):
         return True
-    given = (
-        [argument_for(call, owner, text, program) for call in program.calling(owner)]
-        if text in positional(owner)
-        else []
-    )
-    return depth > 0 and any(is_read(plan, each, depth - 1) for each in given if each is not None)
+    calls = program.calling(owner) if text in positional(owner) else []
+    given = [argument_for(call, owner, text, program) for call in calls]
+    return depth > 0 and any(is_read(plan, each, depth - 1, calls) for each in given if each is not None)
 
 
 def _owner(name: ast.Name, program: Program) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
