@@ -66,7 +66,7 @@ class MonitoredFlow:
         plan.once(prepared.in_sessions)
         larger = session_data.distribute(plan, graph, runs)
         session_optimizers.distribute(plan, larger)
-        session_intervals.shorten(plan, graph, runs)
+        plan.once(session_intervals.shorten)
         plan.once(session_hooks.stops)
         plan.once(session_hooks.limit)
         plan.once(session_hooks.save_often)

@@ -56,7 +56,7 @@ class SessionFlow:
         for run in runs:
             feeds = [each.value for each in entries(run, graph)]
             session_broadcast.send(plan, run, frames(run.call, feeds, plan.program))
-        session_intervals.shorten(plan, graph, runs)
+        plan.once(session_intervals.shorten)
         if larger:
             session_means.average(plan, graph, runs)
         session_outputs.on_rank_zero(plan, runs)

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from distml.rewrites.horovod.aspects import intervals
 from distml.rewrites.horovod.aspects.outputs import checkpoint
 from distml.rewrites.horovod.flows.session_feeds import entries
 from distml.rewrites.horovod.flows.session_frames import frames, inside, reached, reads, targets
-from distml.rewrites.horovod.flows.session_graph import Graph, Run, is_counter
+from distml.rewrites.horovod.flows.session_graph import Graph, graph_of, is_counter
 from distml.rewrites.horovod.flows.session_outputs import saves
 from distml.rewrites.horovod.flows.session_steps import fetched
 from distml.rewrites.horovod.plan import Plan
-from distml.training.around import LOOPS, Looping
+from distml.training.around import LOOPS, Looping, loops_around
 from distml.training.callers import Reach
 from distml.training.callsites import argument
 from distml.training.program import Program
 
 
-def shorten(plan: Plan, graph: Graph, runs: list[Run]) -> None:
-    """Ask for shorter intervals in the loops whose steps were divided."""
-    program = plan.program
+def shorten(plan: Plan) -> None:
+    """Ask for shorter intervals in the loops whose steps were divided, when all of them are known."""
+    plan.later.append(partial(_shorten, plan))
+
+
+def _shorten(plan: Plan) -> None:
+    program, graph = plan.program, graph_of(plan.program)
+    fed = _fed(graph)
     training = Reach(program, [run.call for run in graph.runs])
     saving = Reach(program, [each for each in program.calls if saves(each, program) or checkpoint(each, program)])
     judging = Reach(program, [each for each in program.calls if _judges(each, graph)])
     for loop, others in plan.fewer.items():
         if isinstance(loop, LOOPS):
-            batch = _batch(loop, graph, runs)
+            batch = fed.get(loop, set()) & _set_in(loop)
 
             def judges(branch: ast.If, batch: set[str] = batch) -> bool:
                 if training.holds_any(branch.body):
@@ -53,16 +59,22 @@ def _judges(call: ast.Call, graph: Graph) -> bool:
     return fed is not None and not any(run.call is call for run in graph.runs)
 
 
-def _batch(loop: Looping, graph: Graph, runs: list[Run]) -> set[str]:
-    """The variables that a turn of a loop sets to what it trains on."""
+def _fed(graph: Graph) -> dict[Looping, set[str]]:
+    """The variables that what is fed to the steps of each loop is computed from."""
+    found: dict[Looping, set[str]] = {}
+    for run in graph.runs:
+        for frame in frames(run.call, [each.value for each in entries(run, graph)], graph.program):
+            for loop in loops_around(frame.node, graph.program):
+                found.setdefault(loop, set()).update(reached(frame.feeds, loop).names)
+    return found
+
+
+def _set_in(loop: Looping) -> set[str]:
+    """The variables that each turn of a loop sets."""
     own = targets(loop.target) if isinstance(loop, ast.For) else set()
     for node in inside(loop):
         own |= {name for target in node.targets for name in targets(target)} if isinstance(node, ast.Assign) else set()
-    fed: set[str] = set()
-    for run in runs:
-        chain = frames(run.call, [each.value for each in entries(run, graph)], graph.program)
-        fed |= {name for each in chain if each.node in set(ast.walk(loop)) for name in reached(each.feeds, loop).names}
-    return own & fed
+    return own
 
 
 def _numbers(loop: Looping, program: Program) -> set[str]:

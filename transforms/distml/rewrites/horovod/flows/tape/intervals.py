@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from distml.rewrites.horovod.aspects import intervals
 from distml.rewrites.horovod.aspects.intervals import end_sooner, limits
@@ -27,7 +28,13 @@ _COUNTS = re.compile(r"keras\.optimizers\.[\w.]+\(\)\.iterations")
 
 
 def shorten(plan: Plan) -> None:
-    """Ask for shorter intervals in the loops over divided data, and for fewer steps where they end by their number."""
+    """Ask for shorter intervals in the loops over divided data, and for fewer steps where they end by their number, when all
+    these loops are known.
+    """
+    plan.later.append(partial(_shorten, plan))
+
+
+def _shorten(plan: Plan) -> None:
     program = plan.program
     training = Reach(program, [update.call for update in updates(program)])
     judging = Reach(program, [*_saves(program), *_evaluations(program)])
