@@ -1,4 +1,4 @@
-"""Loops whose steps are functions, and what a module keeps beside its parameters: programs that are run for real."""
+"""Loops whose steps are functions, products of turned matrices, what a module keeps beside its parameters: all run for real."""
 
 from __future__ import annotations
 
@@ -27,6 +27,15 @@ rows.stack() @ tf.ones((5, 2))
 """
 _MADE_BY = "weights = tf.Variable(tf.INITIALIZER(SHAPE))\ntf.ones((2, 3)) @ weights\n"
 _INITIALIZERS = ("initializers.GlorotUniform()", "keras.initializers.Zeros()", "random_normal_initializer(0.0, 0.02)")
+_TURNED = "tf.linalg.matmul(tf.ones(LEFT), tf.ones(RIGHT), WAYS) + tf.ones((2, 3, 5))\n"
+_FLAGS = ("adjoint_a=True", "transpose_a=True", "adjoint_b=True", "adjoint_a=True, transpose_b=True", "")
+_PAIRS = (
+    ("(2, 3, 4)", "(2, 4, 5)"),
+    ("(2, 4, 3)", "(2, 4, 5)"),
+    ("(2, 3, 4)", "(2, 5, 4)"),
+    ("(2, 4, 3)", "(2, 5, 4)"),
+)
+_VECTOR = "tf.linalg.matvec(tf.ones((2, 3, 4)), tf.ones(RIGHT), WAYS) + tf.ones(SUM)\n"
 _TAKEN = "taken = tf.TensorArray(tf.float32, size=4).unstack(tf.ones((4, 6)))\ntaken.read(2) + tf.zeros(SIZE)\n"
 _GROWING = """
 def body(i, x):
@@ -81,6 +90,12 @@ PROGRAMS = {
         *(_TF + _PLAIN.replace("WIDTH", width) for width in "56"),
         *(_TF + _TAKEN.replace("SIZE", size) for size in ("(6,)", "(4,)")),
         _TF + _GROWING,
+        *(_TF + _replaced(_TURNED, LEFT=a, RIGHT=b, WAYS=flags) for flags in _FLAGS for a, b in _PAIRS),
+        *(
+            _TF + _replaced(_VECTOR, RIGHT=b, WAYS=flags, SUM=size)
+            for flags in ("", "transpose_a=True", "adjoint_a=True")
+            for b, size in (("(2, 4)", "(2, 3)"), ("(2, 3)", "(2, 4)"), ("(2, 4)", "(2, 4)"))
+        ),
         *(
             _TF + _replaced(_MADE_BY, INITIALIZER=made, SHAPE=shape)
             for made in _INITIALIZERS
