@@ -17,7 +17,7 @@ import pytest
 from delivery.repositories import git
 
 ROOT = Path(__file__).parents[2]
-LISTS = ("action", "checker", "distml", "image", "jax", "release", "site", "test", "tools")
+LISTS = ("action", "checker", "compiled", "distml", "image", "jax", "release", "site", "test", "tools")
 
 pytestmark = pytest.mark.requires("bash", "git", "yaml", "packaging")
 

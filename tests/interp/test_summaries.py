@@ -41,6 +41,7 @@ def said(program: str, folder: Path) -> list[str]:
     ]
 
 
+@pytest.mark.requires("interpreted engine")
 def test_summaries_change_nothing(tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
 
@@ -65,6 +66,7 @@ def test_summaries_change_nothing(tmp_path: Path) -> None:
     assert counts["found"] > 20, counts
 
 
+@pytest.mark.requires("interpreted engine")
 def test_what_an_iteration_makes_anew_is_widened_at_once(tmp_path: Path) -> None:
     rounds, counts = Counter[str](), Counter[str]()
     turn = loops._turn

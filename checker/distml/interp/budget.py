@@ -18,7 +18,8 @@ from distml.interp.scope import every_argument, scope_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
     from distml.values import Function, Value
 
 DECORATOR_STEPS = 384

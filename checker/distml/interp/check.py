@@ -134,7 +134,7 @@ def session_of(project: Project) -> Session:
     return session
 
 
-class TooDeepError(RecursionError):
+class TooDeepError(Exception):
     """A statement of the checked file is nested too deeply to be run."""
 
     def __init__(self, statement: ast.stmt) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from distml.values import Record, Value
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Mapping
 
 

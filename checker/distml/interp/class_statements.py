@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.class_record import ClassRecord, Property
 from distml.interp.classes import KINDS, linearize
-from distml.interp.machine import Frame
+from distml.interp.frames import Frame
 from distml.interp.metaclasses import made_by_metaclass
 from distml.interp.scope import NESTED, scope_of
 from distml.values import Class, Const, Function, InstanceRecord, Lib, Opaque, Value

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from distml.interp.branches import perhaps, sheltered
+from distml.interp.frames import Frame
 from distml.interp.generators import made_later
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.iteration import fresh_item
 from distml.interp.join import join_many
-from distml.interp.machine import Frame
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
 from distml.interp.scope import scope_of
@@ -72,7 +72,7 @@ def _generate(
     if not generators:
         produce()
         return
-    if too_deep():
+    if too_deep(vm):
         collector.exact = False
         give_up(vm, [part for each in generators for part in (each.target, each.iter, *each.ifs)])
         perhaps(vm, produce)
@@ -102,7 +102,7 @@ def _generate(
 
 def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: Callable[[], None]) -> None:
     """Run where the conditions hold; what follows from one that may fail holds only inside."""
-    if conditions and too_deep():
+    if conditions and too_deep(vm):
         collector.exact = False
         give_up(vm, conditions)
         perhaps(vm, run)

@@ -40,7 +40,8 @@ from distml.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
 
 _ERRORS = frozenset(
     f"builtins.{name}"

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from distml.shapes import Dim, Middle, Origin, Shape, Symbol
-from distml.shapes.dim import Quotient
+from distml.shapes import Dim, Middle, Origin, Quotient, Shape, Symbol
 from distml.values import ClaimedTensor, Class, Const, Function, KeyTensor, Opaque, Ref, Tensor
 from distml.values.model import REMEMBERED
 

@@ -12,7 +12,7 @@ from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import call_value
 from distml.interp.data_files import joined_path
 from distml.interp.generators import hand_out, made_later
-from distml.interp.giving_up import give_up, too_deep
+from distml.interp.giving_up import MAX_NESTED, give_up, too_deep
 from distml.interp.iteration import fresh_item
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
@@ -60,7 +60,15 @@ if TYPE_CHECKING:
 def evaluate(vm: Machine, node: ast.expr) -> Value:
     """The value of an expression on the current path."""
     rule = vm.rules.get(type(node))
-    return vm.opaque(vm.snippet(node)) if rule is None else rule(vm, node)
+    if rule is None:
+        return vm.opaque(vm.snippet(node))
+    if vm.levels > MAX_NESTED:  # compiled code has no limit of its own but the end of the stack
+        raise RecursionError
+    vm.levels += 1
+    try:
+        return rule(vm, node)
+    finally:
+        vm.levels -= 1
 
 
 def _constant(vm: Machine, node: ast.Constant) -> Value:
@@ -218,7 +226,7 @@ def _compare(vm: Machine, node: ast.Compare) -> Value:
 
 def _bool(vm: Machine, node: ast.BoolOp) -> Value:
     """`and` and `or`: later operands run only where earlier ones do not decide."""
-    if too_deep():
+    if too_deep(vm):
         return give_up(vm, [node])
     stops_on = isinstance(node.op, ast.Or)
     value = evaluate(vm, node.values[0])
@@ -267,7 +275,7 @@ def _only(vm: Machine, value: Value, wanted: bool) -> Value:
 
 
 def _conditional(vm: Machine, node: ast.IfExp) -> Value:
-    if too_deep():
+    if too_deep(vm):
         return give_up(vm, [node])
     value, known, conditions = decided(vm, node, node.test)
     if known is not None:

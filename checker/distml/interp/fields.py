@@ -91,7 +91,7 @@ def field_default(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def declare(vm: Machine, node: ast.ClassDef, record: ClassRecord, name: str, options: dict[str, Value]) -> None:
     """Set the fields of a class that has the decorator `name`, those of its bases first."""
     found: dict[str, Value | None] = {}
-    for base in reversed(record.mro[1:]):
+    for base in record.mro[:0:-1]:
         if isinstance(base, Class):
             found.update(vm.at(base.address).fields or ())
     own = own_fields(node, record)

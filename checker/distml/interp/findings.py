@@ -15,7 +15,8 @@ from distml.ops import ShapeError
 from distml.source.project import is_model
 
 if TYPE_CHECKING:
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
     from distml.ops import Note
 
 MAX_CALLERS = 3

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.in_place import is_in_place
-from distml.interp.made import Flow, Made
+from distml.interp.made import Calls, Flow, Made
 from distml.interp.shape_log import looking, view_of
 from distml.interp.storage import ITEMS
+from distml.shapes import Origin
 from distml.values import (
     Const,
     DictRecord,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from distml.interp.arguments import Arguments
     from distml.interp.machine import Machine
     from distml.interp.state import State
-    from distml.shapes import Origin
 
 MAX_CALLS = 20_000
 """Calls that are kept; a graph of more is not drawn whole."""
@@ -60,7 +60,7 @@ class Group(NamedTuple):
 class Fed(NamedTuple):
     """Something that went into a call: what made it, what it was then, and the parameter or place it was given for."""
 
-    made: Made
+    made: Calls
     view: Value | None
     role: str
 
@@ -224,7 +224,7 @@ class FlowLog:
             if role == place and self._entry(part, state) is None:
                 made = self._made(source, state)
                 if made:
-                    state.set(self._key(part), made)
+                    state.set(self._key(part), Made(made))
 
     def outermost(self, module: Ref) -> None:
         """The run was a call of this module, which is not drawn around everything."""
@@ -303,7 +303,7 @@ class FlowLog:
             self.calls.append(call)
         seen: dict[str, list[Value | None]] = {}
         for role, part in gives:
-            vm.state.set(self._key(part), Made({(number, role)}))
+            vm.state.set(self._key(part), Made(frozenset({(number, role)})))
             seen.setdefault(role, []).append(self._view(part))
         for role, views in seen.items():
             known = [view for view in views if view is not None]
@@ -319,11 +319,11 @@ class FlowLog:
                 found.append(Fed(made, self._view(part), role))
         return found
 
-    def _made(self, value: Value, state: State) -> Made:
+    def _made(self, value: Value, state: State) -> Calls:
         """What made a value; of a tensor that nothing made in this run, where it is from."""
         found = self._entry(value, state)
         if found is not None or not isinstance(value, Tensor):
-            return found or Made()
+            return found or frozenset()
         number = self._outside.get(value.ident)
         if number is None:
             number = self._outside[value.ident] = len(self.calls)
@@ -331,16 +331,16 @@ class FlowLog:
             outside = FlowCall(kind, "", self._vm.origin(self._vm.node), ident=value.ident)
             outside.gives[""] = self._view(value)
             self.calls.append(outside)
-        return Made({(number, "")})
+        return frozenset({(number, "")})
 
-    def _entry(self, value: Value, state: State) -> Made | None:
+    def _entry(self, value: Value, state: State) -> Calls | None:
         found = state.get(self._key(value))
         if isinstance(found, Made):
-            return found
+            return found.calls
         if isinstance(value, Tensor):
             every = [state.get(Flow(self._serial, ident)) for ident in value.met]
-            known = [each for each in every if isinstance(each, Made)]
-            return Made(frozenset().union(*known)) if known else None
+            known = [each.calls for each in every if isinstance(each, Made)]
+            return frozenset[tuple[int, str]]().union(*known) if known else None
         if isinstance(value, Opaque):
             holder = self._vm.holders.get(value)
             return None if holder is None else self._entry(holder, state)

@@ -10,12 +10,13 @@ from distml.interp.budget import IMPORT_CALL_STEPS, briefly, hands_back, steps_o
 from distml.interp.cached import call_kept
 from distml.interp.calls import unknown_call
 from distml.interp.exits import never_returns
+from distml.interp.frames import Frame
 from distml.interp.generators import Entry, handed_out, reads_of
 from distml.interp.giving_up import forget_changed, give_up_call
 from distml.interp.hints import refine_parameter, refine_return
 from distml.interp.installed import enters_installed, follow_installed
 from distml.interp.join import join_many
-from distml.interp.machine import MAX_CALL_DEPTH, Frame, PathEnd, ProcessEnd
+from distml.interp.machine import MAX_CALL_DEPTH, PathEnd, ProcessEnd
 from distml.interp.open_classes import may_be_another
 from distml.interp.recording import start_recording, stop_recording
 from distml.interp.scope import every_argument, scope_of

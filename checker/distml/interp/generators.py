@@ -5,7 +5,7 @@ A body is followed when the generator is made. What it hands out then holds for 
 
 from __future__ import annotations
 
-import math
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,8 @@ from distml.values import NONE, IteratorRecord, Record, Ref, Tup, Value, alterna
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
 
 _HANDED_OUT = "values handed out"
 """A variable that no program can name: paths join it like any other, so that a number of items is known where all agree."""
@@ -42,7 +43,7 @@ def hand_out(vm: Machine, *values: Value, counted: bool = True) -> None:
 def _liken(vm: Machine, frame: Frame, value: Value) -> None:
     """Keep one value that is like all that was handed out, with objects that stand for those made anew each time."""
     before = vm.variable(frame.ident, _LIKE)
-    several = Several(vm, vm.loops[0].began if vm.loops else math.inf)
+    several = Several(vm, vm.loops[0].began if vm.loops else sys.maxsize)
     several.standing = frame.standing
     made = several.in_place(NONE if before is None else before, value, frame.ident)
     several.settle()

@@ -22,25 +22,24 @@ from distml.values import Class, DictRecord, Function, Imported, Lib, ListRecord
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
     from distml.values import Value
 
 ROOM = 12_000
-"""Python frames the interpreter may use."""
-DEEPEST = 7_000
-"""Frames at which what is nested further is given up."""
+"""Python frames the interpreter may use: enough for what is nested as deeply as `MAX_NESTED` says."""
+DEEPEST = 1_000
+"""Expressions and branches inside each other, in all calls; what is nested further is given up."""
+MAX_NESTED = 1_700
+"""Where an expression that nothing gives up ends its statement."""
 _NOTHING = Limits(loop_steps=0, entries=0)
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 REASON = "nested too deeply to be followed"
 
 
-def too_deep() -> bool:
-    """Whether so many frames are in use that nothing may be followed further."""
-    try:
-        sys._getframe(DEEPEST)
-    except ValueError:
-        return False
-    return True
+def too_deep(vm: Machine) -> bool:
+    """Whether so much is nested here that nothing may be followed further."""
+    return vm.levels > DEEPEST
 
 
 def give_up(vm: Machine, nodes: Sequence[ast.AST], reason: str | None = REASON) -> Value:

@@ -6,7 +6,8 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from distml.interp.machine import Frame, Limits, ModuleInfo, OutOfSteps
+from distml.interp.frames import Frame, ModuleInfo
+from distml.interp.machine import Limits, OutOfSteps
 from distml.interp.module_facts import entries_of, facts_of
 from distml.interp.names import assign_name
 from distml.interp.scope import scope_of

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Mapping
 
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
     from distml.source.file import SourceFile
     from distml.values import Function, Value
 

@@ -7,7 +7,7 @@ be repeated only a few times before it reaches a value that covers everything.
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -283,15 +283,17 @@ def _on_some_paths(left: InstanceRecord | ClassRecord, right: InstanceRecord | C
     return tuple(sorted({*left.sometimes, *right.sometimes, *(left.attrs.keys() ^ right.attrs.keys())}))
 
 
-class Wild(set[object]):
+class Wild:
     """The symbols, unknown parts of shapes and unknown values that widening made: they stand for anything, so whatever
     takes their place is covered. What is younger than `mark` was made by the iteration that is looked at."""
 
-    mark: float = math.inf
-
     def __init__(self, several: Several | None = None) -> None:
-        super().__init__()
+        self.made: set[object] = set()
+        self.mark = sys.maxsize
         self.several = several
+
+    def __contains__(self, part: object) -> bool:
+        return part in self.made
 
     def began(self, mark: int) -> None:
         """A turn begins: what is younger is its own."""
@@ -334,12 +336,12 @@ def repeated(vm: Machine, value: Value, wild: Wild) -> Value:
     """What one iteration gave, for all: what it made anew, the next one makes anew."""
     if isinstance(value, Opaque):
         if value.serial > wild.mark:
-            wild.add(value)
+            wild.made.add(value)
         return value
     if isinstance(value, Const) or not any(_is_new(unknown, wild) for unknown in unknowns_in(value)):
         return value
     if isinstance(value, Ref) and wild.several is not None and can_stand(vm, value):
-        wild.add(value.address)
+        wild.made.add(value.address)
         wild.several.stands(value)
         return value
     if isinstance(value, Claimed):
@@ -363,7 +365,7 @@ def _is_new(unknown: Unknown, wild: Wild) -> bool:
 def _repeated_shape(vm: Machine, shape: Shape, wild: Wild) -> Shape:
     if shape.middle is not None and shape.middle not in wild and shape.middle.serial > wild.mark:
         anew = vm.facts.unknown_shape()
-        wild.add(anew.middle)
+        wild.made.add(anew.middle)
         return anew
     dims = tuple(_wild_dim(vm, wild, 0) if _is_young(dim, wild) else dim for dim in (*shape.head, *shape.tail))
     return shape if dims == (*shape.head, *shape.tail) else shape.map(dims)
@@ -400,13 +402,13 @@ def _widen_group(vm: Machine, kind: Any, group: list[Value], wild: Wild) -> Valu
 
 def _anything(vm: Machine, wild: Wild) -> Opaque:
     value = vm.opaque("loop value")
-    wild.add(value)
+    wild.made.add(value)
     return value
 
 
 def _wild_dim(vm: Machine, wild: Wild, low: int | None = None) -> Dim:
     dim = vm.facts.symbol("n", low)
-    wild.update(dim.symbols())
+    wild.made.update(dim.symbols())
     return dim
 
 
@@ -427,7 +429,7 @@ def widen_shapes(vm: Machine, old: Shape, new: Shape, wild: Wild) -> Shape:
         return old
     if old.rank is None or new.rank != old.rank:
         shape = vm.facts.unknown_shape()
-        wild.add(shape.middle)
+        wild.made.add(shape.middle)
         return shape
     dims = tuple(
         a if a == b or _is_wild_dim(a, wild) else _wild_dim(vm, wild, 0)

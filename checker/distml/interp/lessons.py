@@ -15,7 +15,8 @@ from distml.shapes import Dim, Origin, Symbol
 if TYPE_CHECKING:
     import ast
 
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
 
 
 class Declared(Origin):

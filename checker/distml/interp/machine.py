@@ -6,10 +6,11 @@ import ast
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from distml.diagnostics.model import Span
 from distml.interp.arguments import Arguments
+from distml.interp.frames import Frame, ModuleInfo
 from distml.interp.iteration import iterate
 from distml.interp.lessons import settled
-from distml.interp.module_facts import facts_of
 from distml.interp.package_work import PackageWork
 from distml.interp.patches import Patches
 from distml.interp.recording import note_failed, note_raised, still
@@ -24,7 +25,7 @@ from distml.values import Class, Const, Function, Num, Opaque, Record, Ref, Tens
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from distml.diagnostics.model import Diagnostic, Span
+    from distml.diagnostics.model import Diagnostic
     from distml.interp.changes import Changes
     from distml.interp.correspondence import Unknown
     from distml.interp.findings import FindingKey
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from distml.interp.language import Language
     from distml.interp.loops import Loop
     from distml.interp.recording import Recording
-    from distml.interp.scope import Scope
     from distml.interp.session import Session
     from distml.interp.shape_log import ShapeLog
     from distml.interp.watch import Watcher
@@ -97,61 +97,6 @@ class Revealed(NamedTuple):
     text: str
 
 
-class ModuleInfo:
-    """A module of the project that is or was being run; `exits` counts where it may end the program. Run when they are needed
-    are `stars`, modules of which it imports all names, and `entries`, what it registers; `costs` are their steps."""
-
-    def __init__(self, name: str, source: SourceFile, frame: Frame) -> None:
-        self.name = name
-        self.source = source
-        self.facts = facts_of(source)
-        self.frame = frame
-        self.exits = self.repeating = self.cost = 0
-        self.stars: list[SourceFile] = []
-        self.loaded: list[ModuleInfo] = []
-        self.entries: dict[str, ast.stmt] = {}
-        self.costs: dict[str, int] = {}
-
-
-class Frame:
-    """One activation of a scope: a module, a function call, a class body, a comprehension."""
-
-    def __init__(self, ident: int, name: str, scope: Scope, module: ModuleInfo | None, parent: Frame | None) -> None:
-        self.ident = ident
-        self.name = name
-        self.scope = scope
-        self.parent = parent
-        self._module = module
-        self.returns: list[tuple[Value, State]] = []
-        self.yields: list[Value] = []
-        self.standing: set[int] = set()
-        self.block: Callable[[Value], Value] | None = None
-        self.doubtful = self.left_open = False
-        self.arguments: dict[str, Value] = {}
-        self.undecided = 0
-        self.owner: int | None = None
-        self.receiver: Value | None = None
-        self.captured = False
-        self.caller: ast.AST | None = None
-        self.tests: list[tuple[ast.expr, bool]] = []
-        self.function: Function | None = None
-        self.sizes: dict[str, Dim] = {}
-        self.size_groups: dict[str, tuple[Dim, ...]] = {}
-        self.sometimes: set[str] = set()
-        """Names of a module or a class body that some paths have set: on the others they mean what lies behind them."""
-
-    @property
-    def module(self) -> ModuleInfo:
-        """The module whose code runs in this frame."""
-        if self._module is None:
-            raise LookupError(f"frame {self.name} has no module")
-        return self._module
-
-    @module.setter
-    def module(self, module: ModuleInfo) -> None:
-        self._module = module
-
-
 class Handler:
     """Something that catches exceptions of the code inside it.
 
@@ -179,7 +124,7 @@ class Machine:
         self.limits = Limits()
         self.brief = self.running_later = False
         self.exhausted = list[Frame]()
-        self.exits = self.repeating = self.sheltered = self.reshapes = self.steps = self.undecided = 0
+        self.exits = self.repeating = self.sheltered = self.reshapes = self.steps = self.undecided = self.levels = 0
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state
@@ -394,9 +339,14 @@ class Machine:
         if not 0 < first <= len(lines):
             return type(node).__name__.lower()
         start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
-        text, part = lines[first - 1], slice(start, end if first == last else None)  # in bytes of UTF-8
-        text = text[part] if text.isascii() else text.encode("utf-8", "surrogatepass")[part].decode("utf-8", "replace")
-        text = " ".join(text.split())
+        text = lines[first - 1]
+        end = end if first == last else len(text.encode("utf-8", "surrogatepass"))  # columns are bytes of UTF-8
+        cut = (
+            text[start:end]
+            if text.isascii()
+            else text.encode("utf-8", "surrogatepass")[start:end].decode("utf-8", "replace")
+        )
+        text = " ".join(cut.split())
         return text if first == last and len(text) <= limit else text[: limit - 3] + "..."
 
     def span(self, node: ast.AST, frame: Frame | None = None) -> Span:
@@ -428,11 +378,14 @@ class Machine:
         """Run a piece of code from a state; the state after it, None if the path ended."""
         if start is not None:
             self.state = start
+        self.levels += 1
         try:
             run()
         except PathEnd as end:
             self.exits += isinstance(end, ProcessEnd)
             return None
+        finally:
+            self.levels -= 1
         return self.state
 
     def raised(self, end: PathEnd | None = None) -> PathEnd:

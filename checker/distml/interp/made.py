@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class Flow(NamedTuple):
@@ -15,5 +14,16 @@ class Flow(NamedTuple):
     value: Hashable
 
 
-class Made(frozenset[tuple[int, str]]):
-    """The calls that may have made a value, each with the place among its results ("" where there is one)."""
+Calls = frozenset[tuple[int, str]]
+"""The calls that may have made a value, each with the place among its results ("" where there is one)."""
+
+
+@dataclass(slots=True, frozen=True)
+class Made:
+    """The entry of a value that calls may have made."""
+
+    calls: Calls
+
+    def or_by(self, other: Made) -> Made:
+        """Of a value that may be either of two."""
+        return Made(self.calls | other.calls)

@@ -12,7 +12,8 @@ from distml.ops.python.paths import ROOT, placed
 from distml.values import Const, Imported, Lib, Union, Value
 
 if TYPE_CHECKING:
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
 
 _BUILTINS = frozenset(dir(builtins)) | {"reveal_shape"}
 

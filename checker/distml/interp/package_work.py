@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from distml.interp.machine import ModuleInfo
+    from distml.interp.frames import ModuleInfo
     from distml.source.file import SourceFile
 
 SHARE = 1 / 3

@@ -148,20 +148,26 @@ def _refine_equal(vm: Machine, left: ast.expr, right: ast.expr) -> None:
     if a is None or b is None:
         return
     if isinstance(b, ShapeSeq):
-        a, b = b, a
-    if isinstance(a, ShapeSeq) and isinstance(b, ShapeSeq):
-        _equate_ends(vm, vm.facts.shape(a.shape), vm.facts.shape(b.shape))
-    elif isinstance(a, ShapeSeq) and isinstance(b, Tup):
-        known = vm.facts.of_rank(a.shape, len(b.items))
-        if known is None or known.dims is None:
-            raise PathEnd
-        for dim, item in zip(known.dims, b.items, strict=True):
-            _equate(vm, Num(dim), item)
+        _equate_sizes(vm, b, a)
+    elif isinstance(a, ShapeSeq):
+        _equate_sizes(vm, a, b)
     elif isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
         for left_item, right_item in zip(a.items, b.items, strict=True):
             _equate(vm, left_item, right_item)
     else:
         _equate(vm, a, b)
+
+
+def _equate_sizes(vm: Machine, sizes: ShapeSeq, other: Value) -> None:
+    """Learn that the sizes of a tensor are another value."""
+    if isinstance(other, ShapeSeq):
+        _equate_ends(vm, vm.facts.shape(other.shape), vm.facts.shape(sizes.shape))
+    elif isinstance(other, Tup):
+        known = vm.facts.of_rank(sizes.shape, len(other.items))
+        if known is None or known.dims is None:
+            raise PathEnd
+        for dim, item in zip(known.dims, other.items, strict=True):
+            _equate(vm, Num(dim), item)
 
 
 def _equate_ends(vm: Machine, left: Shape, right: Shape) -> None:

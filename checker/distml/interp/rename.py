@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from operator import is_not
 from typing import TYPE_CHECKING, Any
@@ -70,11 +69,7 @@ class Renaming:
         if address not in self._made:
             self._made[address] = self.vm.serial()
             if self.vm.has_frame(address):
-                frame = copy(self.vm.frame_of(address))
-                frame.ident = self._made[address]
-                frame.receiver = None if frame.receiver is None else self.value(frame.receiver)
-                frame.arguments = {name: self.value(value) for name, value in frame.arguments.items()}
-                self.vm.open_frame(frame)
+                self.vm.open_frame(self.vm.frame_of(address).again(self._made[address], self.value))
         renamed: int = self._made[address]
         return renamed
 

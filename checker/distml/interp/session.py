@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from distml.interp.exports import Exports
-    from distml.interp.machine import Frame, ModuleInfo
+    from distml.interp.frames import Frame, ModuleInfo
     from distml.source.file import SourceFile
     from distml.values import Tensor
 

@@ -6,7 +6,7 @@ record of each that may be it only gets vaguer.
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -100,7 +100,7 @@ def standing_for(vm: Machine, objects: Sequence[Ref]) -> Ref | None:
 class Several:
     """Objects that are taken for others. What is younger than `since` was made anew in the turn that is looked at."""
 
-    def __init__(self, vm: Machine, since: float) -> None:
+    def __init__(self, vm: Machine, since: int) -> None:
         self.vm = vm
         self.since = since
         self.standing: set[int] = set()
@@ -118,7 +118,7 @@ class Several:
         if ref != other:
             self._taken.append((ref, other))
 
-    def in_place(self, old: Value, new: Value, since: float = math.inf) -> Value:
+    def in_place(self, old: Value, new: Value, since: int = sys.maxsize) -> Value:
         """A new value in which objects that this turn made are the ones of `old` that stand for those of every turn.
         Others that are younger than `since` get one that stands for them."""
         known = alternatives(old)
@@ -135,7 +135,7 @@ class Several:
                 found.append(each)
         return union(tuple(found))
 
-    def _instead_of(self, ref: Ref, known: Value | None, since: float) -> Ref:
+    def _instead_of(self, ref: Ref, known: Value | None, since: int) -> Ref:
         if isinstance(known, Ref):
             self.take(known, ref)
             return known
@@ -146,7 +146,7 @@ class Several:
         self.stands(made)
         return made
 
-    def _matches(self, known: Value, value: Value, since: float) -> bool:
+    def _matches(self, known: Value, value: Value, since: int) -> bool:
         if isinstance(known, Ref) and isinstance(value, Ref):
             new = value.address > min(since, self.since) and value.address not in self.standing
             return known.address in self.standing and new and like(self.vm, known, value)

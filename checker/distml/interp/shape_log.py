@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from distml.diagnostics.model import Span
 from distml.ops import Call
 from distml.ops.registry import find_op
 from distml.values import (
@@ -36,10 +37,10 @@ from distml.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from distml.diagnostics.model import Span
     from distml.interp.arguments import Arguments
     from distml.interp.flow_log import FlowLog
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
     from distml.interp.scope import Scope
 
 Kind = Literal["parameter", "assignment", "return", "yield", "call", "size", "layer"]

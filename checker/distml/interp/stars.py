@@ -14,7 +14,8 @@ from distml.ops.registry import find_attribute, find_layer, find_op
 from distml.values import Lib, Tup, Value
 
 if TYPE_CHECKING:
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
 
 STARS = "*"
 """The variable of a module that holds the libraries whose names it took over, in order."""

@@ -107,7 +107,7 @@ class State:
     def entries(self) -> dict[Hashable, Any]:
         """All entries but those of the base, newest first where there are several."""
         found: dict[Hashable, Any] = {}
-        for layer in reversed(self.frozen):
+        for layer in self.frozen[::-1]:
             found.update(layer)
         found.update(self.store)
         return {key: value for key, value in found.items() if value is not GONE}
@@ -126,7 +126,7 @@ class State:
         self.frozen = (self.store, *self.frozen)
         if len(self.frozen) > MAX_LAYERS:
             merged: dict[Hashable, Any] = {}
-            for layer in reversed(self.frozen):
+            for layer in self.frozen[::-1]:
                 merged.update(layer)
             self.frozen = (merged,)
         self.store = {}
@@ -215,7 +215,7 @@ def join_entry(vm: Machine, key: Hashable, a: Any, b: Any) -> Any:
         _note_sometimes(vm, key)
         return b if a is UNDEFINED else a
     if isinstance(a, Made):
-        return Made(a | b)
+        return a.or_by(b)
     if isinstance(a, Record):
         return equal_records(a, b) if a == b else join_records(vm, a, b)
     if isinstance(a, Value):

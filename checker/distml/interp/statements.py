@@ -44,7 +44,7 @@ def execute(vm: Machine, node: ast.stmt) -> None:
     vm.visited.add(id(node))
     vm.node = node
     rule = _RULES.get(type(node))
-    if too_deep():
+    if too_deep(vm):
         give_up(vm, [node])
     elif rule is not None:
         rule(vm, node)

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from distml.shapes import Origin
 from distml.solver.answers import Constraint
-from distml.solver.formula import TRUE, both, either, implies, negate
+from distml.solver.formula import TRUE, Formula, both, either, implies, negate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
-    from distml.shapes import Origin
-    from distml.solver.formula import Formula
 
 Guard = tuple["Formula", ...]
 

@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from distml.interp.class_record import ClassRecord
-    from distml.interp.machine import Machine, ModuleInfo
+    from distml.interp.frames import ModuleInfo
+    from distml.interp.machine import Machine
 
 INTERNAL = ("__name__", "__hooks__")
 """Attributes that only the interpreter knows."""

@@ -40,7 +40,7 @@ def given_to_model(vm: Machine, record: ClassRecord, arguments: Arguments) -> di
     if not texts.isdisjoint(VALIDATING):
         return None
     found: dict[str, Value] = {}
-    for cls in reversed(classes):
+    for cls in classes[::-1]:
         for statement in cls.node.body:
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                 given = arguments.kwargs.get(statement.target.id)

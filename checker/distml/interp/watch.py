@@ -24,6 +24,7 @@ from distml.solver.formula import (
     Both,
     Compare,
     Flag,
+    Formula,
     at_least,
     both,
     different,
@@ -38,10 +39,10 @@ from distml.values import Condition, Num, Opaque, Tensor
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
     from distml.ops import ShapeError
     from distml.shapes import Origin, Shape
-    from distml.solver.formula import Formula
     from distml.values import Value
 
 

@@ -6,8 +6,9 @@ atom; a shape is a known sequence of dimensions, or one whose rank is unknown
 and of which only the ends are known. This room imports nothing of distml.
 """
 
-from distml.shapes.dim import Dim, Quotient
+from distml.shapes.dim import Dim
 from distml.shapes.facts import Facts, Store
+from distml.shapes.quotient import Quotient
 from distml.shapes.shape import Middle, Shape
 from distml.shapes.symbol import Origin, Symbol
 

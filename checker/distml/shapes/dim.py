@@ -11,45 +11,13 @@ from __future__ import annotations
 
 from functools import reduce
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any
 
+from distml.shapes.quotient import Quotient
 from distml.shapes.symbol import Origin, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-
-class Quotient:
-    """`numerator // denominator`, floor division that could not be carried out. Made by `of`.
-
-    There is one object for each quotient, so identity is equality. What is asked of it again and again is computed
-    once, from the quotients inside it: `key` orders it by its structure, `symbols` are those in it, each once, and
-    `weight` is how many atoms it is written with. A size made of sizes is small as a graph and may be huge as text.
-    """
-
-    __slots__ = ("__weakref__", "denominator", "key", "numerator", "symbols", "weight")
-
-    _made: ClassVar[WeakValueDictionary[tuple[Dim, Dim], Quotient]] = WeakValueDictionary()
-
-    def __init__(self, numerator: Dim, denominator: Dim) -> None:
-        self.numerator = numerator
-        self.denominator = denominator
-        self.key = (1, _terms_key(numerator), _terms_key(denominator))
-        self.symbols = tuple(dict.fromkeys((*numerator.symbols(), *denominator.symbols())))
-        self.weight = 1 + numerator.weight + denominator.weight
-
-    @classmethod
-    def of(cls, numerator: Dim, denominator: Dim) -> Quotient:
-        """The quotient of two dimensions."""
-        parts = (numerator.at(None), denominator.at(None))
-        made = cls._made.get(parts)
-        if made is None:
-            made = cls._made[parts] = cls(*parts)
-        return made
-
-    def __repr__(self) -> str:
-        return f"{_wrap(self.numerator)}//{_wrap(self.denominator)}"
 
 
 Atom = Symbol | Quotient
@@ -69,10 +37,6 @@ def _atom_key(atom: Atom) -> tuple[Any, ...]:
 def _term_key(term: tuple[Monomial, int]) -> tuple[Any, ...]:
     monomial = term[0]
     return (-sum(power for _, power in monomial), tuple((_atom_key(a), p) for a, p in monomial))
-
-
-def _terms_key(dim: Dim) -> tuple[Any, ...]:
-    return tuple((*_term_key(term), term[1]) for term in dim.terms)
 
 
 class Dim:
@@ -112,6 +76,11 @@ class Dim:
             return terms[0][1]
         return None
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Orders dimensions by their structure."""
+        return tuple((*_term_key(term), term[1]) for term in self.terms)
+
     def at(self, origin: Origin | None) -> Dim:
         """The same dimension, said to come from `origin`."""
         return Dim(self.terms, origin)
@@ -139,7 +108,8 @@ class Dim:
             return Dim.of(left + right)
         return Dim(_combine([*self.terms, *other.terms]))
 
-    __radd__ = __add__
+    def __radd__(self, other: int | Dim) -> Dim:
+        return self + other
 
     def __neg__(self) -> Dim:
         return Dim(tuple((m, -c) for m, c in self.terms))
@@ -161,7 +131,8 @@ class Dim:
             return other
         return Dim(_combine([(_times(m, n), c * d) for m, c in self.terms for n, d in other.terms]))
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: int | Dim) -> Dim:
+        return self * other
 
     def __floordiv__(self, other: int | Dim) -> Dim:
         return _floor_divide(self, Dim.of(other))
@@ -449,11 +420,6 @@ def _quotient_low(atom: Quotient) -> int | None:
         return low // divisor
     bound = atom.denominator.low
     return 0 if bound is not None and bound >= 0 else None
-
-
-def _wrap(dim: Dim) -> str:
-    text = repr(dim)
-    return f"({text})" if len(dim.terms) > 1 or "*" in text else text
 
 
 def _render(terms: Terms) -> str:

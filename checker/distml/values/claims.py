@@ -11,31 +11,28 @@ from dataclasses import dataclass, fields
 from distml.values.model import Num, Prim, Tensor, Tup, Value
 
 
-class Claimed(Value):
-    """Mixed into a kind of value: only an annotation says that the value is of that kind."""
-
-    __slots__ = ()
-
-
 @dataclass(slots=True, unsafe_hash=True)
-class ClaimedTensor(Claimed, Tensor):
+class ClaimedTensor(Tensor):
     """A parameter annotated as a tensor or array."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class ClaimedNum(Claimed, Num):
+class ClaimedNum(Num):
     """One annotated as an integer."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class ClaimedPrim(Claimed, Prim):
+class ClaimedPrim(Prim):
     """One annotated as a string or truth value."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class ClaimedTup(Claimed, Tup):
+class ClaimedTup(Tup):
     """One annotated as a tuple of so many items."""
 
+
+Claimed = ClaimedTensor | ClaimedNum | ClaimedPrim | ClaimedTup
+"""Values of which only an annotation says that they are of their kind."""
 
 _CLAIMED: dict[type[Value], type[Value]] = {
     Tensor: ClaimedTensor,

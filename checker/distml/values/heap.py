@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from distml.values.model import REMEMBERED
+from distml.values.model import REMEMBERED, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from distml.shapes import Dim
-    from distml.values.model import Last, Value
+    from distml.values.model import Last
 
 
 class Record:

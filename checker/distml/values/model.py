@@ -6,10 +6,12 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from distml.shapes import Dim, Shape
+
 if TYPE_CHECKING:
     import ast
 
-    from distml.shapes import Dim, Origin, Shape
+    from distml.shapes import Origin
 
 MAX_ALTERNATIVES = 4
 """How many alternatives a union keeps before they are joined into one value."""

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType, FrameType
 
-    from distml.interp.machine import Machine, ModuleInfo
+    from distml.interp.frames import ModuleInfo
+    from distml.interp.machine import Machine
     from distml.source.project import Project
 
 Span = tuple[int, int, int, int]

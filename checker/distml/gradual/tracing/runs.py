@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from distml.gradual.tracing.tracer import Tracer
     from distml.gradual.tracing.watching import Answers, PathWatcher
-    from distml.interp.machine import ModuleInfo
+    from distml.interp.frames import ModuleInfo
 
 MAX_RUNS = 64
 """How many ways through its branches a model is run for one question."""
