@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from distml.interp.arguments import Arguments
-    from distml.interp.machine import Frame, Machine
+    from distml.interp.frames import Frame
+    from distml.interp.machine import Machine
     from distml.interp.shape_log import Kind
     from distml.values import Ref
 
