@@ -337,7 +337,7 @@ def _object(vm: Machine, record: InstanceRecord, cls: Value) -> bool | None:
     wanted = real_class(cls.name)
     if has_foreign_base(vm, record):
         return False if wanted in _BUILT_IN.values() and _is_apart(vm, record.cls, wanted) else None
-    concrete = wanted in _BUILT_IN.values() or cls.name in (*TENSOR_CLASSES, "builtins.type")
+    concrete = wanted in _BUILT_IN.values() or cls.name == "builtins.type" or cls.name in TENSOR_CLASSES
     return False if concrete or cls.name.startswith("torch.nn.") else None
 
 
