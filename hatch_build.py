@@ -37,7 +37,11 @@ class CustomBuildHook(BuildHookInterface[Any]):
         if version == "editable":
             return
         self.folder = Path(tempfile.mkdtemp(prefix="distml-"))
-        made = compiled(Path(self.root), self.folder)
+        try:
+            made = compiled(Path(self.root), self.folder)
+        except BaseException:
+            shutil.rmtree(self.folder)
+            raise
         build_data["force_include"].update({str(path): name for name, path in made.items()})
         build_data["pure_python"], build_data["infer_tag"] = False, True
 
