@@ -16,15 +16,17 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-COMPILED = ("shapes", "values", "solver", "interp")
+COMPILED = ("shapes", "values", "solver", "interp", "spmd")
 """The packages in which a check spends its time."""
 INTERPRETED = {
     "interp/language.py": "functions as attributes of a class",
     "interp/lessons.py": "classes that derive from a tuple",
+    "interp/too_deep.py": "a class that derives from RecursionError",
     "interp/witnesses.py": "classes that derive from a dict",
     "shapes/quotient.py": "weak references",
+    "spmd/files.py": "properties that are computed once: mypyc computes them each time",
 }
-"""Modules of them that mypyc cannot compile, and what of them."""
+"""Modules of them that mypyc cannot compile as they are meant, and what of them."""
 GROUP = "distml_compiled"
 _SLOTS = re.compile(r"(?<=@dataclass\()slots=True(?:, )?|, slots=True(?=[,)])")
 

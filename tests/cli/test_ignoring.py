@@ -118,7 +118,8 @@ def test_statistics_count_each_finding_once(folder: Path, capsys: pytest.Capture
         "1  warning[SRC301] unused-suppression, 1 with a fix",
         "",
     ]
-    assert lines[4].startswith("Found 3 errors and 1 warning")
+    assert lines[4] == "1 function: 1 tensor: 1 exact (100 %)"
+    assert lines[-1].startswith("Found 3 errors and 1 warning")
     assert main(["check", "--statistics", "--format", "json", "."]) == 1
     counted = json.loads(capsys.readouterr().out)
     assert counted[2] == {

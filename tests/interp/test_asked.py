@@ -8,12 +8,13 @@ import ast
 
 import numpy as np
 import pytest
-import torch
 
 from distml.interp.asked import asked_of
 from distml.ops.registry import find_attribute, find_op
 
 from interp.programs import errors_of, shown
+
+torch = pytest.importorskip("torch", reason="not run: needs torch")
 
 
 def only(mine: type, other: type, cls: str) -> list[str]:

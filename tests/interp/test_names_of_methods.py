@@ -8,11 +8,12 @@ method gives, it is a tensor, and then the sizes in the call count.
 from __future__ import annotations
 
 import pytest
-import torch
 
 from distml.interp.guess import METHODS, SIZES
 
 from interp.programs import errors_of, shown
+
+torch = pytest.importorskip("torch", reason="not run: needs torch")
 
 NAMES = sorted((METHODS | {name for name in dir(torch.Tensor)[::9] if not name.startswith("_")}) - SIZES)
 """But for what asks for sizes: `x.size()` is read as `x.shape` is."""

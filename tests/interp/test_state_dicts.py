@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-import torch
 
 from interp.programs import errors_of
+
+torch = pytest.importorskip("torch", reason="not run: needs torch")
 
 HEAD = """import copy
 import torch

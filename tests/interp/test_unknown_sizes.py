@@ -10,9 +10,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-import torch
 
 from interp.programs import errors_of
+
+torch = pytest.importorskip("torch", reason="not run: needs torch")
 
 SIZES = [sizes for count in (1, 2) for sizes in product(range(4), repeat=count)]
 COUNTS = (0, 1, 2, 3, 4, 6, 9)

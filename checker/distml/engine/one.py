@@ -140,8 +140,7 @@ def _check(
         skipped = not here.kept and "distml.choreo" not in source.text
         return FileResult((*here.kept, *here.unused), skipped=skipped, consulted=trace(source, project))
     followed = checker is not None or SHAPES in asked
-    ask = checker or (partial(_interpreter(), tracked=True) if config.tracked else _interpreter())
-    checked = ask(source, project, deadline, note) if followed else Unasked()
+    checked = (checker or _following(config))(source, project, deadline, note) if followed else Unasked()
     found = [*checked.diagnostics, *parties]
     if checked.late:
         found.append(_failure("SRC105", path, out_of_time(config, time.process_time() - started)))
@@ -225,6 +224,10 @@ def _elsewhere(source: SourceFile, found: list[Diagnostic], project: Project) ->
 
 def _no_trace(_source: SourceFile, _project: Project) -> tuple[str, ...]:
     return ()
+
+
+def _following(config: Config) -> Any:
+    return partial(_interpreter(), tracked=True) if config.tracked else _interpreter()
 
 
 def _interpreter() -> Any:

@@ -15,6 +15,7 @@ from distml.interp.session import Session
 from distml.interp.state import State
 from distml.interp.statements import execute
 from distml.interp.symbolic import analyze_rest
+from distml.interp.too_deep import TooDeepError
 from distml.source.reach import imported_files
 from distml.values import Const
 
@@ -69,7 +70,7 @@ def check_file(
     except OutOfTime:
         late = True
     except BaseException:
-        _SESSIONS.pop(project, None)  # what other checks share may be half made
+        forget_session(project)
         raise
     finally:
         if source.location not in vm.modules:
@@ -134,12 +135,9 @@ def session_of(project: Project) -> Session:
     return session
 
 
-class TooDeepError(Exception):
-    """A statement of the checked file is nested too deeply to be run."""
-
-    def __init__(self, statement: ast.stmt) -> None:
-        super().__init__()
-        self.statement = statement
+def forget_session(project: Project) -> None:
+    """Share nothing of what was run so far: some of it may be half made."""
+    _SESSIONS.pop(project, None)
 
 
 def _run(vm: Machine, source: SourceFile, tree: ast.Module, settled: Callable[[], None]) -> Machine:
@@ -150,7 +148,7 @@ def _run(vm: Machine, source: SourceFile, tree: ast.Module, settled: Callable[[]
             run_module(vm, source, tree, without, settled)
         except TooDeepError as error:
             without.append(error.statement)
-            _SESSIONS.pop(vm.project, None)  # what it shares with others may be half made
+            forget_session(vm.project)
             again = Machine(vm.language, vm.project, vm.deadline, session_of(vm.project))
             again.findings, again.lost, again.revealed = vm.findings, vm.lost, vm.revealed
             if vm.shape_log is not None:

@@ -30,7 +30,7 @@ ROOM = 12_000
 """Python frames the interpreter may use: enough for what is nested as deeply as `MAX_NESTED` says."""
 DEEPEST = 1_000
 """Expressions and branches inside each other, in all calls; what is nested further is given up."""
-MAX_NESTED = 1_700
+MAX_NESTED = 5_000
 """Where an expression that nothing gives up ends its statement."""
 _NOTHING = Limits(loop_steps=0, entries=0)
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
