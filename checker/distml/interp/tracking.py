@@ -70,7 +70,7 @@ class Tracker(ShapeLog):
 
     def _followed(self, rule: Rule) -> Rule:
         def follow(vm: Machine, node: Any) -> Value:
-            before, self._below = self._below, None
+            before = self._begin()
             try:
                 value = rule(vm, node)
             except BaseException:
@@ -85,6 +85,11 @@ class Tracker(ShapeLog):
             return value
 
         return follow
+
+    def _begin(self) -> Cause | None:
+        """Nothing below an expression was lost yet; the cause of what was lost before it."""
+        before, self._below = self._below, None
+        return before
 
     def _lost(self, node: ast.AST, value: Value, below: Cause | None) -> Cause | None:
         """The cause of an unknown value; None where the program's own code is not being run."""
