@@ -175,7 +175,7 @@ class Watcher:
 
     def _by_cases(self, formula: Formula) -> Formula:
         """A formula in which no symbol stands for `max(n - 512, 0)`: it is the one or the other."""
-        for symbol in sorted(symbols(formula) & self.maxima.keys(), key=lambda s: -s.serial)[:MAX_CASES]:
+        for symbol in sorted(symbols(formula).intersection(self.maxima), key=lambda s: -s.serial)[:MAX_CASES]:
             rest = self.maxima[symbol]
             above = both(at_least(rest, 1), substitute(formula, {symbol: rest}))
             below = both(at_least(-rest, 0), substitute(formula, {symbol: Dim.of(0)}))
