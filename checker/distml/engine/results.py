@@ -123,7 +123,7 @@ class Report(NamedTuple):
 def encode(result: FileResult) -> Plain:
     """A `FileResult` as plain lists."""
     return [
-        [_encode_finding(finding) for finding in result.diagnostics],
+        [encode_finding(finding) for finding in result.diagnostics],
         [[_encode_span(place.span), place.reason] for place in result.lost],
         result.skipped,
         list(result.consulted),
@@ -138,7 +138,7 @@ def decode(plain: Plain) -> FileResult:
     """The `FileResult` that was encoded. Raises `TypeError`, `ValueError` or `LookupError` for anything else."""
     diagnostics, lost, skipped, consulted, used, lasting, answer, tracked = plain
     return FileResult(
-        tuple(_decode_finding(each) for each in diagnostics),
+        tuple(decode_finding(each) for each in diagnostics),
         tuple(LostPlace(_decode_span(span), _text(reason)) for span, reason in lost),
         bool(skipped),
         tuple(map(_text, consulted)),
@@ -191,7 +191,8 @@ def _optional(plain: Plain) -> str | None:
     return None if plain is None else _text(plain)
 
 
-def _encode_finding(finding: Diagnostic) -> Plain:
+def encode_finding(finding: Diagnostic) -> Plain:
+    """A finding as values of JSON."""
     fix = finding.fix
     return [
         finding.code,
@@ -207,7 +208,8 @@ def _decode_fix(description: Plain, edits: Plain) -> Fix:
     return Fix(_text(description), tuple(Edit(_decode_span(where), _text(text)) for where, text in edits))
 
 
-def _decode_finding(plain: Plain) -> Diagnostic:
+def decode_finding(plain: Plain) -> Diagnostic:
+    """The finding that was encoded. Raises `TypeError`, `ValueError` or `LookupError` for anything else."""
     code, message, span, related, hint, fix = plain
     return Diagnostic(
         rule(code).code,

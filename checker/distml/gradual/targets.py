@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_value
-from distml.interp.check import deep_recursion, forget_session, run_module, session_of
+from distml.interp.check import deep_recursion, run_with_room, session_of
 from distml.interp.flow_log import FlowLog
 from distml.interp.language import LANGUAGE
 from distml.interp.machine import Limits, Machine, OutOfSteps, OutOfTime, PathEnd
 from distml.interp.shape_log import ShapeLog
 from distml.interp.symbolic import any_object, constructed
-from distml.interp.too_deep import TooDeepError
 from distml.interp.unsettled import unsettle_module
 from distml.ops.registry import find_layer
 from distml.values import Bound, Class, Const, Function, InstanceRecord, Lib, Ref, Value
@@ -80,20 +79,17 @@ class Program:
         """
         self.source = source
         self.project = project
-        without: list[ast.stmt] = []
-        while True:
-            self.vm = Machine(LANGUAGE, project, deadline, session_of(project))
+
+        def begin() -> Machine:
+            vm = Machine(LANGUAGE, project, deadline, session_of(project))
             if logged:
-                self.vm.shape_log = ShapeLog(self.vm)
+                vm.shape_log = ShapeLog(vm)
             if flows:
-                self.vm.flow = FlowLog(self.vm)
-            try:
-                with deep_recursion():
-                    run_module(self.vm, source, source.tree, without)
-                break
-            except TooDeepError as error:
-                without.append(error.statement)
-                forget_session(project)
+                vm.flow = FlowLog(vm)
+            return vm
+
+        with deep_recursion():
+            self.vm = run_with_room(begin(), begin, source, source.tree)
         self.vm.symbolic = True
         self.vm.symbolic_start = self.vm.steps
         self.vm.memo.clear()

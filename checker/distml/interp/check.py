@@ -70,28 +70,20 @@ def check_file(
     except OutOfTime:
         late = True
     except BaseException:
-        forget_session(project)
+        _SESSIONS.pop(project, None)  # what other checks share may be half made
         raise
     finally:
         if source.location not in vm.modules:
             source.forget_tree()
     found = sorted(vm.findings.values(), key=lambda d: (d.span.path, d.span.line, d.span.column, d.code))
-    return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()), late, _tracked(vm))
+    known = () if vm.shape_log is None else vm.shape_log.tracked
+    return CheckResult(tuple(found), tuple(vm.lost.values()), tuple(vm.revealed.values()), late, known)
 
 
 def _track(vm: Machine) -> None:
     from distml.interp.tracking import Tracker
 
     vm.shape_log = Tracker(vm)
-
-
-def _tracked(vm: Machine) -> tuple[Tracked, ...]:
-    """What is known of the functions of a machine that was tracked."""
-    if vm.shape_log is None:
-        return ()
-    from distml.interp.tracking import Tracker
-
-    return vm.shape_log.tracked if isinstance(vm.shape_log, Tracker) else ()
 
 
 def _teller(findings: Mapping[FindingKey, Diagnostic], note: Callable[[Diagnostic], None] | None) -> Callable[[], None]:
@@ -135,29 +127,41 @@ def session_of(project: Project) -> Session:
     return session
 
 
-def forget_session(project: Project) -> None:
-    """Share nothing of what was run so far: some of it may be half made."""
-    _SESSIONS.pop(project, None)
-
-
 def _run(vm: Machine, source: SourceFile, tree: ast.Module, settled: Callable[[], None]) -> Machine:
-    """Run a file, anew without a statement for which there is no room; the machine that came to the end."""
+    """Run a file and the functions that nothing in it calls; the machine that came to the end."""
+
+    def again() -> Machine:
+        made = Machine(vm.language, vm.project, vm.deadline, session_of(vm.project))
+        made.findings, made.lost, made.revealed = vm.findings, vm.lost, vm.revealed
+        if vm.shape_log is not None:
+            _track(made)
+        return made
+
+    last = run_with_room(vm, again, source, tree, settled)
+    analyze_rest(last, settled, max(0, last.steps - FREE_STEPS))
+    settled()
+    return last
+
+
+def run_with_room(
+    vm: Machine,
+    again: Callable[[], Machine],
+    source: SourceFile,
+    tree: ast.Module,
+    settled: Callable[[], None] = _nothing,
+) -> Machine:
+    """Run the checked file itself, in another machine and without the statement where there is no room for one; the machine
+    that came to the end."""
     without: list[ast.stmt] = []
     while True:
         try:
             run_module(vm, source, tree, without, settled)
         except TooDeepError as error:
             without.append(error.statement)
-            forget_session(vm.project)
-            again = Machine(vm.language, vm.project, vm.deadline, session_of(vm.project))
-            again.findings, again.lost, again.revealed = vm.findings, vm.lost, vm.revealed
-            if vm.shape_log is not None:
-                _track(again)
-            vm = again
-            continue
-        analyze_rest(vm, settled, max(0, vm.steps - FREE_STEPS))
-        settled()
-        return vm
+            _SESSIONS.pop(vm.project, None)  # what it shares with others may be half made
+            vm = again()
+        else:
+            return vm
 
 
 def run_module(

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from distml.values import Value
 
 ROOM = 12_000
-"""Python frames the interpreter may use: enough for what is nested as deeply as `MAX_NESTED` says."""
+"""Python frames the interpreter may use, as long as it is not compiled."""
 DEEPEST = 1_000
 """Expressions and branches inside each other, in all calls; what is nested further is given up."""
 MAX_NESTED = 5_000
-"""Where an expression that nothing gives up ends its statement."""
+"""How deeply they may be nested where nothing is given up; the statement ends there."""
 _NOTHING = Limits(loop_steps=0, entries=0)
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 REASON = "nested too deeply to be followed"

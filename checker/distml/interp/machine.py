@@ -339,14 +339,12 @@ class Machine:
         if not 0 < first <= len(lines):
             return type(node).__name__.lower()
         start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
-        text = lines[first - 1]
-        end = end if first == last else len(text.encode("utf-8", "surrogatepass"))  # columns are bytes of UTF-8
-        cut = (
-            text[start:end]
-            if text.isascii()
-            else text.encode("utf-8", "surrogatepass")[start:end].decode("utf-8", "replace")
-        )
-        text = " ".join(cut.split())
+        text, end = lines[first - 1], end if first == last else None
+        if text.isascii():
+            text = text[start:end]
+        else:  # columns are bytes of UTF-8
+            text = text.encode("utf-8", "surrogatepass")[start:end].decode("utf-8", "replace")
+        text = " ".join(text.split())
         return text if first == last and len(text) <= limit else text[: limit - 3] + "..."
 
     def span(self, node: ast.AST, frame: Frame | None = None) -> Span:

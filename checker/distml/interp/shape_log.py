@@ -37,6 +37,7 @@ from distml.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from distml.diagnostics.tracked import Tracked
     from distml.interp.arguments import Arguments
     from distml.interp.flow_log import FlowLog
     from distml.interp.frames import Frame
@@ -112,6 +113,11 @@ class ShapeLog:
         for ident in list(self._waiting):
             self._keep(self._waiting.pop(ident), self._seen)
         return {place: tuple(values) for place, values in self._seen.items()}
+
+    @property
+    def tracked(self) -> tuple[Tracked, ...]:
+        """How much of each function is known, where that was asked for."""
+        return ()
 
     def note(self, kind: Kind, node: ast.expr | ast.arg, value: Value, name: str = "") -> None:
         """A value is seen; what certainly holds no tensor is passed over."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from distml.diagnostics.model import Span
 from distml.diagnostics.registry import rule
 from distml.engine.config import Config, load
-from distml.engine.results import FileResult, Lost, Note, decode, encode
+from distml.engine.results import FileResult, Lost, Note, decode_finding, encode_finding
 from distml.engine.run import run
 from distml.gradual.shown import Birth, Entry
 from distml.gradual.targets import ENTRY_POINTS
@@ -168,7 +168,7 @@ def _line_edits(before: str, after: str) -> list[Plain]:
 def suppression(asked: Asked, plain: Plain) -> Plain:
     """The edits that hide a finding by a comment; none where no comment does. Raises `ConfigError`."""
     name, _ = _settle(asked)
-    finding = decode([[plain], *encode(FileResult())[1:]]).diagnostics[0]
+    finding = decode_finding(plain)
     data = asked.buffers.get(os.path.realpath(asked.path))
     if finding.code.startswith(NEVER) or finding.span.path != name or data is None:
         return []
@@ -259,7 +259,7 @@ def _described(finding: Diagnostic, places: _Shown) -> Plain:
         "message": finding.message if finding.hint is None else f"{finding.message}\nhelp: {finding.hint}",
         "place": places(finding.span),
         "related": [{"message": each.message, "place": places(each.span)} for each in finding.related],
-        "finding": encode(FileResult((finding,)))[0][0],
+        "finding": encode_finding(finding),
     }
     if finding.fix is not None:
         found["fix"] = {"title": finding.fix.description, "edits": [_edit(edit, places) for edit in finding.fix.edits]}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -281,3 +283,31 @@ def printed_as(size: int, source: str, monkeypatch: pytest.MonkeyPatch, rank: in
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(compile(source, "program", "exec"), {"__name__": "__main__"})
     return out.getvalue().splitlines()
+
+
+def told_by_first(programs: Iterable[tuple[str, str]], folder: Path) -> dict[str, list[float]]:
+    """The numbers that rank 0 of two prints in each program, rewritten for torch.distributed without a refusal."""
+    texts = {}
+    for name, text in programs:
+        found = outcome(text, "ddp")
+        assert not found.plan.refusals, name
+        (file,) = found.files.values()
+        texts[name] = file.source
+    return {name: numbers(first) for name, (first, _) in said_by_two(texts, folder).items()}
+
+
+def told_alone(text: str, capsys: pytest.CaptureFixture[str]) -> list[float]:
+    """The numbers that a program prints, run by itself in this process."""
+    exec(compile(text, "script.py", "exec"), {"__name__": "__main__"})  # the text is made by a test
+    return numbers(capsys.readouterr().out)
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers in a text."""
+    found = []
+    for word in text.split():
+        try:
+            found.append(float(ast.literal_eval(word)))
+        except (ValueError, SyntaxError):
+            continue
+    return found

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from textwrap import indent
 
 import pytest
-from horovod.torch.programs import outcome, said_by_two
-from horovod.torch.test_means import HEAD, LOADERS, STEP, numbers
+from horovod.torch.programs import outcome, told_alone, told_by_first
+from horovod.torch.test_means import HEAD, LOADERS, STEP
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -317,22 +317,14 @@ def programs() -> Iterator[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     """The numbers that rank 0 of two prints in each program."""
-    texts = {}
-    for name, text in programs():
-        found = outcome(text, "ddp")
-        assert not found.plan.refusals, name
-        (file,) = found.files.values()
-        texts[name] = file.source
-    said = said_by_two(texts, tmp_path_factory.mktemp("containers"))
-    return {name: numbers(first) for name, (first, _) in said.items()}
+    return told_by_first(programs(), tmp_path_factory.mktemp("containers"))
 
 
 @pytest.mark.parametrize(("name", "text"), [pytest.param(*each, id=each[0]) for each in programs()])
 def test_what_is_kept_is_of_all_the_data(
     name: str, text: str, printed: dict[str, list[float]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    exec(compile(text, "script.py", "exec"), {"__name__": "__main__"})  # the text is made here
-    alone = numbers(capsys.readouterr().out)
+    alone = told_alone(text, capsys)
     assert len(alone) >= 1
     assert printed[name] == pytest.approx(alone, rel=1e-4)
 

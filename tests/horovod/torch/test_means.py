@@ -6,13 +6,12 @@ programs of the table run in two processes that are started once.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 
 import pytest
-from horovod.torch.programs import outcome, said_by_two
+from horovod.torch.programs import told_alone, told_by_first
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -406,33 +405,16 @@ def programs() -> Iterator[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     """The numbers that rank 0 of two prints in each program."""
-    texts = {}
-    for name, text in [*programs(), *((name, now_and_then(name, 8)) for name in TELLING)]:
-        found = outcome(text, "ddp")
-        assert not found.plan.refusals
-        (file,) = found.files.values()
-        texts[name] = file.source
-    said = said_by_two(texts, tmp_path_factory.mktemp("means"))
-    return {name: numbers(first) for name, (first, _) in said.items()}
-
-
-def numbers(text: str) -> list[float]:
-    """The numbers in a text."""
-    found = []
-    for word in text.split():
-        try:
-            found.append(float(ast.literal_eval(word)))
-        except (ValueError, SyntaxError):
-            continue
-    return found
+    return told_by_first(
+        [*programs(), *((name, now_and_then(name, 8)) for name in TELLING)], tmp_path_factory.mktemp("means")
+    )
 
 
 @pytest.mark.parametrize(("name", "text"), [pytest.param(*each, id=each[0]) for each in programs()])
 def test_what_is_printed_is_of_all_the_data(
     name: str, text: str, printed: dict[str, list[float]], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    exec(compile(text, "script.py", "exec"), {"__name__": "__main__"})  # the text is made here
-    alone = numbers(capsys.readouterr().out)
+    alone = told_alone(text, capsys)
     assert len(alone) >= 1
     assert printed[name] == pytest.approx(alone, rel=1e-4)
 
@@ -442,7 +424,6 @@ def test_what_is_told_of_a_batch_is_of_the_batch_of_all(
     name: str, printed: dict[str, list[float]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two ranks that take 8 samples each, in turn, tell what one process tells of 16."""
-    exec(compile(now_and_then(name, 16), "script.py", "exec"), {"__name__": "__main__"})  # the text is made here
-    alone = numbers(capsys.readouterr().out)
+    alone = told_alone(now_and_then(name, 16), capsys)
     assert len(alone) >= 1
     assert printed[name] == pytest.approx(alone, rel=1e-4)

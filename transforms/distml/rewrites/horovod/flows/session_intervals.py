@@ -37,18 +37,13 @@ def _shorten(plan: Plan) -> None:
             def judges(branch: ast.If, batch: set[str] = batch) -> bool:
                 if training.holds_any(branch.body):
                     return False
-                calls = (each for node in branch.body for each in inside_of(node) if isinstance(each, ast.Call))
+                calls = (each for node in branch.body for each in (node, *inside(node)) if isinstance(each, ast.Call))
                 return saving.holds_any(branch.body) or any(
                     judging.holds(each) and not reads(each) & batch for each in calls
                 )
 
             names = _numbers(loop, program) - others
             intervals.shorten(plan, loop, names, judges, lambda _: False)
-
-
-def inside_of(node: ast.AST) -> list[ast.AST]:
-    """A node, and those in it but in functions and classes."""
-    return [node, *inside(node)]
 
 
 def _judges(call: ast.Call, graph: Graph) -> bool:
