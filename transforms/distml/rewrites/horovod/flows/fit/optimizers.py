@@ -31,6 +31,8 @@ _MADE = re.compile(
 )
 _CREATED = re.compile(r".*\.create_optimizer\(\)|keras\.optimizers\.(get|deserialize)\(\)")
 _TF1 = re.compile(r"tensorflow\.(train|contrib\.opt)\.\w*Optimizer\(\)")
+_COMPILED = re.compile(r"(keras|keras_\w+|tensorflow_\w+|transformers)\..*\.optimizer")
+"""The optimizer of a model that is compiled already."""
 _LOSS_SCALE = re.compile(r"keras\.mixed_precision\.(experimental\.)?LossScaleOptimizer\(\)")
 _NOTE = Note(
     "gradients averaged over the ranks",
@@ -158,7 +160,7 @@ class _Placing:
                 "this is a TensorFlow 1 optimizer, which Horovod cannot wrap for a Keras model",
                 "compile with one of `tf.keras.optimizers`",
             )
-        if any(name.endswith(".optimizer") for name in names):
+        if any(_COMPILED.fullmatch(name) for name in names):
             return
         made = [value.node for value in values if isinstance(value, Foreign) and _is_made(value)]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -1,0 +1,46 @@
+"""However an optimizer comes to `compile`, its gradients are averaged once, or the program is refused."""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import outcome
+
+HEAD = """import argparse
+import json
+import types
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+
+x, y = np.ones((64, 4)), np.ones((64, 1))
+model = keras.Sequential([keras.layers.Dense(1)])
+"""
+TAIL = "model.fit(x, y)\n"
+PARSED = "parser = argparse.ArgumentParser()\nparser.add_argument('--optimizer', default='sgd')\nargs = parser.parse_args()\n"
+WAYS = {
+    "an option": PARSED + "model.compile(optimizer=args.optimizer, loss='mse')\n",
+    "an option of a function": PARSED + "def main(options):\n    model.compile(options.optimizer, 'mse')\n\n\nmain(args)\n",
+    "an option by getattr": PARSED + "model.compile(getattr(args, 'optimizer'), 'mse')\n",
+    "an option that is looked up": PARSED + "model.compile(keras.optimizers.get(args.optimizer), 'mse')\n",
+    "an option of other options": PARSED + "model.compile(vars(args)['optimizer'], 'mse')\n",
+    "a setting of a file": "settings = json.load(open('settings.json'))\nmodel.compile(settings['optimizer'], 'mse')\n",
+    "a setting of a library": "from hydra import compose\ncfg = compose('x')\nmodel.compile(cfg.train.optimizer, 'mse')\n",
+    "a flag": "flags = tf.compat.v1.flags\nflags.DEFINE_string('optimizer', 'sgd', '')\nFLAGS = flags.FLAGS\n"
+    "model.compile(FLAGS.optimizer, 'mse')\n",
+    "an attribute of a namespace": "ns = types.SimpleNamespace(optimizer='adam')\nmodel.compile(ns.optimizer, 'mse')\n",
+    "an attribute of an object": "class Settings:\n    optimizer = 'adam'\n\n\nmodel.compile(Settings().optimizer, 'mse')\n",
+    "an attribute that is made": "class Trainer:\n    def __init__(self):\n        self.optimizer = keras.optimizers.SGD(0.1)\n"
+    "        model.compile(self.optimizer, 'mse')\n\n\nTrainer()\n",
+    "a name": "model.compile('sgd', 'mse')\n",
+    "the optimizer of the model again": "model.compile('sgd', 'mse')\nmodel.compile(model.optimizer, 'mae')\n",
+    "the optimizer of another model": "other = keras.Sequential([keras.layers.Dense(1)])\nother.compile('sgd', 'mse')\n"
+    "model.compile(other.optimizer, 'mae')\n",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_gradients_are_averaged(way: str) -> None:
+    found = outcome(HEAD + WAYS[way] + TAIL)
+    if not found.plan.refusals:
+        (file,) = found.files.values()
+        assert file.source.count(".DistributedOptimizer(") == 1, file.source
