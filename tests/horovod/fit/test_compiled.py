@@ -19,7 +19,8 @@ TAIL = "model.fit(x, y)\n"
 PARSED = "parser = argparse.ArgumentParser()\nparser.add_argument('--optimizer', default='sgd')\nargs = parser.parse_args()\n"
 WAYS = {
     "an option": PARSED + "model.compile(optimizer=args.optimizer, loss='mse')\n",
-    "an option of a function": PARSED + "def main(options):\n    model.compile(options.optimizer, 'mse')\n\n\nmain(args)\n",
+    "an option of a function": PARSED
+    + "def main(options):\n    model.compile(options.optimizer, 'mse')\n\n\nmain(args)\n",
     "an option by getattr": PARSED + "model.compile(getattr(args, 'optimizer'), 'mse')\n",
     "an option that is looked up": PARSED + "model.compile(keras.optimizers.get(args.optimizer), 'mse')\n",
     "an option of other options": PARSED + "model.compile(vars(args)['optimizer'], 'mse')\n",

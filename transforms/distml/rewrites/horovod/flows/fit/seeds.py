@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from distml.rewrites.horovod.aspects.drawing import generators
 from distml.rewrites.horovod.aspects.orders import is_unseeded
@@ -58,11 +58,7 @@ def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = 
         if drawn is not None:
             _begin_alike(plan, library)
         if drawn is not None and not is_seeded(program, library):
-            unit = program.unit(drawn)
-            plan.world(drawn)
-            seed = spell(plan, drawn, SEED[library], at_start=True)
-            plan.spelled[(unit.source.location, SEED[library])] = seed
-            behind_start(plan, unit, f"{seed}(0)", ALIKE)
+            _seed(plan, drawn, library)
 
 
 def _begin_alike(plan: Plan, library: str) -> None:
@@ -82,22 +78,73 @@ def _is_none(seed: ast.Call, program: Program) -> bool:
     return (not seed.args and not seed.keywords) or (bool(values) and all(value == Constant(None) for value in values))
 
 
-def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST]) -> list[str]:
-    """Let classes or functions draw alike on all ranks, where `node` stands; gives what seeds the generators of all."""
+def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST], apart: Container[ast.AST] = ()) -> list[str]:
+    """Let classes or functions draw alike on all ranks, where `node` stands; gives what seeds the generators of all.
+
+    What some functions draw stays `apart`.
+    """
     program, found = plan.program, []
     calls = [each for owner in owners for each in ast.walk(owner) if isinstance(each, ast.Call)]
+    calls = [each for each in calls if program.function(each) not in apart]
+    kept = {made for call in program.calls if program.function(call) in apart for made in generators(call, program)}
+    kept -= _used_outside(apart, program)
     for call in calls:
-        if is_unseeded(call, program) and program.unit(call).source.location in plan.editable:
+        if is_unseeded(call, program) and call not in kept and program.unit(call).source.location in plan.editable:
             plan.patch(call).argument(call, "0", ALIKE)
+    drawn = _libraries(calls, program)
     for library, path in SEED.items():
-        names = {name for call in calls for name in program.names(call.func) if _DRAWS.fullmatch(name)}
-        if any(name.startswith(library + ".") for name in names):
+        if library in drawn:
             found.append(path)
             _begin_alike(plan, library)
             if not is_seeded(program, library):
-                plan.world(node)
-                behind_start(plan, program.unit(node), f"{spell(plan, node, path, at_start=True)}(0)", ALIKE)
+                _seed(plan, node, library)
     return found
+
+
+def _seed(plan: Plan, node: ast.AST, library: str) -> None:
+    """Give the global generator of a library a seed at the start of a file."""
+    unit = plan.program.unit(node)
+    plan.world(node)
+    seed = spell(plan, node, SEED[library], at_start=True)
+    plan.spelled[(unit.source.location, SEED[library])] = seed
+    behind_start(plan, unit, f"{seed}(0)", ALIKE)
+
+
+def drawn_by(functions: Container[ast.AST], program: Program) -> list[str]:
+    """What seeds the generators of all from which functions draw."""
+    calls = [each for each in program.calls if program.function(each) in functions]
+    return [SEED[each] for each in _libraries(calls, program)]
+
+
+def generators_apart(plan: Plan, node: ast.expr, functions: Container[ast.AST]) -> None:
+    """Let generators of its own from which functions draw begin elsewhere on each rank.
+
+    Where one draws outside of them too, what must be alike, that is warned of.
+    """
+    program = plan.program
+    outside = _used_outside(functions, program)
+    drawing = (each for each in program.calls if program.function(each) in functions)
+    for made in dict.fromkeys(made for call in drawing for made in generators(call, program)):
+        seed = argument(made, 0, "seed")
+        if made in outside:
+            what = (
+                "one generator draws what must be alike on all ranks, and the samples of a batch: ranks draw the same"
+            )
+            plan.warn("HVD302", node, what, "draw the samples from a generator of their own")
+        elif seed is not None and not is_unseeded(made, program):
+            plan.patch(seed).wrap(seed, "{} + " + plan.world(seed).rank, _APART)
+
+
+def _used_outside(functions: Container[ast.AST], program: Program) -> set[ast.AST]:
+    """The generators that draw elsewhere than in some functions."""
+    calls = (each for each in program.calls if program.function(each) not in functions)
+    return {made for call in calls for made in generators(call, program)}
+
+
+def _libraries(calls: Iterable[ast.Call], program: Program) -> list[str]:
+    """The libraries from whose generator of all some calls draw."""
+    names = {name for call in calls for name in program.names(call.func) if _DRAWS.fullmatch(name)}
+    return [each for each in SEED if any(name.startswith(each + ".") for name in names)]
 
 
 SEED = {"numpy": "numpy.random.seed", "random": "random.seed"}

@@ -10,6 +10,8 @@ from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import carries_state
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callers import run_by
+from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.values import Class, Foreign, Instance
 
@@ -30,7 +32,7 @@ class {name}({sequence}):
 
     def on_epoch_end(self):
         self.epoch += 1{seeded}
-        self.batches.on_epoch_end()
+        self.batches.on_epoch_end(){apart}
 '''
 _DEAL = Note(
     "batches dealt out to the ranks in turn",
@@ -45,18 +47,50 @@ def deal(plan: Plan, call: ast.Call, x: ast.expr) -> bool:
     owners = list(_owners(x, plan.program))
     if plan.options.shard != "auto" or not owners or carries_state(plan.program, plan.program.unit(call)):
         return False
+    asked = _asked(owners, plan.program)
     seeds.agree(plan, call, [x])
-    drawn = seeds.together(plan, x, owners)
+    alike = seeds.together(plan, x, owners, asked)
+    own = seeds.drawn_by(asked, plan.program)
+    seeds.generators_apart(plan, x, asked)
+    if own:
+        seeds.differ(plan, call)
     unit, world = plan.program.unit(x), plan.world(x)
     key = (unit.source.location, "Dealt")
     if key not in plan.spelled:
         plan.spelled[key] = plan.patch(unit.tree).free("Dealt")
         sequence = spell(plan, x, "keras.utils.Sequence", at_start=True)
-        seeded = "".join(f"\n        {spell(plan, x, each, at_start=True)}(self.epoch)" for each in drawn)
-        made = _DEALT.format(name=plan.spelled[key], sequence=sequence, size=world.size, rank=world.rank, seeded=seeded)
+        said = {each: f"\n        {spell(plan, x, each, at_start=True)}" for each in alike}
+        parts = {
+            "seeded": "".join(f"{each}(self.epoch)" for each in said.values()),
+            "apart": "".join(
+                f"{text}(self.epoch * {world.size} + {world.rank})" for each, text in said.items() if each in own
+            ),
+        }
+        made = _DEALT.format(name=plan.spelled[key], sequence=sequence, size=world.size, rank=world.rank, **parts)
         behind_start(plan, unit, made, Note("a share of the batches", "Keras has no such sequence"))
     plan.patch(x).wrap(x, f"{plan.spelled[key]}({{}})", _DEAL)
     return True
+
+
+def _asked(owners: list[ast.ClassDef], program: Program) -> set[ast.AST]:
+    """The functions that run when a batch is asked for, if they draw for this batch alone and shuffle nothing that is kept."""
+    methods = [each for owner in owners for each in owner.body if getattr(each, "name", "") == "__getitem__"]
+    found: set[ast.AST] = set()
+    waiting: list[ast.AST] = [*methods]
+    while waiting:
+        function = waiting.pop()
+        if function not in found:
+            found.add(function)
+            calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+            if any(called(each, program) == "shuffle" and _keeps(each) for each in calls):
+                return set()
+            waiting += [each for call in calls for each in run_by(call, program)]
+    return found
+
+
+def _keeps(call: ast.Call) -> bool:
+    """Whether a call is given an attribute: what it changes stays changed."""
+    return any(isinstance(each, ast.Attribute) for each in call.args)
 
 
 def _owners(x: ast.expr, program: Program) -> Iterator[ast.ClassDef]:
