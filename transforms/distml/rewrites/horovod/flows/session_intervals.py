@@ -35,7 +35,7 @@ def _shorten(plan: Plan) -> None:
             batch = fed.get(loop, set()) & _set_in(loop)
 
             def judges(branch: ast.If, batch: set[str] = batch) -> bool:
-                if training.holds_any(branch.body):
+                if training.holds_any(branch.body) and not training.holds_any(branch.orelse):
                     return False
                 calls = (each for node in branch.body for each in (node, *inside(node)) if isinstance(each, ast.Call))
                 return saving.holds_any(branch.body) or any(

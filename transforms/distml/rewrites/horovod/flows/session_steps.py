@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.setup import anchor_of
@@ -131,23 +132,33 @@ def _totals(loop: ast.For, stop: ast.expr, program: Program) -> Iterator[ast.exp
 
 
 def relate(plan: Plan, loop: ast.For, number: ast.expr) -> None:
-    """Divide also what is told of the same number of turns: means over them, and the axis of a plot."""
+    """Divide also what is computed and told by the same number of turns: rates, means, counts, and the axis of a plot."""
     alike, size = ast.dump(number), plan.world(loop).size
-    found = _axes(loop, plan.program) if isinstance(number, ast.Constant) else _means(loop, plan.program)
+    found = _axes(loop, plan.program) if isinstance(number, ast.Constant) else _uses(loop, number, plan.program)
     for each in found:
-        if ast.dump(each) == alike:
-            divisor = isinstance(plan.program.parent(each), ast.BinOp)
-            plan.patch(each).wrap(each, f"({{}} // {size})" if divisor else f"{{}} // {size}", FEWER)
+        if ast.dump(each) == alike and not _has(plan, each):
+            computed = isinstance(plan.program.parent(each), ast.BinOp | ast.UnaryOp | ast.Compare)
+            plan.patch(each).wrap(each, f"({{}} // {size})" if computed else f"{{}} // {size}", FEWER)
 
 
-def _means(loop: ast.For, program: Program) -> Iterator[ast.expr]:
-    """What is divided by in a loop, and behind it up to the next one."""
+def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.expr]:
+    """What is read in the turns of a loop, and what is divided by around it, up to the loop behind that goes its own way."""
+    for statement in loop.body:
+        yield from (each for each in ast.walk(statement) if isinstance(each, type(number)))
     block = block_of(loop, program)
-    behind = block[block.index(loop) + 1 :] if loop in block else []
-    until = next((at for at, each in enumerate(behind) if isinstance(each, LOOPS)), len(behind))
-    for node in (each for part in (loop, *behind[:until]) for each in ast.walk(part)):
-        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div):
-            yield node.right if isinstance(node, ast.BinOp) else node.value
+    at = block.index(loop) if loop in block else 0
+    until = next((at + 1 + n for n, each in enumerate(block[at + 1 :]) if isinstance(each, LOOPS)), len(block))
+    later = {node for each in block[until:] for node in ast.walk(each)}
+    for node in inside(owner_of(loop, program)):
+        divides = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div)
+        if divides and node not in later:
+            divisor = node.right if isinstance(node, ast.BinOp) else node.value
+            yield divisor.args[0] if _converted(divisor) else divisor
+
+
+def _converted(node: ast.expr) -> TypeGuard[ast.Call]:
+    """Whether a number is only made another sort of number: `float(n)`."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in ("float", "int") and len(node.args) == 1
 
 
 def _axes(loop: ast.For, program: Program) -> Iterator[ast.expr]:

@@ -1,0 +1,85 @@
+"""A number of steps that is divided where a loop ends is divided in all that is computed by it: no rate, mean or count keeps the old one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from horovod.tape.test_ranks import rewritten
+
+HEAD = """\
+import argparse
+import numpy as np
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--steps", type=int, default=1000)
+parser.add_argument("--save-every", type=int, default=100)
+args = parser.parse_args()
+samples = np.ones([64, 4])
+x = tf.placeholder(tf.float32, [None, 4])
+done = tf.placeholder(tf.float32, [])
+cost = tf.reduce_mean(tf.square(tf.layers.dense(x, 1)))
+{above}
+train = tf.train.GradientDescentOptimizer({rate}).minimize(cost)
+saver = tf.train.Saver()
+
+
+def drawn(size):
+    return samples[np.random.randint(0, 64, size)]
+
+
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    total = 0.0
+    for step in range(args.steps):
+        {body}
+    {behind}
+"""
+STEP = "_, c = sess.run([train, cost], {x: drawn(8), done: step})"
+WAYS = {
+    "a rate by the part that is done": {"rate": "0.1 * tf.pow(1 - done / args.steps, 0.9)"},
+    "a rate that is fed": {
+        "body": "r = 0.1 * (1 - step / args.steps)\n        sess.run(train, {x: drawn(8), done: r})"
+    },
+    "a rate by a part, in front": {"above": "part = done / float(args.steps)", "rate": "0.1 * part"},
+    "a decay for each step": {"above": "decay = 0.1 / args.steps", "rate": "0.1 - decay * done"},
+    "a line for each step": {"body": STEP + "\n        print('step', step, 'of', args.steps, c)"},
+    "a line that is formatted": {"body": STEP + "\n        print('%d/%d' % (step, args.steps))"},
+    "a mean behind": {"body": STEP + "\n        total += c", "behind": "print(total / args.steps)"},
+    "the last step": {"body": STEP + "\n        if step == args.steps - 1:\n            saver.save(sess, 'last')"},
+    "a part of the steps": {"body": STEP + "\n        if step > args.steps * 0.5:\n            print(c)"},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_that_is_computed_by_a_number_of_steps_is_divided(way: str) -> None:
+    parts = {"above": "", "rate": "0.1", "body": STEP, "behind": "pass", **WAYS[way]}
+    source = rewritten(HEAD.format(**parts))
+    used = re.findall(r"args\.steps(?! // hvd\.size\(\))", source)
+    assert not used, source
+
+
+SAVED = {
+    "both arms train": "if step % args.save_every == 0:\n            _, c, s = sess.run([train, cost, cost], {x: drawn(8), done: step})\n"
+    "            saver.save(sess, 'kept', step)\n        else:\n            _, c = sess.run([train, cost], {x: drawn(8), done: step})",
+    "one arm judges": STEP + "\n        if step % args.save_every == 0:\n            saver.save(sess, 'kept', step)",
+}
+
+
+@pytest.mark.parametrize("way", SAVED)
+def test_what_trains_anyway_saves_as_often(way: str) -> None:
+    source = rewritten(HEAD.format(above="", rate="0.1", body=SAVED[way], behind="pass"))
+    assert (
+        "step % (max(1, args.save_every // hvd.size())) == 0" in source
+        or "step % max(1, args.save_every // hvd.size())" in source
+    ), source
+
+
+def test_an_arm_that_trains_now_and_then_is_left() -> None:
+    body = STEP + "\n        if step % args.save_every == 0:\n            sess.run(train, {x: drawn(8), done: step})\n"
+    source = rewritten(
+        HEAD.format(above="", rate="0.1", body=body + "            saver.save(sess, 'kept', step)", behind="pass")
+    )
+    assert "step % args.save_every == 0" in source
