@@ -1,4 +1,4 @@
-"""A number of steps that is divided where a loop ends is divided in all that is computed by it: no rate, mean or count keeps the old one."""
+"""A number of steps that is divided where a loop ends is divided in all rates, means and counts that are computed by it."""
 
 from __future__ import annotations
 
@@ -61,20 +61,19 @@ def test_all_that_is_computed_by_a_number_of_steps_is_divided(way: str) -> None:
     assert not used, source
 
 
+SAVES = "\n            saver.save(sess, 'kept', step)\n"
 SAVED = {
-    "both arms train": "if step % args.save_every == 0:\n            _, c, s = sess.run([train, cost, cost], {x: drawn(8), done: step})\n"
-    "            saver.save(sess, 'kept', step)\n        else:\n            _, c = sess.run([train, cost], {x: drawn(8), done: step})",
-    "one arm judges": STEP + "\n        if step % args.save_every == 0:\n            saver.save(sess, 'kept', step)",
+    "both arms train": "if step % args.save_every == 0:\n            c, s, _ = sess.run([cost, cost, train], {x: drawn(8)})"
+    + SAVES
+    + "        else:\n            _, c = sess.run([train, cost], {x: drawn(8), done: step})",
+    "one arm judges": STEP + "\n        if step % args.save_every == 0:" + SAVES,
 }
 
 
 @pytest.mark.parametrize("way", SAVED)
 def test_what_trains_anyway_saves_as_often(way: str) -> None:
     source = rewritten(HEAD.format(above="", rate="0.1", body=SAVED[way], behind="pass"))
-    assert (
-        "step % (max(1, args.save_every // hvd.size())) == 0" in source
-        or "step % max(1, args.save_every // hvd.size())" in source
-    ), source
+    assert re.search(r"step % \(?max\(1, args\.save_every // hvd\.size\(\)\)", source), source
 
 
 def test_an_arm_that_trains_now_and_then_is_left() -> None:

@@ -47,6 +47,8 @@ class Frame(NamedTuple):
     names: frozenset[str]
     outside: dict[str, str]
     always: bool
+    unsure: frozenset[str] = frozenset()
+    """The parameters that may be another object than one that has what the code is part of."""
 
 
 class Batches:
@@ -114,9 +116,21 @@ class Batches:
                     if not names:
                         continue
                     outside = {name: _elsewhere(value, frame) for name, value in given.items()}
+                    unsure = frame.unsure | {next(iter(given), "")} if self._of_others(call, function) else frame.unsure
                     always = frame.always and self.always(call, frame)
-                    inner = Frame(function, self._derived(function, names), outside, always)
+                    inner = Frame(function, self._derived(function, names), outside, always, unsure)
                     yield from self._frames(inner, depth - 1, seen | {function})
+
+    def _of_others(self, call: ast.Call, function: ast.FunctionDef) -> bool:
+        """Whether what a method is called on may also be an object of a class that has another one."""
+        owner = self.program.parent(function)
+        if not isinstance(owner, ast.ClassDef) or not takes_receiver(call, function, self.program):
+            return False
+        method = isinstance(call.func, ast.Attribute) and call.func.attr == function.name
+        receiver = call.func.value if method and isinstance(call.func, ast.Attribute) else call.func
+        types = [each.type for each in self.program.of(receiver) if isinstance(each, Instance)]
+        lines = [{getattr(each, "node", None) for each in self.program.lineage(one)} for one in types]
+        return any(owner not in line for line in lines)
 
     def _given(self, call: ast.Call, function: ast.FunctionDef) -> dict[str, ast.expr]:
         """What a call gives for the parameters of a function; the object it is called on for the first one of a method."""
@@ -229,32 +243,34 @@ class Batches:
         return "largest" if isinstance(test.ops[0], ast.Gt | ast.GtE) == (right == target.id) else "smallest"
 
     def _called(self, call: ast.Call, func: ast.Attribute, frame: Frame) -> Iterator[Filling]:
-        statement = self.program.statement(call)
         given = [*call.args, *(each.value for each in call.keywords)]
-        held: ast.expr = func.value
-        if isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute) and held.func.attr == "setdefault":
-            held = ast.copy_location(ast.Subscript(held.func.value, held.args[0], ast.Load()), held)
-        if not given or not isinstance(held, ast.Name | ast.Attribute | ast.Subscript):
+        held, values = _holder(func), self.program.of(func.value)
+        if held is None or not any(self.of_batch(each, frame) for each in given):
             return
-        if not any(self.of_batch(each, frame) for each in given):
-            return
-        values = self.program.of(func.value)
         if any(isinstance(each, Module) or (isinstance(each, Foreign) and each.node is None) for each in values):
             return  # a function of a library or module
-        if any(isinstance(each, Instance) for each in values):
-            if isinstance(held, ast.Subscript) and not self._steady(held, frame):
-                yield from self._filling(held, "object", given, statement, frame)
-        elif func.attr in _ONE | _SEVERAL and _opaque(values):
-            yield from self._filling(held, "opaque", given, statement, frame)
-        elif func.attr in _ONE | _SEVERAL:
-            item = given[-1:]
-            several = func.attr in _SEVERAL
-            if several and isinstance(item[0], ast.List | ast.Tuple):
-                several, item = False, item[0].elts
-            yield from self._filling(held, "extends" if several else "grows", item, statement, frame)
-        elif func.attr == "update" and (self._counter(held) or self._is_dict(held)):
-            counted = self._counter(held) and not self._is_dict(given[0])
-            yield from self._filling(held, "counts" if counted else "items", given, statement, frame)
+        found: tuple[How, list[ast.expr]] | None = None
+        if not any(isinstance(each, Instance) for each in values):
+            found = self._put_by(func.attr, held, given, values)
+        elif isinstance(held, ast.Subscript) and not self._steady(held, frame):
+            found = "object", given
+        if found is not None:
+            yield from self._filling(held, *found, self.program.statement(call), frame)
+
+    def _put_by(
+        self, method: str, held: ast.expr, given: list[ast.expr], values: Iterable[Value]
+    ) -> tuple[How, list[ast.expr]] | None:
+        """How a method of a container puts in what it is given, and what that is; None where it does not."""
+        last = given[-1]
+        if method == "update" and (self._counter(held) or self._is_dict(held)):
+            return "counts" if self._counter(held) and not self._is_dict(given[0]) else "items", given
+        if method not in _ONE | _SEVERAL:
+            return None
+        if _opaque(values):
+            return "opaque", given
+        if method in _ONE:
+            return "grows", [last]
+        return ("grows", last.elts) if isinstance(last, ast.List | ast.Tuple) else ("extends", [last])
 
     def _counter(self, node: ast.expr) -> bool:
         return any(each.endswith("Counter()") for each in self.program.names(node))
@@ -282,6 +298,7 @@ class Batches:
             if not frame.outside[root.id]:
                 return
             text = frame.outside[root.id] + text.removeprefix(root.id)
+        how = "opaque" if root.id in frame.unsure and isinstance(place, ast.Attribute) else how
         yield Filling(text, how, values, node, frame.always and self.always(node, frame))
 
     def _began_before(self, root: ast.Name, place: ast.expr, frame: Frame) -> bool:
@@ -349,12 +366,23 @@ class Batches:
         )
 
 
+def _holder(func: ast.Attribute) -> ast.expr | None:
+    """The place that a method is called on; what `setdefault` gives is an item."""
+    held: ast.expr = func.value
+    if isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute) and held.func.attr == "setdefault":
+        held = ast.copy_location(ast.Subscript(held.func.value, held.args[0], ast.Load()), held)
+    return held if isinstance(held, ast.Name | ast.Attribute | ast.Subscript) else None
+
+
 def _set_anew(place: ast.expr, body: ast.AST) -> bool:
-    """Whether each run of some code begins with a new object at a place, or at what holds it: what was there is gone."""
+    """Whether each run of some code makes a place, or what holds it, anew, or empties it: what was there is gone."""
+    held = ast.unparse(place)
     for statement in getattr(body, "body", ()):
+        if ast.unparse(statement) in (f"{held}.clear()", f"del {held}[:]", f"{held}[:] = []"):
+            return True
         for target in statement.targets if isinstance(statement, ast.Assign) else ():
             text = ast.unparse(target)
-            if isinstance(target, ast.Attribute) and f"{ast.unparse(place)}.".startswith((f"{text}.", f"{text}[")):
+            if isinstance(target, ast.Attribute) and f"{held}.".startswith((f"{text}.", f"{text}[")):
                 return text not in {ast.unparse(each) for each in ast.walk(statement.value)}
     return False
 

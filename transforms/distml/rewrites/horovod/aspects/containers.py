@@ -11,7 +11,7 @@ from collections.abc import Callable as Function
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, Protocol
 
-from distml.rewrites.horovod.aspects.batches import Batches, Filling, item_of, own_nodes
+from distml.rewrites.horovod.aspects.batches import Batches, Filling, How, item_of, own_nodes
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import Looping, block_of, owner_of
@@ -35,6 +35,9 @@ _NOTES: dict[Way, Note] = {
     "max": Note("largest of all ranks", "a rank looks at its own part of the data only", "mean-of-sums"),
     "min": Note("smallest of all ranks", "a rank looks at its own part of the data only", "mean-of-sums"),
 }
+_EXTREMES: dict[How, Way] = {"largest": "max", "smallest": "min"}
+_ITEMS = frozenset({"items", "grows", "object", "anew"})
+"""The ways to fill a container whose items may be means."""
 _ARRAYS = frozenset({"array", "asarray", "tensor", "as_tensor", "stack", "constant"})
 _SHAPES = frozenset("reshape view unsqueeze detach cpu clone numpy item float double squeeze expand_dims".split())
 _CHOOSING = frozenset("max min amax amin argmax argmin median quantile std var reduce_max reduce_min".split())
@@ -117,22 +120,18 @@ class Containers:
     # What becomes of a place
 
     def _way(self, fillings: list[Filling], loop: Looping) -> Way | None:
-        kinds = {each.how for each in fillings}
-        if kinds == {"largest"} or kinds == {"smallest"}:
-            return "max" if kinds == {"largest"} else "min"
+        kinds, even = {each.how for each in fillings}, all(each.always for each in fillings)
+        if len(kinds) == 1 and kinds <= _EXTREMES.keys():
+            return _EXTREMES[kinds.pop()]
         if kinds == {"counts"}:
             return "sum" if self._begins(fillings[0].place, loop) else None
         if kinds <= {"grows", "extends"}:
-            means = kinds == {"grows"} and all(each.always and all(map(self.plain, each.values)) for each in fillings)
-            if means or all(
-                each.how == "extends" and all(map(self.plain, each.values)) and each.always for each in fillings
-            ):
+            if len(kinds) == 1 and even and all(self.plain(value) for each in fillings for value in each.values):
                 return "mean"
             listed = self._begins(fillings[0].place, loop) or all(self._is_list(each) for each in fillings)
             return "gather" if listed else None
-        if kinds <= {"items", "grows", "object", "anew"} and all(each.always for each in fillings):
-            return "mean" if all(self._adds_numbers(each) for each in fillings) else None
-        return None
+        numbers = kinds <= _ITEMS and even and all(self._adds_numbers(each) for each in fillings)
+        return "mean" if numbers else None
 
     def _adds_numbers(self, filling: Filling) -> bool:
         """Whether what is put into the items of a container are numbers of batches, or sums of anything."""
