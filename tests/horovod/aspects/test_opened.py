@@ -133,3 +133,12 @@ def test_what_may_give_the_folder_is_left() -> None:
     plan = plan_of("from torch.utils.tensorboard import SummaryWriter\nmade = SummaryWriter(**settings)\n")
     opened.apart(plan)
     assert not plan.patches
+
+
+def test_rank_zero_alone_begins_a_film_that_is_opened_later() -> None:
+    plan = plan_of(
+        "import cv2\nfilm = cv2.VideoWriter()\ndone = film.open('a.mov', 0, 4, (8, 8), True)\nfilm.write(picture)\n"
+    )
+    outputs.on_rank_zero(plan)
+    opened.apart(plan)
+    assert "film.open('a.mov' if hvd.rank() == 0 else " in rewritten(plan)

@@ -300,3 +300,34 @@ def test_a_file_that_every_rank_opens_is_written_by_every_rank_or_opened_by_one(
         plan = plan_of(text)
         outputs.on_rank_zero(plan)
         assert first in rewritten(plan) if first else rewritten(plan) == text
+
+
+BARS = {
+    **{
+        f"{module}.{name}": "disable=hvd.rank() != 0"
+        for module in ("tqdm", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", "tqdm.rich", "tqdm.std", "tqdm.gui")
+        for name in ("tqdm", "trange")
+    },
+    "tqdm.tqdm_notebook": "disable=hvd.rank() != 0",
+    "tqdm.tnrange": "disable=hvd.rank() != 0",
+    "rich.progress.track": "disable=hvd.rank() != 0",
+    "rich.progress.Progress": "disable=hvd.rank() != 0",
+    "alive_progress.alive_bar": "disable=hvd.rank() != 0",
+    "fastprogress.progress_bar": "display=hvd.rank() == 0",
+    "keras.utils.Progbar": "verbose=1 if hvd.rank() == 0 else 0",
+    "tensorflow.keras.utils.Progbar": "verbose=1 if hvd.rank() == 0 else 0",
+    "keras.utils.generic_utils.Progbar": "verbose=1 if hvd.rank() == 0 else 0",
+    "wandb.init": 'mode=None if hvd.rank() == 0 else "disabled"',
+    "comet_ml.Experiment": "disabled=hvd.rank() != 0",
+}
+
+
+@pytest.mark.parametrize("made", BARS)
+def test_only_rank_zero_shows_a_bar(made: str) -> None:
+    module, _, name = made.rpartition(".")
+    plan = plan_of(
+        f"from {module} import {name} as shown\nbar = shown(total=3)\nshown({BARS[made].partition('=')[0]}=wanted)\n"
+    )
+    outputs.on_rank_zero(plan)
+    assert f"bar = shown(total=3, {BARS[made]})" in rewritten(plan)
+    assert "=wanted)" in rewritten(plan)

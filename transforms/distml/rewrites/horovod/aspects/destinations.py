@@ -51,7 +51,7 @@ _OPENS = (
     _Form(re.compile(r"tensorflow\.(io|python_io)\.TFRecordWriter"), (0, "path"), _ALWAYS, "w"),
     _Form(re.compile(r"zipfile\.ZipFile"), (0, "file"), (1, "mode"), "r"),
     _Form(re.compile(r"tarfile\.open"), (0, "name"), (1, "mode"), "r"),
-    _Form(re.compile(r"cv2\.VideoWriter"), (0, "filename"), _ALWAYS, "w", FILE),
+    _Form(re.compile(r"cv2\.VideoWriter(\(\)\.open)?"), (0, "filename"), _ALWAYS, "w", FILE),
     _Form(re.compile(r"imageio(\.v[23])?\.get_writer"), (0, "uri"), _ALWAYS, "w", FILE),
     _Form(re.compile(r"pandas\.ExcelWriter"), (0, "path"), (-1, "mode"), "w", FILE),
 )

@@ -24,7 +24,7 @@ from distml.training.program import Program
 from distml.training.values import Callable, Foreign
 
 _PRINTS = re.compile(
-    r"builtins\.print|pprint\.pprint|tensorflow\.print|tqdm\.tqdm(\(\))?\.write|sys\.(stdout|stderr)\.(write|flush)"
+    r"builtins\.print|pprint\.pprint|tensorflow\.print|tqdm(\.\w+)*\.tqdm\w*(\(\))?\.write|sys\.(stdout|stderr)\.(write|flush)"
 )
 _LOGS = re.compile(
     r"((absl\.|tensorflow\.)?logging|loguru\.logger|logzero(\.logger)?|structlog\.get_logger\(\))"
@@ -77,12 +77,21 @@ _OWN_FOLDER = re.compile(r"tempfile\.(?!gettemp)")
 """What makes a file or folder that no other process has; the folder of all temporary files is everybody's."""
 
 _CSV = frozenset({"csv.writer", "csv.DictWriter"})
-_TRACKED = {
-    "wandb.init": ("mode", 'None if {0.first} else "disabled"'),
-    "comet_ml.Experiment": ("disabled", "{0.rank} != 0"),
-    "comet_ml.OfflineExperiment": ("disabled", "{0.rank} != 0"),
-}
-"""What begins a run of a service that keeps records, and how it is told to keep none."""
+_BAR = Note("progress shown by rank 0", "the bars of several ranks would overwrite each other", "rank-zero-output")
+_TRACK = Note("tracked by rank 0", "every rank would begin a run of its own", "rank-zero-output")
+_QUIET = [
+    (re.compile(pattern), keyword, value, note)
+    for pattern, keyword, value, note in (
+        (r"tqdm(\.\w+)*\.(tqdm|trange|tqdm_\w+|t\wrange|notebook_tqdm)", "disable", "{0.rank} != 0", _BAR),
+        (r"rich\.progress\.(track|Progress)", "disable", "{0.rank} != 0", _BAR),
+        (r"alive_progress\.(alive_bar|alive_it)", "disable", "{0.rank} != 0", _BAR),
+        (r"fastprogress(\.fastprogress)?\.progress_bar", "display", "{0.first}", _BAR),
+        (r"keras\.utils\.(\w+\.)*Progbar", "verbose", "1 if {0.first} else 0", _BAR),
+        (r"wandb\.init", "mode", 'None if {0.first} else "disabled"', _TRACK),
+        (r"comet_ml\.(Offline)?Experiment", "disabled", "{0.rank} != 0", _TRACK),
+    )
+]
+"""What shows bars, or begins a run of a service that keeps records, and how it is told to keep quiet."""
 _FIRST = '''
 
 def {name}(function):
@@ -339,20 +348,12 @@ def _made_quiet(call: ast.Call, plan: Plan) -> None:
     program = plan.program
     names = program.names(call.func)
     given = {keyword.arg for keyword in call.keywords}
-    if names & {"tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.tqdm"}:
-        if "disable" not in given and None not in given and started(plan, call):
-            world = plan.world(call)
-            note = Note(
-                "progress shown by rank 0", "the bars of several ranks would overwrite each other", "rank-zero-output"
-            )
-            plan.patch(call).keyword(call, "disable", f"{world.rank} != 0", note)
-    elif (kept := next((_TRACKED[each] for each in names & _TRACKED.keys()), None)) is not None:
-        keyword, value = kept
-        if keyword not in given and None not in given and started(plan, call):
-            note = Note("tracked by rank 0", "every rank would begin a run of its own", "rank-zero-output")
-            plan.patch(call).keyword(call, keyword, value.format(plan.world(call)), note)
-    else:
-        _shared_folder(call, plan)
+    for pattern, keyword, value, note in _QUIET:
+        if any(map(pattern.fullmatch, names)):
+            if keyword not in given and None not in given and started(plan, call):
+                plan.patch(call).keyword(call, keyword, value.format(plan.world(call)), note)
+            return
+    _shared_folder(call, plan)
 
 
 def _shared_folder(call: ast.Call, plan: Plan) -> None:
