@@ -65,7 +65,14 @@ class Path:
     def methods(self) -> tuple[str, ...]:
         """What each expression does to the dataset: the name of a method, or nothing."""
         first = self.nodes[0]
-        return tuple("" if node is first and self.source else method_of(node) for node in self.nodes)
+        return tuple(
+            "" if (node is first and self.source) or self._is_own(node) else method_of(node) for node in self.nodes
+        )
+
+    def _is_own(self, node: ast.expr) -> bool:
+        """Whether an expression calls a function of the program, whatever it is called."""
+        values = self.program.of(node.func) if isinstance(node, ast.Call) else ()
+        return any(isinstance(value, Callable) for value in values)
 
     @property
     def is_dataset(self) -> bool:
@@ -78,6 +85,11 @@ def method_of(node: ast.expr) -> str:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in STEPS:
         return node.func.attr
     return ""
+
+
+def is_passed(node: ast.expr, program: Program) -> bool:
+    """Whether an expression only goes through the dataset that it is given: `enumerate(data)`, a progress bar, an iterator."""
+    return isinstance(node, ast.Call) and not method_of(node) and called(node, program) in _PASS
 
 
 def paths(data: ast.expr, program: Program) -> list[Path]:

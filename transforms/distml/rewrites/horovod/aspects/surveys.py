@@ -15,6 +15,7 @@ from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.values import Box, Foreign
 
 _SURVEYS = frozenset(
     {"adapt", "compute_word_piece_vocabulary", "compute_sentence_piece_proto", "bert_vocab_from_dataset"}
@@ -22,6 +23,7 @@ _SURVEYS = frozenset(
 """What makes a vocabulary, or other statistics, of a dataset."""
 
 _COLLECTS = frozenset({"add", "update"})
+_COUNTERS = ("builtins.", "collections.")
 _LEARNS = re.compile(r"build|corpus|vocab|token|fit|count|max|mean|update|^set$", re.IGNORECASE)
 """The name of a function that learns from what a comprehension gives it."""
 
@@ -42,7 +44,9 @@ def _adapted(program: Program) -> list[ast.expr]:
 def _collected(program: Program) -> list[ast.expr]:
     """What comprehensions go through for a function that learns from them, and loops that put items into sets and counters."""
     nodes = [node for unit in program.units.values() for node in ast.walk(unit.tree)]
-    loops = [node.iter for node in nodes if isinstance(node, ast.For) and any(_collects(each) for each in node.body)]
+    loops = [
+        node.iter for node in nodes if isinstance(node, ast.For) and any(_collects(each, program) for each in node.body)
+    ]
     given = [part for call in program.calls if _learns(call, program) for part in call.args]
     parts = [each for part in given for each in getattr(part, "generators", ())]
     return [*loops, *(each.iter for each in parts)]
@@ -56,7 +60,12 @@ def _learns(call: ast.Call, program: Program) -> bool:
     return bool(parts) and not any(TRAINING in purposes(each, program) for each in parts)
 
 
-def _collects(statement: ast.stmt) -> bool:
-    """Whether a statement of a loop adds to a set or a counter."""
+def _collects(statement: ast.stmt, program: Program) -> bool:
+    """Whether a statement of a loop adds to a set or a counter, or to what nobody knows."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _COLLECTS
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _COLLECTS:
+        return False
+    values = program.of(call.func.value)
+    return not values or any(
+        isinstance(each, Box) or (isinstance(each, Foreign) and each.name.startswith(_COUNTERS)) for each in values
+    )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from distml.rewrites.horovod.aspects.downloads import downloads
 from distml.rewrites.horovod.aspects.modes import never_trains, only_in_training
 from distml.rewrites.horovod.aspects.origins import origins
-from distml.rewrites.horovod.aspects.pipelines import Path, method_of, paths
+from distml.rewrites.horovod.aspects.pipelines import Path, is_passed, method_of, paths
 from distml.rewrites.horovod.aspects.surveys import surveyed
 from distml.rewrites.horovod.plan import Note, Plan, World
 from distml.training.values import Callable
@@ -164,7 +164,14 @@ def _cut(path: Path, ours: set[ast.expr], graph: bool) -> int:
             cut = number
     cut = _past_sharing(path, _past_calls(path, cut, ours, graph), ours)
     whole = [n for n, node in enumerate(path.nodes[:-1]) if node in surveyed(path.program)]
-    return max([cut, *(n + 1 for n in whole)])
+    return _dataset_at(path, max([cut, *(n + 1 for n in whole)]))
+
+
+def _dataset_at(path: Path, cut: int) -> int:
+    """The last place up to a cut where there is a dataset, and not what only goes through one: `enumerate(data)`."""
+    while cut and is_passed(path.nodes[cut], path.program):
+        cut -= 1
+    return cut
 
 
 def _past_calls(path: Path, cut: int, ours: set[ast.expr], graph: bool) -> int:
