@@ -19,7 +19,7 @@ OFTEN = Note(
     "a rank takes fewer turns in an epoch than one process, each of them of more data",
     "fewer-steps",
 )
-_NUMBERS = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
+_NUMBERS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
 _READ = frozenset({"int", "numpy", "item", "eval", "read_value", "value", "global_step"})
 """What gives the number that a counter holds."""
 
@@ -77,6 +77,49 @@ def bounds(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
                 begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add | ast.Sub) else side
                 if ast.unparse(_counter(begins)) in names:
                     yield other
+
+
+def ends(loop: ast.While, names: set[str]) -> Iterator[ast.expr]:
+    """The numbers of iterations that a loop's condition is about: it compares a counter with them, or what is computed by both.
+
+    `step < most`, `most - step > 0`, `step / in_epoch < epochs`, or `epoch < epochs` where `epoch = step // in_epoch`, or where
+    `epoch` is counted if `step % in_epoch == 0`.
+    """
+    tests = [each for each in ast.walk(loop.test) if isinstance(each, ast.Compare)]
+    computed = [each for test in tests for each in (*_parts(test, names), *_rests(test, names))]
+    compared = [each for test in tests for each in bounds(test, names)]
+    asked = {
+        ast.unparse(each) for test in tests for each in ast.walk(test) if isinstance(each, ast.Name | ast.Attribute)
+    }
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign) and {ast.unparse(each) for each in node.targets} & asked:
+            computed += _parts(node.value, names)
+        elif isinstance(node, ast.If) and {text for each in node.body if (text := _added_to(each))} & asked:
+            computed += _intervals(node.test, names)
+    yield from computed or compared
+
+
+def _parts(node: ast.expr, names: set[str]) -> Iterator[ast.expr]:
+    """What counters are divided by, to tell how often they came so far."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div | ast.FloorDiv):
+            if names & {ast.unparse(part) for part in ast.walk(each.left) if isinstance(part, ast.expr)}:
+                yield each.right
+
+
+def _rests(test: ast.Compare, names: set[str]) -> Iterator[ast.expr]:
+    """What counters are taken from."""
+    for each in ast.walk(test):
+        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) and ast.unparse(_counter(each.right)) in names:
+            yield each.left
+
+
+def read_again(number: ast.expr, loop: Looping) -> Iterator[ast.expr]:
+    """A number, and where else a loop reads it; what is written out may be another number elsewhere."""
+    yield number
+    for each in () if isinstance(number, ast.Constant) else ast.walk(loop):
+        if isinstance(each, type(number)) and each is not number and ast.dump(each) == ast.dump(number):
+            yield each
 
 
 def _counter(number: ast.expr) -> ast.expr:

@@ -13,6 +13,7 @@ from functools import partial
 from types import NoneType, UnionType
 
 from distml.rewrites.horovod.aspects import environments, tf_data
+from distml.rewrites.horovod.aspects.intervals import counted, ends, read_again
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.session_draws import draw_of
@@ -398,14 +399,16 @@ def _simple(node: ast.expr) -> bool:
 
 def _divide_while(plan: Plan, turn: Turn) -> None:
     """A loop up to a number of steps."""
-    assert isinstance(turn.node, ast.While)
-    test = turn.node.test
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt | ast.LtE | ast.NotEq):
-        plan.patch(test).wrap(test.comparators[0], "{} // " + plan.world(test).size, _FEWER)
-    else:
+    loop = turn.node
+    assert isinstance(loop, ast.While)
+    numbers = [each for number in ends(loop, counted(loop, plan.program)) for each in read_again(number, loop)]
+    for each in dict.fromkeys(numbers):
+        inner = isinstance(plan.program.parent(each), ast.BinOp)
+        plan.patch(each).wrap(each, ("({{}} // {})" if inner else "{{}} // {}").format(plan.world(each).size), _FEWER)
+    if not numbers:
         plan.warn(
             "HVD303",
-            test,
+            loop.test,
             "cannot determine the number of steps of this loop; it was not changed",
             "divide the number of steps by the number of ranks",
         )

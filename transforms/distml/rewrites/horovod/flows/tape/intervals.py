@@ -40,7 +40,8 @@ def _shorten(plan: Plan) -> None:
     judging = Reach(program, [*_saves(program), *_evaluations(program)])
 
     def judges(branch: ast.If) -> bool:
-        return judging.holds_any(branch.body) and not training.holds_any(branch.body)
+        sometimes = training.holds_any(branch.body) and not training.holds_any(branch.orelse)
+        return judging.holds_any(branch.body) and not sometimes
 
     for loop, others in plan.fewer.items():
         if isinstance(loop, LOOPS):
