@@ -9,7 +9,8 @@ class PartReported(Rule):
     ## What it finds
     A container that a loop over sharded data fills with what its batches give, and whose contents cannot be combined
     across ranks where the loop ends: counts by class that begin before an outer loop, or results at positions that the
-    batch decides.
+    batch decides. Also a loss or a metric that a loop of TensorFlow prints or records in each iteration, as the batch of
+    rank 0 gives it.
 
     ## Why it matters
     What is reported, compared or saved from it is of the share of rank 0, not of all the data.

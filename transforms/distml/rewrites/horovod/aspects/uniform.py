@@ -27,7 +27,8 @@ _SAME |= {f"os.path.{each}" for each in ("join", "splitext", "split", "basename"
 _METHODS = frozenset(
     "__len__ size dim startswith endswith lower upper strip keys get split format named_parameters modules".split()
 )
-_ITERATIONS = re.compile(r"keras\.optimizers\.[\w.]+\(\)\.iterations(\.\w+\(\))?")
+ITERATIONS = re.compile(r"keras\.optimizers\.[\w.]+\(\)\.iterations(\.\w+\(\))?")
+"""The steps that an optimizer of Keras has taken."""
 _VARIABLE = "tensorflow.Variable()"
 _READ = r"(assign|assign_add|assign_sub|numpy|read_value|value)"
 _COUNTED = re.compile(rf"tensorflow\.Variable\(\)(\.{_READ}\(\))*\.{_READ}")
@@ -52,7 +53,7 @@ class Uniform:
         if depth == 0:
             return False
         names = self.program.names(node)
-        if any(name.startswith(_SETTINGS) or _ITERATIONS.fullmatch(name) for name in names):
+        if any(name.startswith(_SETTINGS) or ITERATIONS.fullmatch(name) for name in names):
             return True
         if _VARIABLE in names and isinstance(node, ast.Name | ast.Attribute):
             return self._counted(node, depth - 1)
@@ -156,7 +157,7 @@ class Uniform:
     def _name(self, node: ast.Name, depth: int) -> bool:
         unit = self.program.unit(node)
         owner = unit.lexical.owner_at(node.id, node)
-        if self._comprehended(node):
+        if self.comprehended(node):
             return False
         if owner is None:
             return not any(isinstance(v, Foreign) and v.node is not None for v in self.program.of(node))
@@ -170,7 +171,7 @@ class Uniform:
         unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else self._unit(owner)
         for node in ast.walk(owner):
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
-                if unit.lexical.owner_at(name, node) is not owner or self._comprehended(node):
+                if unit.lexical.owner_at(name, node) is not owner or self.comprehended(node):
                     continue
                 if not self._bound(node, depth):
                     return False
@@ -180,7 +181,7 @@ class Uniform:
             return self._parameter(owner, name, depth)
         return True
 
-    def _comprehended(self, name: ast.Name) -> bool:
+    def comprehended(self, name: ast.Name) -> bool:
         """Whether a name is a variable of a comprehension around it: no other has to do with it."""
         for above in self.program.ancestors(name):
             for each in getattr(above, "generators", ()) if isinstance(above, ast.expr) else ():

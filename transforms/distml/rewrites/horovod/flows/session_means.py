@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
+from functools import partial
 
-from distml.rewrites.horovod.aspects import together
+from distml.rewrites.horovod.aspects import together, told
 from distml.rewrites.horovod.aspects.means import Means
+from distml.rewrites.horovod.aspects.scalars import scalar
 from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.aspects.totals import EqualShares
@@ -16,12 +17,13 @@ from distml.rewrites.horovod.flows.session_draws import is_run
 from distml.rewrites.horovod.flows.session_feeds import entries
 from distml.rewrites.horovod.flows.session_frames import frames, inside, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
+from distml.rewrites.horovod.flows.session_steps import fetched as fetched_numbers
 from distml.rewrites.horovod.flows.session_steps import few
 from distml.rewrites.horovod.plan import Plan
 from distml.training.around import Looping, loops_around
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.values import Box, Foreign
+from distml.training.values import Box
 
 _GATHER = '''
 
@@ -30,15 +32,7 @@ def {name}(value):
     with {tf}.Graph().as_default(), {tf}.Session(config={tf}.ConfigProto(device_count={{"GPU": 0}})):
         return {dist}.allgather_object(value)
 '''
-_REDUCES = re.compile(
-    r"tensorflow\.(reduce_(mean|sum)|math\.reduce_(mean|sum)|nn\.l2_loss|add_n|(contrib\.)?losses\.\w+)\(\)"
-)
-_KEEPS = re.compile(
-    r"tensorflow\.(math\.)?(cast|identity|sqrt|exp|log|negative|abs|to_float|stop_gradient|check_numerics)\(\)"
-)
-_AXES = frozenset({"axis", "axes", "reduction_indices", "keepdims", "keep_dims", "reduction"})
 _LOSSES = {"minimize": "loss", "compute_gradients": "loss", "optimize_loss": "loss", "gradients": "ys"}
-_DEEPEST = 8
 
 
 def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
@@ -46,9 +40,20 @@ def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
     loops = {loop: run for run in runs if (loop := _batches(run, graph)) is not None}
     numbers = {name for loop, run in loops.items() for name in _numbers(loop, run, graph)}
     spelling = _Spelling(plan)
-    means = Means(plan, Uniform(plan.program, plan.dealt), spelling.mean_of, numbers, spelling)
+    uniform = Uniform(plan.program, plan.dealt)
+    means = Means(plan, uniform, spelling.mean_of, numbers, spelling)
     means.tell_sums(EqualShares(plan), spelling.sum_of)
     means.average({*loops})
+    for loop, run in loops.items():
+        if plan.program.unit(loop).source.location in plan.editable:
+            got = {name for target, fetched in _results(run.call, loop, plan.program) for name in targets(target)}
+            got -= {
+                name
+                for node in inside(loop)
+                if isinstance(node, ast.Assign)
+                for name in fetched_numbers(node, plan.program)
+            }
+            plan.later.append(partial(told.warn, plan, uniform, loop, numbers | got))
 
 
 def _batches(run: Run, graph: Graph) -> Looping | None:
@@ -65,7 +70,7 @@ def _numbers(loop: Looping, run: Run, graph: Graph) -> Iterator[str]:
         feeds = argument(call, 1, "feed_dict")
         if call is run.call or (feeds is not None and reached([feeds], loop).names & fed):
             for target, fetched in _results(call, loop, graph.program):
-                if isinstance(target, ast.Name) and (_is_loss(fetched, graph) or _scalar(fetched, graph.program)):
+                if isinstance(target, ast.Name) and (_is_loss(fetched, graph) or scalar(fetched, graph.program)):
                     yield target.id
 
 
@@ -114,37 +119,6 @@ def _is_loss(fetched: ast.expr, graph: Graph) -> bool:
         if loss is not None and any(value in wanted for value in graph.program.of(loss)):
             return True
     return False
-
-
-def _scalar(node: ast.AST, program: Program, depth: int = _DEEPEST) -> bool:
-    """Whether a tensor is a single number for sure."""
-    values = program.of(node)
-    return bool(values) and all(
-        isinstance(each, Foreign) and each.node is not None and _reduced(each, program, depth) for each in values
-    )
-
-
-def _reduced(value: Foreign, program: Program, depth: int) -> bool:
-    node = value.node
-    if isinstance(node, ast.BinOp):
-        parts = (node.left, node.right)
-        return (
-            depth > 0
-            and any(_scalar(each, program, depth - 1) for each in parts)
-            and all(_scalar(each, program, depth - 1) or not _tensor(each, program) for each in parts)
-        )
-    if not isinstance(node, ast.Call) or depth == 0:
-        return False
-    if _REDUCES.fullmatch(value.name):
-        return len(node.args) < 2 + ("losses." in value.name) and not _AXES & {each.arg for each in node.keywords}
-    return bool(_KEEPS.fullmatch(value.name)) and bool(node.args) and _scalar(node.args[0], program, depth - 1)
-
-
-def _tensor(node: ast.AST, program: Program) -> bool:
-    return any(
-        isinstance(each, ast.Call) and any("tensorflow" in name for name in program.names(each.func))
-        for each in program.sources(node)
-    )
 
 
 class _Spelling(together.Spelling):

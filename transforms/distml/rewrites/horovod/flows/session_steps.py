@@ -150,8 +150,7 @@ def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.exp
     until = next((at + 1 + n for n, each in enumerate(block[at + 1 :]) if isinstance(each, LOOPS)), len(block))
     later = {node for each in block[until:] for node in ast.walk(each)}
     for node in inside(owner_of(loop, program)):
-        divides = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div)
-        if divides and node not in later:
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div) and node not in later:
             divisor = node.right if isinstance(node, ast.BinOp) else node.value
             yield divisor.args[0] if _converted(divisor) else divisor
 

@@ -11,6 +11,7 @@ from distml.rewrites.horovod.aspects import intervals
 from distml.rewrites.horovod.aspects.intervals import end_sooner, limits
 from distml.rewrites.horovod.aspects.outputs import checkpoint
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
+from distml.rewrites.horovod.aspects.uniform import ITERATIONS
 from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import updates
 from distml.rewrites.horovod.plan import Note, Plan
@@ -24,7 +25,6 @@ _FEWER = Note(
     "a step of all ranks together uses the data of as many steps",
     "divide-steps",
 )
-_COUNTS = re.compile(r"keras\.optimizers\.[\w.]+\(\)\.iterations")
 
 
 def shorten(plan: Plan) -> None:
@@ -71,5 +71,5 @@ def _evaluations(program: Program) -> Iterator[ast.AST]:
 def _numbers(loop: Looping, program: Program) -> set[str]:
     """The variables that count the steps of a loop, those of optimizers among them."""
     held = (each for each in ast.walk(loop) if isinstance(each, ast.Attribute))
-    steps = (each for each in held if any(_COUNTS.fullmatch(name) for name in program.names(each)))
+    steps = (each for each in held if any(ITERATIONS.fullmatch(name) for name in program.names(each)))
     return intervals.counted(loop, program) | {ast.unparse(each) for each in steps}
