@@ -107,6 +107,21 @@ AS_OFTEN = {
     "a count of all epochs": TAPE
     + "n = 0\nfor epoch in range(2):\n    for a in data:\n        step(a)\n        n += 1\n"
     "        if n % every == 0:\n            judge()\n",
+    "a function that asks": TAPE
+    + "def due(n, often):\n    return n % often == 0\n\n\n"
+    + LOOP
+    + "    if due(i, every):\n        judge()\n",
+    "a function that asks, by name": TAPE
+    + "def due(n, often):\n    return often > 0 and (n + 1) % often == 0\n\n\n"
+    + LOOP
+    + "    if due(n=i, often=every):\n        kept.save()\n",
+    "a function within": TAPE
+    + "for i, a in enumerate(data):\n    def due(often):\n        return often > 0 and (i + 1) % often == 0\n\n"
+    "    step(a)\n    if due(every):\n        judge()\n",
+    "a lambda": TAPE + "due = lambda n, often: n % often == 0\n" + LOOP + "    if due(i, every):\n        judge()\n",
+    "a function of a session": SESSION
+    + "    for i in range(100):\n        def due(often):\n            return often > 0 and (i + 1) % often == 0\n\n"
+    "        a = drawn(8)\n        sess.run(train, {x: a})\n        if due(every):\n            saver.save(sess, 'm')\n",
     "turns of next": TAPE + "source = iter(data.repeat())\nfor i in range(100):\n    step(next(source))\n"
     "    if i % every == 0:\n        judge()\n",
 }

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.training.around import LOOPS, Looping
-from distml.training.callsites import called
+from distml.training.callers import run_by
+from distml.training.callsites import called, takes_receiver
 from distml.training.program import Program
 
 OFTEN = Note(
@@ -32,7 +33,7 @@ def shorten(
     What is computed from the batches of a rank is shorter of its `own`.
     """
     for branch in (each for each in ast.walk(loop) if isinstance(each, ast.If)):
-        for interval in _intervals(branch.test, names) if judges(branch) else ():
+        for interval in _intervals(branch.test, names, plan.program) if judges(branch) else ():
             if not own(interval) and _remains(plan, interval):
                 _shorten(plan, interval, branch, loop)
 
@@ -79,7 +80,7 @@ def bounds(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
                     yield other
 
 
-def ends(loop: ast.While, names: set[str]) -> Iterator[ast.expr]:
+def ends(loop: ast.While, names: set[str], program: Program) -> Iterator[ast.expr]:
     """The numbers of iterations that a loop's condition is about: it compares a counter with them, or what is computed by both.
 
     `step < most`, `most - step > 0`, `step / in_epoch < epochs`, or `epoch < epochs` where `epoch = step // in_epoch`, or where
@@ -95,7 +96,7 @@ def ends(loop: ast.While, names: set[str]) -> Iterator[ast.expr]:
         if isinstance(node, ast.Assign) and {ast.unparse(each) for each in node.targets} & asked:
             computed += _parts(node.value, names)
         elif isinstance(node, ast.If) and {text for each in node.body if (text := _added_to(each))} & asked:
-            computed += _intervals(node.test, names)
+            computed += _intervals(node.test, names, program)
     yield from computed or compared
 
 
@@ -206,8 +207,36 @@ def _same(interval: ast.expr, branch: ast.If, loop: Looping, program: Program) -
                     yield node
 
 
-def _intervals(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
-    """What the numbers of iterations are divided by: `i % every == 0`, `(step + 1) % every == 0`, `not i % every`."""
+def _intervals(test: ast.expr, names: set[str], program: Program) -> Iterator[ast.expr]:
+    """What the numbers of iterations are divided by: `(i + 1) % every == 0`, `not i % every`, `due(i, every)`."""
+    yield from _divisors(test, names)
+    for call in (each for each in ast.walk(test) if isinstance(each, ast.Call)):
+        for function in run_by(call, program):
+            if isinstance(function, ast.FunctionDef | ast.Lambda):
+                yield from _asked_of(call, function, names, program)
+
+
+def _asked_of(
+    call: ast.Call, function: ast.FunctionDef | ast.Lambda, names: set[str], program: Program
+) -> Iterator[ast.expr]:
+    """What a function that is asked whether it is time is given as the interval."""
+    params = [each.arg for each in function.args.args]
+    method = isinstance(function, ast.FunctionDef) and takes_receiver(call, function, program)
+    given = dict(zip(params[1:] if method else params, call.args, strict=False))
+    given |= {each.arg: each.value for each in call.keywords if each.arg}
+    counters = {each for each, value in given.items() if ast.unparse(_counter(value)) in names} | (names - {*params})
+    answers = (
+        [function.body]
+        if isinstance(function, ast.Lambda)
+        else [each.value for each in ast.walk(function) if isinstance(each, ast.Return) and each.value is not None]
+    )
+    for answer in answers:
+        for interval in _divisors(answer, counters):
+            if isinstance(interval, ast.Name) and interval.id in given:
+                yield given[interval.id]
+
+
+def _divisors(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
     for node in ast.walk(test):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
             if names & {ast.unparse(each) for each in ast.walk(node.left) if isinstance(each, ast.expr)}:

@@ -229,7 +229,10 @@ class Uniform:
         if isinstance(node, ast.Call):
             names = self.program.names(node.func)
             if any(name.rpartition(".")[2] in ("range", "trange", "count") for name in names):
-                return all(self.holds(each, depth) for each in node.args)
+                ends = len(node.args) > 1 or any(
+                    "count" in name for name in names
+                )  # whatever the end is, turns have one number
+                return all(self.holds(each, depth) for each in (node.args[:1] if ends else []) + node.args[2:])
             if any("tqdm" in name for name in names) and node.args:
                 return self._turns(node.args[0], depth)
         boxes = [value for value in self.program.of(node) if isinstance(value, Box)]

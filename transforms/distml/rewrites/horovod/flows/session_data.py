@@ -28,7 +28,7 @@ from distml.rewrites.horovod.flows.session_feeds import (
     taken_from,
 )
 from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, targets
-from distml.rewrites.horovod.flows.session_graph import Graph, Run
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.flows.session_steps import divide, few
 from distml.rewrites.horovod.flows.session_turns import refuse_one, take_turns, take_while
 from distml.rewrites.horovod.plan import Note, Plan
@@ -277,10 +277,15 @@ def _whole(plan: Plan, graph: Graph, feeds: list[Feed], run: Run) -> bool:
 
 def _warn_unseen(plan: Plan, run: Run) -> None:
     world = plan.world(run.call)
+    around = next(loops_around(run.call, plan.program), None)
+    fed = reached([each.value for each in entries(run, graph_of(plan.program))], around) if around is not None else None
+    called = fed is not None and any(isinstance(each, ast.Call) for part in fed.parts for each in ast.walk(part))
     plan.warn(
         "HVD302",
         run.call,
-        "every rank feeds the same data in every step, so all ranks compute the same gradient",
+        "cannot determine whether ranks feed different data: it is not divided, and neither are the steps"
+        if called
+        else "every rank feeds the same data in every step, so all ranks compute the same gradient",
         f"feed each rank its part, such as `x[{world.rank}::{world.size}]`",
     )
 

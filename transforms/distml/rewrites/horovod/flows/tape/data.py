@@ -401,7 +401,9 @@ def _divide_while(plan: Plan, turn: Turn) -> None:
     """A loop up to a number of steps."""
     loop = turn.node
     assert isinstance(loop, ast.While)
-    numbers = [each for number in ends(loop, counted(loop, plan.program)) for each in read_again(number, loop)]
+    numbers = [
+        each for number in ends(loop, counted(loop, plan.program), plan.program) for each in read_again(number, loop)
+    ]
     for each in dict.fromkeys(numbers):
         inner = isinstance(plan.program.parent(each), ast.BinOp)
         plan.patch(each).wrap(each, ("({{}} // {})" if inner else "{{}} // {}").format(plan.world(each).size), _FEWER)
