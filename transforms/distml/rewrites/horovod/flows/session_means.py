@@ -37,22 +37,22 @@ _LOSSES = {"minimize": "loss", "compute_gradients": "loss", "optimize_loss": "lo
 
 def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
     """Behind the loops in which these steps take their batches, and where they tell of them."""
-    loops = {loop: run for run in runs if (loop := _batches(run, graph)) is not None}
-    numbers = {name for loop, run in loops.items() for name in _numbers(loop, run, graph)}
+    loops: dict[Looping, list[Run]] = {}
+    for run in runs:
+        if (loop := _batches(run, graph)) is not None:
+            loops.setdefault(loop, []).append(run)
+    numbers = {name for loop, own in loops.items() for run in own for name in _numbers(loop, run, graph)}
     spelling = _Spelling(plan)
     uniform = Uniform(plan.program, plan.dealt)
     means = Means(plan, uniform, spelling.mean_of, numbers, spelling)
     means.tell_sums(EqualShares(plan), spelling.sum_of)
     means.average({*loops})
-    for loop, run in loops.items():
+    for loop, own in loops.items():
         if plan.program.unit(loop).source.location in plan.editable:
-            got = {name for target, fetched in _results(run.call, loop, plan.program) for name in targets(target)}
-            got -= {
-                name
-                for node in inside(loop)
-                if isinstance(node, ast.Assign)
-                for name in fetched_numbers(node, plan.program)
-            }
+            results = [each for run in own for each in _results(run.call, loop, plan.program)]
+            got = {name for target, _ in results for name in targets(target)}
+            for node in (each for each in inside(loop) if isinstance(each, ast.Assign)):
+                got -= fetched_numbers(node, plan.program)
             plan.later.append(partial(told.warn, plan, uniform, loop, numbers | got))
 
 

@@ -199,7 +199,11 @@ def _average(plan: Plan, update: ast.Call) -> None:
     if given is None:
         return
     found = program.sources(given)
-    made = [each for each in found if isinstance(each, ast.Call) and "tensorflow.gradients" in program.names(each.func)]
+    made = [each for each in found if isinstance(each, ast.Call) and _derives(each, program)]
+    computing = [*made, *(each for each in found if isinstance(each, ast.Call) and _computes(each, program))]
+    losses = [loss for each in computing if (loss := argument(each, 0, "ys", "loss")) is not None]
+    within = {node for loss in losses for node in program.sources(loss)}  # a penalty on gradients is part of a loss
+    made = [each for each in made if each not in within]
     for call in made:
         world, patch = plan.world(call), plan.patch(call)
         code = f"[grad if grad is None else {world.module}.allreduce(grad) for grad in {{}}]"
@@ -212,6 +216,10 @@ def _average(plan: Plan, update: ast.Call) -> None:
             "cannot determine where the gradients that are applied here are computed",
             "compute them with `compute_gradients` or `tf.gradients` in the files that are given",
         )
+
+
+def _derives(call: ast.Call, program: Program) -> bool:
+    return "tensorflow.gradients" in program.names(call.func)
 
 
 def _computes(node: ast.AST, program: Program) -> bool:

@@ -11,6 +11,7 @@ from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.callers import run_by
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -84,8 +85,8 @@ def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST], apart: Contai
     What some functions draw stays `apart`.
     """
     program, found = plan.program, []
-    calls = [each for owner in owners for each in ast.walk(owner) if isinstance(each, ast.Call)]
-    calls = [each for each in calls if program.function(each) not in apart]
+    run = _run_by_all(owners, program, apart)
+    calls = [each for each in dict.fromkeys(run) if program.function(each) not in apart]
     kept = {made for call in program.calls if program.function(call) in apart for made in generators(call, program)}
     kept -= _used_outside(apart, program)
     for call in calls:
@@ -99,6 +100,19 @@ def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST], apart: Contai
             if not is_seeded(program, library):
                 _seed(plan, node, library)
     return found
+
+
+def _run_by_all(owners: Iterable[ast.AST], program: Program, apart: Container[ast.AST]) -> Iterator[ast.Call]:
+    """The calls in classes or functions, and in the functions of the program that these run."""
+    waiting, seen = [*owners], set[ast.AST]()
+    while waiting:
+        owner = waiting.pop(0)
+        if owner in seen or owner in apart:
+            continue
+        seen.add(owner)
+        for call in (each for each in ast.walk(owner) if isinstance(each, ast.Call)):
+            yield call
+            waiting += run_by(call, program)
 
 
 def _seed(plan: Plan, node: ast.AST, library: str) -> None:
