@@ -82,3 +82,35 @@ def test_an_arm_that_trains_now_and_then_is_left() -> None:
         HEAD.format(above="", rate="0.1", body=body + "            saver.save(sess, 'kept', step)", behind="pass")
     )
     assert "step % args.save_every == 0" in source
+
+
+FED = """\
+import numpy as np
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+samples = np.ones([64, 4])
+x = tf.placeholder(tf.float32, [None, 4])
+at = tf.placeholder(tf.int32, [])
+cost = tf.reduce_mean(tf.square(tf.layers.dense(x, 1)))
+rate = {rate}
+train = tf.train.GradientDescentOptimizer(rate).minimize(cost)
+n = 0
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for epoch in range(9):
+        for i in range(0, 64, 8):
+            sess.run(train, {{x: samples[i : i + 8], at: {fed}}})
+            n += 1
+"""
+RATES = {
+    "tf.train.exponential_decay(0.1, at, 100, 0.96)": r"at, 100 // hvd\.size\(\), 0\.96",
+    "tf.train.polynomial_decay(0.1, at, decay_steps=100)": r"decay_steps=100 // hvd\.size\(\)",
+    "tf.train.piecewise_constant(at, [10, 20], [0.1, 0.01, 0.001])": r"\[step // hvd\.size\(\) for step in \[10, 20\]\]",
+}
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_a_schedule_is_as_long_as_what_is_fed_to_it(rate: str) -> None:
+    assert re.search(RATES[rate], rewritten(FED.format(rate=rate, fed="n")))
+    assert not re.search(r"100 // hvd|step // hvd", rewritten(FED.format(rate=rate, fed="epoch")))

@@ -17,6 +17,7 @@ from distml.rewrites.horovod.flows import (
     session_optimizers,
     session_outputs,
     session_refusals,
+    session_schedules,
 )
 from distml.rewrites.horovod.flows.fit import prepared
 from distml.rewrites.horovod.flows.session_broadcast import restores
@@ -66,6 +67,8 @@ class MonitoredFlow:
         plan.once(prepared.in_sessions)
         larger = session_data.distribute(plan, graph, runs)
         session_optimizers.distribute(plan, larger)
+        if larger:
+            plan.once(session_schedules.shorten)
         plan.once(session_intervals.shorten)
         plan.once(session_hooks.stops)
         plan.once(session_hooks.limit)

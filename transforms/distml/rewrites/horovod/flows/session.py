@@ -17,6 +17,7 @@ from distml.rewrites.horovod.flows import (
     session_optimizers,
     session_outputs,
     session_refusals,
+    session_schedules,
 )
 from distml.rewrites.horovod.flows.fit import prepared
 from distml.rewrites.horovod.flows.session_feeds import entries
@@ -53,6 +54,8 @@ class SessionFlow:
         plan.once(prepared.in_sessions)
         larger = session_data.distribute(plan, graph, runs)
         session_optimizers.distribute(plan, larger)
+        if larger:
+            plan.once(session_schedules.shorten)
         for run in runs:
             feeds = [each.value for each in entries(run, graph)]
             session_broadcast.send(plan, run, frames(run.call, feeds, plan.program))

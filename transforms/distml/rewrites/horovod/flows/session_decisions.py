@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable as Function
 
-from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, targets
-from distml.rewrites.horovod.flows.session_graph import Graph, Run, is_counter
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.flows.session_feeds import entries
+from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, reads, targets
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of, is_counter
+from distml.rewrites.horovod.flows.session_steps import range_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import LOOPS, Looping, loops_around
+from distml.training.callers import Reach as Stepping
 from distml.training.program import Program
 
 _AVERAGE = Note(
     "averaged over the ranks",
     "training ends on this value, which each rank computes from its own batch: one rank would stop while the others wait",
     "average-decisions",
+)
+_TOGETHER = Note(
+    "decided by all ranks",
+    "whether a step is taken depends on the batch of a rank: one that takes none would leave the others waiting",
+    "same-decisions",
 )
 
 
@@ -81,4 +91,51 @@ def _endings(loop: Looping, program: Program) -> list[ast.expr]:
             nearest = next((above for above in program.ancestors(node) if isinstance(above, LOOPS)), None)
             if breaks or nearest is loop:
                 found.append(node.test)
+    return found
+
+
+def skip_together(
+    plan: Plan, loop: Looping, runs: list[Run], uniform: Uniform, gathering: Function[[ast.AST], str]
+) -> None:
+    """Let ranks take a step together, or none, where their batches say whether there is one: all skip what one must skip."""
+    program = plan.program
+    stepping = Stepping(program, [run.call for run in runs])
+    own = _of_batches(loop, runs, uniform, loop in plan.dealt)
+    for node in inside(loop):
+        if not isinstance(node, ast.If) or not own & reads(node.test) or uniform.holds(node.test):
+            continue
+        here, else_ = (stepping.holds_any(each) for each in (node.body, node.orelse))
+        skips = not here and _continues(node, loop, program) and stepping.holds_any(_later(node, loop))
+        if (skips or here != else_) and not plan.patch(node.test).requests.expressions.get(node.test):
+            code = "any({}(bool({{}})))" if skips or else_ else "all({}(bool({{}})))"
+            plan.patch(node.test).wrap(node.test, code.format(gathering(node)), _TOGETHER)
+
+
+def _continues(node: ast.If, loop: Looping, program: Program) -> bool:
+    """Whether a branch goes on with the next iteration of a loop."""
+    nearest = next((above for above in program.ancestors(node) if isinstance(above, LOOPS)), None)
+    return nearest is loop and any(isinstance(each, ast.Continue) for each in node.body)
+
+
+def _later(node: ast.If, loop: Looping) -> list[ast.stmt]:
+    """The statements of a loop behind a branch."""
+    return [each for each in loop.body if each.lineno > (node.end_lineno or node.lineno)]
+
+
+def _of_batches(loop: Looping, runs: list[Run], uniform: Uniform, dealt: bool) -> set[str]:
+    """The variables of a loop that hold something of a rank's own batch."""
+    graph = graph_of(uniform.program)
+    bound = {
+        name for node in inside(loop) if isinstance(node, ast.Assign) for each in node.targets for name in targets(each)
+    }
+    bound |= (
+        targets(loop.target) if isinstance(loop, ast.For) and (dealt or not range_of(loop, uniform.program)) else set()
+    )
+    fed = (reached([each.value for each in entries(run, graph)], loop).names for run in runs)
+    found, size = {name for names in fed for name in names} & bound, -1
+    while size != len(found):
+        size = len(found)
+        for node in (each for each in inside(loop) if isinstance(each, ast.Assign)):
+            if reads(node.value) & found and not uniform.holds(node.value):
+                found |= {name for each in node.targets for name in targets(each)}
     return found

@@ -46,6 +46,11 @@ def entries(run: Run, graph: Graph) -> list[Feed]:
     return [each for each in found if not _is_computed(each, owner, graph)]
 
 
+def written(run: Run, program: Program) -> list[Feed]:
+    """All that a step is fed by entries that are written out, rates and flags too."""
+    return _shown(run.feeds, owner_of(run.call, program)) if run.feeds is not None else []
+
+
 def _is_computed(feed: Feed, owner: ast.AST, graph: Graph) -> bool:
     """Whether an entry is what the graph has computed before, and nothing is drawn for it."""
     reach = reached([feed.value], owner, taken(feed.value, graph.program))
@@ -54,8 +59,7 @@ def _is_computed(feed: Feed, owner: ast.AST, graph: Graph) -> bool:
 
 def carries(run: Run, graph: Graph) -> bool:
     """Whether a step is fed a state that an earlier one gave, so that batches must follow each other."""
-    shown = _shown(run.feeds, owner_of(run.call, graph.program)) if run.feeds is not None else []
-    return any(_is_state(each, graph.program) for each in shown)
+    return any(_is_state(each, graph.program) for each in written(run, graph.program))
 
 
 def _is_state(feed: Feed, program: Program) -> bool:

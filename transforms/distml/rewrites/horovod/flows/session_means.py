@@ -13,6 +13,7 @@ from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.aspects.totals import EqualShares
 from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.flows.session_decisions import skip_together
 from distml.rewrites.horovod.flows.session_draws import is_run
 from distml.rewrites.horovod.flows.session_feeds import entries
 from distml.rewrites.horovod.flows.session_frames import frames, inside, reached, targets
@@ -53,6 +54,7 @@ def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
             got = {name for target, _ in results for name in targets(target)}
             for node in (each for each in inside(loop) if isinstance(each, ast.Assign)):
                 got -= fetched_numbers(node, plan.program)
+            plan.later.append(partial(skip_together, plan, loop, own, uniform, spelling.gathering))
             plan.later.append(partial(told.warn, plan, uniform, loop, numbers | got))
 
 

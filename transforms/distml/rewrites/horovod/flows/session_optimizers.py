@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows.session_graph import (
@@ -159,18 +160,29 @@ def _follows(rate: ast.expr, program: Program) -> bool:
 
 def shorten(plan: Plan) -> None:
     """Divide the numbers of steps in the schedules that the graph counts, of rates and whatever else changes with the steps."""
+    for length, counter, code in lengths(plan):
+        if counts_steps(counter, plan.program):
+            plan.patch(length).wrap(length, code, FEWER)
+
+
+def lengths(plan: Plan) -> Iterator[tuple[ast.expr, ast.expr, str]]:
+    """The numbers of steps in schedules, what counts them, and what a number is to become."""
     if plan.options.shard == "none":
         return
     for call in plan.program.calls:
         if plan.program.unit(call).source.location not in plan.editable:
             continue
         names = plan.program.names(call.func)
+        length = counter = None
+        template = "{{}} // {size}"
         if any(_DECAY.fullmatch(name) for name in names):
             length = argument(call, 2, "decay_steps") or argument(call, 2, "first_decay_steps")
-            _fewer(plan, length, argument(call, 1, "global_step"), "{{}} // {size}")
+            counter = argument(call, 1, "global_step")
         elif any(_PIECES.fullmatch(name) for name in names):
-            bounds = argument(call, 1, "boundaries")
-            _fewer(plan, bounds, argument(call, 0, "x"), "[step // {size} for step in {{}}]")
+            length, counter = argument(call, 1, "boundaries"), argument(call, 0, "x")
+            template = "[step // {size} for step in {{}}]"
+        if length is not None and counter is not None and not already_divided(plan, length):
+            yield length, counter, template.format(size=plan.world(length).size)
 
 
 def _scheduled(rate: ast.expr, program: Program) -> bool:
@@ -178,12 +190,6 @@ def _scheduled(rate: ast.expr, program: Program) -> bool:
     calls = [each for each in program.sources(rate) if isinstance(each, ast.Call)]
     names = {name for each in calls for name in program.names(each.func)}
     return any(_DECAY.fullmatch(name) or _PIECES.fullmatch(name) for name in names)
-
-
-def _fewer(plan: Plan, length: ast.expr | None, counter: ast.expr | None, template: str) -> None:
-    if length is None or counter is None or already_divided(plan, length) or not counts_steps(counter, plan.program):
-        return
-    plan.patch(length).wrap(length, template.format(size=plan.world(length).size), FEWER)
 
 
 def counts_steps(counter: ast.expr, program: Program) -> bool:
