@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from distml.training.values import Class, Foreign
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from distml.training.program import Program
+
+_BARS = frozenset("tqdm tqdm_notebook track progress_bar progressbar alive_it".split())
+_PAIRING = frozenset({"enumerate", "zip"})
+_DEEPEST = 4
 
 
 def called(call: ast.Call, program: Program) -> str:
@@ -28,6 +34,31 @@ def _unbound(node: ast.Name, program: Program) -> str:
     """A name that nothing in its file binds: a library brings it by `import *`, or Python has it."""
     lexical = program.unit(node).lexical
     return node.id if lexical.owner_at(node.id, node) is None else ""
+
+
+def stored(place: ast.Name | ast.Attribute, program: Program) -> Iterator[ast.expr]:
+    """What simple statements give a variable, or an attribute by its name in the module."""
+    text, unit = ast.unparse(place), program.unit(place)
+    owner = unit.lexical.owner_at(place.id, place) if isinstance(place, ast.Name) else None
+    for node in ast.walk(owner or unit.tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        targets += [node.optional_vars] if isinstance(node, ast.withitem) else []
+        if any(isinstance(each, ast.expr) and ast.unparse(each) == text for each in targets):
+            value = getattr(node, "value", None) or getattr(node, "context_expr", None)
+            yield from [value] if isinstance(value, ast.expr) else []
+
+
+def iterated(node: ast.expr, program: Program) -> ast.expr:
+    """What a loop goes through, without progress bars around it, and where that has a name of its own."""
+    for _ in range(_DEEPEST):
+        if isinstance(node, ast.Call) and called(node, program) in _BARS and node.args:
+            node = node.args[0]
+            continue
+        made = [*stored(node, program)] if isinstance(node, ast.Name | ast.Attribute) else []
+        if len(made) != 1 or not isinstance(made[0], ast.Call) or called(made[0], program) not in _BARS | _PAIRING:
+            break
+        node = made[0]
+    return node
 
 
 def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:

@@ -30,10 +30,14 @@ class Store:
     def add(self, values: Iterable[Value], *key: Hashable) -> None:
         """The place with this key can hold `values` too."""
         held = self._held[key]
-        for value in values:
-            if value not in held and len(held) < MOST:
-                held.add(value)
-                self.grew = True
+        if len(held) >= MOST:
+            return
+        new = [value for value in values if value not in held]
+        if len(held) + len(new) > MOST:
+            new = sorted(new, key=_rank)[: MOST - len(held)]
+        if new:
+            held.update(new)
+            self.grew = True
 
     def put(self, box: Box, key: str | int, values: Iterable[Value]) -> None:
         """An item of a box."""
@@ -49,6 +53,14 @@ class Store:
     def keys(self, box: Box) -> frozenset[str | int]:
         """The keys of a box that are known."""
         return frozenset(self._keys.get(box.node, ()))
+
+
+def _rank(value: Value) -> tuple[bool, str, str, int, int]:
+    """An order of values: which ones a full place keeps is the same in every run, and those that nobody knows come last."""
+    node = getattr(value, "node", None) or getattr(getattr(value, "type", None), "node", None)
+    text = str(getattr(value, "name", getattr(value, "value", getattr(node, "name", ""))))
+    place = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    return text.startswith("?"), type(value).__name__, text, *place
 
 
 def items(values: Iterable[Value], store: Store) -> Values:

@@ -57,3 +57,51 @@ class PartReported(Rule):
     code = "HVD312"
     name = "part-of-data-reported"
     severity = Severity.WARNING
+
+
+class RankNumberReported(Rule):
+    """A loop reports numbers that rank 0 alone has.
+
+    ## What it finds
+    A number of a batch, or a sum over the batches of one rank, that a loop over sharded data prints, logs or shows beside
+    a progress bar, and that was not averaged over all ranks: in each iteration, where averaging costs a collective each
+    time, before the gradients are computed of it, or under a condition that differs between ranks.
+
+    ## Why it matters
+    The number is of the batches of rank 0. It is taken for one of the global batch, or of all the data.
+
+    ## Example
+    ```py
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8):
+        optimizer.zero_grad()
+        loss = (model(x) - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+    ```
+
+    ## Instead
+    ```py
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for i, (x, y) in enumerate(DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8)):
+        optimizer.zero_grad()
+        loss = (model(x) - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        if i % 100 == 0:
+            print(loss.item())
+    ```
+    """
+
+    code = "HVD313"
+    name = "rank-number-reported"
+    severity = Severity.WARNING

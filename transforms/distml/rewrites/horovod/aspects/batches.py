@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.training.around import SCOPES, Looping
 from distml.training.callers import run_by
-from distml.training.callsites import positional, takes_receiver
+from distml.training.callsites import iterated, positional, takes_receiver
 from distml.training.program import Program
 from distml.training.values import Box, Foreign, Instance, Module, Value
 
@@ -92,7 +92,7 @@ class Batches:
             if written and isinstance(target, ast.Tuple):
                 pairs = [pair for row in written for pair in assigned(target, row)]
                 return {name for one, value in pairs if _mentions(value, names) for name in _bound(one)}
-            return _bound(_items_of(node.iter, target))
+            return _bound(_items_of(iterated(node.iter, self.program), target))
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             drawn = isinstance(body, ast.While) and _draws(node.value)
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

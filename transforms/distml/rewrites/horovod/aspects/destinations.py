@@ -74,6 +74,7 @@ _EVENTS = (
         FOLDER,
     ),
     _Form(re.compile(r"tensorflow\.(summary\.File|train\.Summary)Writer"), (0, "logdir"), _ALWAYS, "w", FOLDER),
+    _Form(re.compile(r"tensorboard_logger\.Logger"), (0, "logdir"), _ALWAYS, "w", FOLDER),
 )
 """What makes a file of events as soon as it is called, in a folder."""
 _LOGS = (
@@ -89,6 +90,7 @@ _WRITES = (
     (re.compile(re.escape(PATH) + r"\.write_(text|bytes)"), (None, "")),
     (re.compile(r"numpy\.[\w.()\[\]]+\.tofile"), (0, "fid")),
     (re.compile(r"pandas\.[\w.()\[\]]+\.to_(csv|json|pickle|excel|parquet|feather)"), (0, "path")),
+    (re.compile(r"lmdb\.open|lmdb\.Environment"), (0, "path")),
 )
 """What writes a whole file, and by which argument it is told which."""
 
@@ -144,6 +146,8 @@ def written(call: ast.Call, program: Program) -> ast.expr | None:
     if found is not None:
         return found.path if found.to_write else None
     names = program.names(call.func)
+    if any(each.arg == "readonly" and getattr(each.value, "value", False) for each in call.keywords):
+        return None
     where = next((where for pattern, where in _WRITES if any(map(pattern.fullmatch, names))), None)
     return None if where is None else _given(call, *where)
 

@@ -12,7 +12,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.training.around import LOOPS, Looping
 from distml.training.callers import run_by
-from distml.training.callsites import called, takes_receiver
+from distml.training.callsites import called, iterated, takes_receiver
 from distml.training.program import Program
 
 OFTEN = Note(
@@ -47,16 +47,21 @@ def fewer(plan: Plan, interval: ast.expr, code: str = "{}") -> None:
 
 def counted(loop: Looping, program: Program) -> set[str]:
     """What counts the iterations of a loop: by a range, by `enumerate`, or by an addition that each iteration makes."""
-    found = {text for each in loop.body if (text := _added_to(each)) is not None}
+    found = {*added(loop)}
     if isinstance(loop, ast.While):
         return found
-    names = [called(each, program) for each in ast.walk(loop.iter) if isinstance(each, ast.Call)]
+    names = [called(each, program) for each in ast.walk(iterated(loop.iter, program)) if isinstance(each, ast.Call)]
     first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else None
     if isinstance(first, ast.Name) and "enumerate" in names:
         found.add(first.id)
     if isinstance(loop.target, ast.Name) and names[-1:] and names[-1] in ("range", "trange", "count"):
         found.add(loop.target.id)
     return found
+
+
+def added(loop: Looping) -> Iterator[str]:
+    """What each iteration of a loop adds one to."""
+    return (text for each in loop.body if (text := _added_to(each)) is not None)
 
 
 def limits(loop: Looping, names: set[str], program: Program) -> Iterator[ast.expr]:
@@ -141,9 +146,14 @@ def end_sooner(plan: Plan, bound: ast.expr, note: Note) -> None:
 
 
 def _added_to(node: ast.stmt) -> str | None:
-    """The counter that a statement adds one to: `n += 1`, or in `n.assign_add(1)`."""
+    """The counter that a statement adds one to: `n += 1`, `n = n + 1`, or in `n.assign_add(1)`."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is_one(node.value):
         return ast.unparse(node.target)
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add):
+        target, sides = ast.unparse(node.targets[0]), [node.value.left, node.value.right]
+        others = [each for each in sides if ast.unparse(each) != target]
+        if len(others) == 1 and _is_one(others[0]):
+            return target
     for each in ast.walk(node) if isinstance(node, ast.Expr | ast.Assign) else ():
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "assign_add":
             if not each.args or _is_one(each.args[0]):

@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from distml.rewrites.horovod.aspects.batches import assigned, own_nodes
-from distml.rewrites.horovod.aspects.containers import Containers, Kept, Words, chooses, read_outside
-from distml.rewrites.horovod.aspects.outputs import kind_of
+from distml.rewrites.horovod.aspects.containers import Containers, Kept, Words, read_outside
+from distml.rewrites.horovod.aspects.numbers import Numbers, is_text
+from distml.rewrites.horovod.aspects.outputs import tells
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
@@ -46,11 +47,15 @@ class Means:
 
     def __init__(self, plan: Plan, uniform: Uniform, mean: Mean, losses: Collection[str], words: Words) -> None:
         self.plan, self.program, self.uniform, self.mean = plan, plan.program, uniform, mean
+        self.numbers = Numbers(self.program, uniform, losses)
+        self.number = self.numbers.is_one
         self.losses = losses
         """The names of what gradients are taken of."""
-        self.containers = Containers(plan, uniform, self._number, words)
+        self.containers = Containers(plan, uniform, self.number, words)
         self.totals: Totals | None = None
         self.total = mean
+        self._averaged: dict[ast.AST, set[str]] = {}
+        """What has become a mean by the branch of a loop that reports it."""
 
     def tell_sums(self, shares: Shares, total: Mean) -> None:
         """Let sums become those over all ranks, where they are told as sums or divided by counts of all the data."""
@@ -64,7 +69,7 @@ class Means:
         loops = loops | self.containers.drawn(loops)
         for loop in sorted((each for each in loops if isinstance(each, LOOPS)), key=lambda each: each.lineno):
             if self.program.unit(loop).source.location in self.plan.editable:
-                sums = dict(self._sums(loop))
+                sums = dict(self.sums(loop))
                 totals = self.totals.of(loop, sums) if self.totals is not None else set()
                 for place, whole in sums.items():
                     self.between(loop, place, partial(self._code, loop, place, whole))
@@ -77,14 +82,20 @@ class Means:
                         self.plan.patch(loop).after(loop, f"{place} = {self._total(loop, place)}", _SUM)
                 if loop not in numbers:
                     self._contained(loop, {*sums, *totals})
-                for name in dict.fromkeys(self._ratios(loop, sums)):
+                for name, held in dict(self._ratios(loop, sums)).items():
                     sums[name] = False
-                    self.between(loop, name, partial(self._code, loop, name, False))
+                    words = self.containers.words.mean_of_each if held else self.mean
+                    code = f"{name} = {words(loop, name)}"
+                    self.between(loop, name, partial(str, code))
                     if read_outside(self.program, loop, name):
-                        self.plan.patch(loop).after(loop, self._code(loop, name, False), _MEAN)
+                        self.plan.patch(loop).after(loop, code, _MEAN)
                 for name in dict.fromkeys(self._singles(loop)):
                     if name not in sums:
                         self._tell(loop, name)
+                for place in dict.fromkeys(self.latest(loop)):
+                    self.between(loop, place, partial(self._code, loop, place, False))
+                    if self._read_behind(loop, place):
+                        self.plan.patch(loop).after(loop, self._code(loop, place, False), _MEAN)
 
     def average_each(self, passes: Iterable[ast.comprehension]) -> None:
         """What comprehensions over divided data give: numbers become means item by item, anything else is warned of."""
@@ -97,7 +108,7 @@ class Means:
                 self.containers.warn(whole, ast.unparse(whole))
                 continue
             items = "[*{}]" if isinstance(whole, ast.GeneratorExp) else "{}"
-            numbers = self._number(item) and not isinstance(whole, ast.DictComp)
+            numbers = self.number(item) and not isinstance(whole, ast.DictComp)
             code = self.mean(whole, items) if numbers else self.containers.words.mean_of_each(whole, items)
             self.plan.patch(whole).wrap(whole, code, _MEAN)
 
@@ -106,7 +117,7 @@ class Means:
         for kept in self.containers.of(loop, known):
             self.containers.put(loop, kept)
             if kept.way == "mean":
-                self.between(loop, kept.place, partial(self.containers.code, loop, kept))
+                self.between(loop, kept.place, partial(self.containers.code, loop, kept), differentiable=True)
 
     def _code(self, node: ast.AST, place: str, whole: bool) -> str:
         return f"{place}{'[:]' if whole else ''} = {self.mean(node, place)}"
@@ -119,7 +130,7 @@ class Means:
 
     # What is added up
 
-    def _sums(self, loop: Loop) -> Iterator[tuple[str, bool]]:
+    def sums(self, loop: Loop) -> Iterator[tuple[str, bool]]:
         """What a loop adds up of its data, as it is called there, and whether it is a list."""
         for node in own_nodes(loop):
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
@@ -139,7 +150,7 @@ class Means:
         same = self.uniform.holds(node.value) and self.uniform.steady(node)
         if same or (isinstance(node.target, ast.Name) and self._shown_whole(node.target)):
             return False
-        return self._begins_as_number(node.target) or self._number(node.value)
+        return self.numbers.begins(node.target) or self.number(node.value)
 
     def _is_running(self, target: ast.expr, value: ast.expr) -> bool:
         """Whether a place gets a mean of what it was and a number of the data, as in `mean = 0.9 * mean + 0.1 * loss`."""
@@ -161,7 +172,7 @@ class Means:
                 and factors != [node.right] * isinstance(node.op, ast.Div)
                 and self._linear(factors[0], place)
             )
-        return self._number(node)
+        return self.number(node)
 
     def _singles(self, loop: Loop) -> Iterator[str]:
         """The variables that hold a number of the present batch."""
@@ -169,31 +180,62 @@ class Means:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 above = self.program.parent(node)
                 value = above.value if isinstance(above, ast.Assign) and node in above.targets else None
-                if node.id in self.losses or (value is not None and self._number(value)):
+                if node.id in self.losses or (value is not None and self.number(value)):
                     yield node.id
 
-    def _ratios(self, loop: Loop, sums: Collection[str]) -> Iterator[str]:
-        """The variables that hold, in each turn anew, what a sum is divided by how much was added up so far."""
+    def _ratios(self, loop: Loop, sums: Collection[str]) -> Iterator[tuple[str, bool]]:
+        """The variables that hold, in each turn anew, what a sum is divided by how much was added up so far, and whether they
+        hold it in a container."""
         for node in loop.body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and len(node.targets) == 1:
-                texts = {ast.unparse(each) for each in ast.walk(node.value) if isinstance(each, ast.expr)}
-                divided = any(
-                    isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div) for each in ast.walk(node.value)
-                )
-                if divided and texts & {*sums} and node.targets[0].id not in {*sums, *self.losses}:
-                    yield node.targets[0].id
+                parts = [*ast.walk(node.value)]
+                texts = {ast.unparse(each) for each in parts if isinstance(each, ast.expr)}
+                divided = any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div) for each in parts)
+                held = isinstance(node.value, ast.Dict | ast.List)
+                text = not held and any(is_text(each) for each in parts if not isinstance(each, ast.Constant))
+                if divided and texts & {*sums} and node.targets[0].id not in {*sums, *self.losses} and not text:
+                    yield node.targets[0].id, held
 
     def _collected(self, call: ast.Call, held: str, loop: Loop) -> Iterator[tuple[str, bool]]:
         """Lists that get a number each turn, and objects of the program that add up what a method of theirs is given."""
         assert isinstance(call.func, ast.Attribute)
         appended = any(isinstance(v, BoxMethod) for v in self.program.of(call.func)) and call.func.attr == "append"
-        if appended and len(call.args) == 1 and self._each_turn(call, loop) and self._number(call.args[0]):
+        if appended and len(call.args) == 1 and self._each_turn(call, loop) and self.number(call.args[0]):
             yield held, True
-        given = isinstance(self.program.parent(call), ast.Expr) or any(map(self._number, call.args))
+        for method in self._given_to(call):
+            yield from ((f"{held}.{name}", whole) for name, whole in self._kept(method))
+
+    def _given_to(self, call: ast.Call) -> Iterator[ast.FunctionDef]:
+        """The methods of an object of the program to which a call may give a number of a batch."""
+        given = isinstance(self.program.parent(call), ast.Expr) or any(map(self.number, call.args))
+        assert isinstance(call.func, ast.Attribute)
         if given and any(isinstance(value, Instance) for value in self.program.of(call.func.value)):
             for value in self.program.of(call.func):
                 if isinstance(value, Callable) and isinstance(value.node, ast.FunctionDef):
-                    yield from ((f"{held}.{name}", whole) for name, whole in self._kept(value.node))
+                    yield value.node
+
+    def latest(self, loop: Loop) -> Iterator[str]:
+        """The attributes in which an object keeps the last of the numbers that it adds up."""
+        for call in (each for each in own_nodes(loop) if isinstance(each, ast.Call)):
+            held = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if isinstance(held, _PLACES) and self._fixed(held, loop):
+                for name in (name for method in self._given_to(call) for name in self._kept_last(method)):
+                    yield f"{ast.unparse(held)}.{name}"
+
+    def _kept_last(self, method: ast.FunctionDef) -> Iterator[str]:
+        """The attributes that a method sets to what it adds up."""
+        own = method.args.args[0].arg if method.args.args else ""
+        nodes = [*own_nodes(method)]
+        adding = (each for each in nodes if isinstance(each, ast.AugAssign) and _attribute(each.target, own))
+        added = {part.id for each in adding for part in ast.walk(each.value) if isinstance(part, ast.Name)}
+        for node in nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in added:
+                yield from (ast.unparse(each).partition(".")[2] for each in node.targets if _attribute(each, own))
+
+    def _read_behind(self, loop: Loop, place: str) -> bool:
+        """Whether code of the function around a loop reads a place behind it."""
+        nodes = (each for each in own_nodes(owner_of(loop, self.program)) if isinstance(each, ast.Attribute))
+        return any(ast.unparse(each) == place and each.lineno > (loop.end_lineno or loop.lineno) for each in nodes)
 
     def _kept(self, method: ast.FunctionDef) -> Iterator[tuple[str, bool]]:
         """The attributes in which a method adds up numbers, and those that it computes of them."""
@@ -220,69 +262,35 @@ class Means:
             or given.id not in names
             or not isinstance(self.program.parent(self.program.parent(append) or append), ast.FunctionDef)
         ):
-            return given is not None and self._number(given)
+            return given is not None and self.number(given)
         at = names.index(given.id) - 1
         calls = callers(self.program).get(method, [])
-        return bool(calls) and all(len(call.args) > at and self._number(call.args[at]) for call in calls)
-
-    def _begins_as_number(self, target: ast.expr) -> bool:
-        """Whether what is added to was set to a number, or to a tensor of zeros, before."""
-        return any(_is_zero(value) for value in self._set(target))
-
-    def _set(self, target: ast.expr) -> Iterator[ast.expr]:
-        """What is stored, by simple statements, where a target is found in the same module."""
-        key = target.attr if isinstance(target, ast.Attribute) else ast.unparse(target)
-        whole: ast.AST = owner_of(target, self.program)
-        if not isinstance(target, ast.Name):
-            whole = self.program.unit(target).tree
-        for node in ast.walk(whole):
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-            for each in targets if given is not None else ():
-                for place, value in assigned(each, given) if each is not None and given is not None else ():
-                    if key == (place.attr if isinstance(place, ast.Attribute) else ast.unparse(place)):
-                        yield value
-
-    def _gives_number(self, function: ast.FunctionDef) -> bool:
-        """Whether all that a function gives back is a number of its data."""
-        given = [each.value for each in own_nodes(function) if isinstance(each, ast.Return)]
-        return bool(given) and all(each is not None and self._number(each, below=True) for each in given)
-
-    def _number(self, node: ast.expr, *, below: bool = False) -> bool:
-        """Whether something is a number that the data gives: taken out of a tensor, computed of such, or the loss itself."""
-        if self.uniform.holds(node):
-            return False
-        if isinstance(node, ast.BinOp):
-            return any(self._number(each, below=below) for each in (node.left, node.right))
-        if isinstance(node, ast.Call):
-            name = called(node, self.program)
-            if name in ("item", "float") and not chooses(node):
-                return True
-            own = [each for each in run_by(node, self.program) if isinstance(each, ast.FunctionDef) and not below]
-            if own:
-                return all(self._gives_number(each) for each in own)
-            inner = node.func.value if isinstance(node.func, ast.Attribute) else None
-            return name in ("detach", "cpu", "clone", "numpy") and inner is not None and self._number(inner)
-        if isinstance(node, ast.Attribute) and node.attr == "data":
-            return self._number(node.value)
-        if isinstance(node, ast.Name):
-            if node.id in self.losses:
-                return True
-            made = [*self._set(node)]
-            return len(made) == 1 and not isinstance(made[0], ast.Name) and self._number(made[0])
-        return False
+        return bool(calls) and all(len(call.args) > at and self.number(call.args[at]) for call in calls)
 
     # Where it is told
 
-    def between(self, loop: Loop, place: str, code: Function[[], str], note: Note = _MEAN) -> None:
-        """In front of the first line of a branch in the loop that all ranks take and that reads the sum."""
+    def between(
+        self, loop: Loop, place: str, code: Function[[], str], note: Note = _MEAN, *, differentiable: bool = False
+    ) -> None:
+        """In front of the first line of a branch in the loop that all ranks take and that reads the sum.
+
+        Where the loss may be computed of it, it stays until the gradients are there.
+        """
         seen: set[ast.AST] = set()
         for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr | ast.Assign)):
             first, branch = self._in_branch(statement)
             if isinstance(branch, ast.If) and branch not in seen and self._reads(statement, place):
+                if differentiable and self._derived(loop, statement):
+                    continue
                 if not self._adds(statement, place) and self._all_take(branch, loop):
                     seen.add(branch)
                     self.plan.patch(first).before(first, code(), note)
+                    self._averaged.setdefault(branch, set()).add(place)
+
+    def averaged(self, statement: ast.stmt) -> set[str]:
+        """What has become a mean in front of a statement of a loop."""
+        around = (each for each in self.program.ancestors(statement) if isinstance(each, ast.If))
+        return set[str]().union(*(self._averaged.get(each, set()) for each in around))
 
     def _in_branch(self, statement: ast.stmt) -> tuple[ast.stmt, ast.AST | None]:
         """The statement of a branch that a statement is, or that a `with` around it is, and the branch."""
@@ -338,21 +346,23 @@ class Means:
     def _shows(self, statement: ast.stmt) -> bool:
         """Whether a statement prints or logs."""
         call = statement.value if isinstance(statement, ast.Expr) else None
-        return isinstance(call, ast.Call) and kind_of(call, self.program) in ("output", "log")
+        return isinstance(call, ast.Call) and tells(call, self.program)
 
     def _tell(self, loop: Loop, name: str) -> None:
         """In front of what tells of a number of one batch: in branches that all ranks take, and behind the loop."""
         told: dict[ast.AST, ast.stmt] = {}
         for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr)):
             branch = self.program.parent(statement)
-            if isinstance(branch, ast.If) and self._loads(statement, name) and self._tells(statement):
+            if isinstance(branch, ast.If) and self._loads(statement, name) and self.tells(statement):
                 if self._all_take(branch, loop) and not self._derived(loop, statement):
                     told.setdefault(branch, statement)
-        behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self._tells(each))
+        behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self.tells(each))
+        for branch in told:
+            self._averaged.setdefault(branch, set()).add(name)
         for first in [*told.values(), *[*behind][:1]]:
             self.plan.patch(first).before(first, self._code(first, name, False), _MEAN)
 
-    def _tells(self, statement: ast.stmt) -> bool:
+    def tells(self, statement: ast.stmt) -> bool:
         """Whether a statement prints or logs, or hands what it has to a function of the program that does."""
         call = statement.value if isinstance(statement, ast.Expr) else None
         own = run_by(call, self.program) if isinstance(call, ast.Call) else []
@@ -433,9 +443,3 @@ def _attribute_loaded(node: ast.AST, name: str) -> bool:
 
 def _attribute(node: ast.expr, own: str) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own
-
-
-def _is_zero(node: ast.expr) -> bool:
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, int | float) and not isinstance(node.value, bool)
-    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("zeros", "tensor")

@@ -20,6 +20,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.training.around import owner_of
 from distml.training.callers import leading_to
+from distml.training.callsites import stored
 from distml.training.program import Program
 from distml.training.values import Callable, Foreign
 
@@ -50,15 +51,24 @@ _FILES = re.compile(
     r"|tensorflow\.(gfile|io\.gfile)\.(DeleteRecursively|Remove|Rename|Copy|rmtree|remove|rename|copy)"
     r"|omegaconf\.OmegaConf\.save|(toml|tomli_w|cloudpickle)\.dump|scipy\.io\.(savemat|wavfile\.write)|soundfile\.write|torchaudio\.save"
     r"|torchvision\.io\.write_\w+|safetensors\.\w+\.(save_file|save_model)"
-    r"|wandb\.(log|watch|save|finish)|mlflow\.log_\w+|tensorboard_logger\.(configure|log_\w+)|tensorboard_logger\.Logger\(\)\.log_\w+"
-    r"|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
+    r"|wandb\.(watch|save|finish)|tensorboard_logger\.configure|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
 )
 _WRITERS = re.compile(
     r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter\(\)\.(add_\w+|flush|close)"
     r"|tensorflow\.(summary\.File|train\.Summary)Writer\(\)\.(add_\w+|flush|close)|tensorflow\.summary\.create_file_writer\(\)\.(flush|close)"
     r"|tensorflow\.train\.Supervisor\(\)\.(summary_writer\.(add_\w+|flush|close)|summary_computed)"
     r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)|visdom\.Visdom\(\)\.\w+"
+    r"|wandb\.log|wandb\.init\(\)\.log|mlflow\.log_\w+|tensorboard_logger\.log_\w+|tensorboard_logger\.Logger\(\)\.log_\w+"
 )
+_BARS = re.compile(r"tqdm\.([\w.]+\.)?(tqdm|trange|tqdm_notebook|tnrange)")
+_ON_BARS = frozenset("set_postfix set_postfix_str set_description set_description_str".split())
+_DRAWN = re.compile(
+    r"visdom\.Visdom\(\)\.(line|scatter|images?|text|heatmap|bar|histogram|matplot|video|surf|contour|boxplot|pie|svg|mesh)"
+)
+"""What draws into a window, and gives its name: those that draw nothing need none."""
+_COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
+_WRITING = re.compile(r"\s*(cp|mv|rm|ln|touch|zip|gzip|rsync|convert|ffmpeg|montage)\b")
+"""Commands of a shell that write files, and are followed by no other rank."""
 _SAVES = frozenset(
     "save_weights savefig to_csv to_json to_pickle to_excel to_parquet to_feather to_hdf imsave save_pretrained write_text"
     " write_bytes".split()
@@ -100,7 +110,9 @@ def {name}(function):
 '''
 _THERE = frozenset({"OSError", "FileExistsError", "Exception"})
 _FOLDER = Note("made once", "the rank that comes second would find the folder there", "folder-race")
-_COLLECTIVE = re.compile(r"get_state_dict|allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier")
+_COLLECTIVE = re.compile(
+    r"get_state_dict|allreduce|all_reduce|allgather|all_gather|broadcast|average|barrier|agreed|mean_of|sum_of"
+)
 
 
 def on_rank_zero(plan: Plan) -> None:
@@ -113,6 +125,13 @@ def on_rank_zero(plan: Plan) -> None:
                 continue
             if isinstance(node, ast.Call):
                 _made_quiet(node, plan)
+                drawn = any(map(_DRAWN.fullmatch, plan.program.names(node.func)))
+                if (
+                    drawn
+                    and not isinstance(plan.program.parent(node), ast.Expr)
+                    and not guarded(plan.program.statement(node), plan)
+                ):
+                    run_by_one(node, node.func, "log", plan)
             elif isinstance(node, ast.Expr):
                 if isinstance(node.value, ast.Call) and (changed or puts_out(node.value, plan)):
                     _statement(node, node.value, plan)
@@ -211,9 +230,36 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
             return "file"
         if _WRITERS.fullmatch(name):
             return "log"
+        if _COMMANDS.fullmatch(name) and _WRITING.match(_first_text(call)):
+            return "file"
     method = function.attr if isinstance(function, ast.Attribute) else ""
+    if method == "write" and _is_bar(function, program):
+        return "output"
     own = method in _SAVES and any(isinstance(value, Callable) for value in program.of(function))
     return "file" if method in _SAVES and not own else None
+
+
+def _first_text(call: ast.Call) -> str:
+    """The text with which a command begins that a call has the system run."""
+    node: ast.AST | None = call.args[0] if call.args else None
+    while node is not None and not isinstance(node, ast.Constant):
+        inner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+        parts = getattr(node, "values", None) or getattr(node, "elts", None) or [getattr(node, "left", inner)]
+        node = parts[0]
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def tells(call: ast.Call, program: Program) -> bool:
+    """Whether a call prints, logs or shows beside a progress bar what it is given."""
+    on_bar = isinstance(call.func, ast.Attribute) and call.func.attr in _ON_BARS and _is_bar(call.func, program)
+    return on_bar or kind_of(call, program) in ("output", "log")
+
+
+def _is_bar(method: ast.expr, program: Program) -> bool:
+    """Whether a method is one of a progress bar, which stands for what it goes through in all else."""
+    bar = method.value if isinstance(method, ast.Attribute) else method
+    made = stored(bar, program) if isinstance(bar, ast.Name | ast.Attribute) else [bar]
+    return any(isinstance(each, ast.Call) and any(map(_BARS.fullmatch, program.names(each.func))) for each in made)
 
 
 def _logs(call: ast.Call, name: str, program: Program) -> bool:

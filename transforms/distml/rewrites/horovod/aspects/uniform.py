@@ -11,7 +11,7 @@ import re
 from collections.abc import Container, Iterator
 
 from distml.training.callers import callers
-from distml.training.callsites import argument
+from distml.training.callsites import argument, called, iterated
 from distml.training.program import Program
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Function, Instance
 
@@ -198,9 +198,11 @@ class Uniform:
         """Whether what a name is bound to here is the same on every rank."""
         above = self.program.parent(node)
         around = self.program.parent(above) if isinstance(above, ast.Tuple) else None
-        if isinstance(above, ast.Tuple) and isinstance(around, ast.For) and isinstance(around.iter, ast.Call):
-            counts = "builtins.enumerate" in self.program.names(around.iter.func)
-            return counts and (above.elts[0] is node or self._turns(around.iter.args[0], depth))
+        if isinstance(above, ast.Tuple) and isinstance(around, ast.For):
+            through = iterated(around.iter, self.program)
+            if not isinstance(through, ast.Call) or called(through, self.program) != "enumerate":
+                return False
+            return above.elts[0] is node or self._turns(through.args[0], depth)
         if isinstance(around, ast.Assign):
             given = around.value
             if isinstance(above, ast.Tuple) and isinstance(given, ast.Tuple) and len(given.elts) == len(above.elts):
@@ -226,6 +228,7 @@ class Uniform:
     def _turns(self, node: ast.expr, depth: int) -> bool:
         if node in self.dealt:
             return False
+        node = iterated(node, self.program)
         if isinstance(node, ast.Call):
             names = self.program.names(node.func)
             if any(name.rpartition(".")[2] in ("range", "trange", "count") for name in names):
@@ -233,8 +236,6 @@ class Uniform:
                     "count" in name for name in names
                 )  # whatever the end is, turns have one number
                 return all(self.holds(each, depth) for each in (node.args[:1] if ends else []) + node.args[2:])
-            if any("tqdm" in name for name in names) and node.args:
-                return self._turns(node.args[0], depth)
         boxes = [value for value in self.program.of(node) if isinstance(value, Box)]
         inside = [held for box in boxes for held in self.program.store.item(box)]
         return bool(inside) and all(isinstance(each, Constant) for each in inside)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.aspects.means import Means
+from distml.rewrites.horovod.aspects.reported import Reported
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.accelerated import Accelerated
 from distml.rewrites.horovod.flows.pytorch.arranged import Arranged
 from distml.rewrites.horovod.flows.pytorch.copies import Copies
 from distml.rewrites.horovod.flows.pytorch.decisions import Decisions
 from distml.rewrites.horovod.flows.pytorch.devices import Devices
+from distml.rewrites.horovod.flows.pytorch.folders import Folders
 from distml.rewrites.horovod.flows.pytorch.gradients import Gradients
 from distml.rewrites.horovod.flows.pytorch.intervals import Intervals
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
@@ -95,6 +97,7 @@ def _plan(study: Study, plan: Plan) -> None:
     seeds = Seeds(study, plan, spelling)
     seeds.alike(loaders.together, Copies(study).any())
     Prepared(study, plan, spelling, loaders.orders).agree()
+    Folders(study, plan, spelling).agree()
     simple, place = gradients.simple(), place_of(optimizers.places)
     accelerated = Accelerated(study, plan, spelling, optimizers, gradients)
     whole, single = optimizers.of_one_model(), Parallel(study, plan, accelerated)
@@ -106,19 +109,23 @@ def _plan(study: Study, plan: Plan) -> None:
         optimizers.broadcast()
     for each in optimizers.places[:1]:
         seeds.by_rank(each, shard == "steps")
+    statistics, judging = Statistics(study, plan, spelling, optimizers), dict(loaders.judging())
     if not parallel or single.several:
-        Statistics(study, plan, spelling, optimizers).alike(sharded)
+        statistics.alike(sharded)
+    statistics.estimate(judging, loaders)
     uniform = Uniform(study.program, study.dealt, study.environment)
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
-    judging = dict(loaders.judging())
     passes = study.shortened | drawing | {*judging} if shard == "auto" else sharded
     means = Means(plan, uniform, spelling.mean_of, losses, spelling)
     if shard == "auto":
         Progress(plan, loaders, sharded).tell()
-        Intervals(plan, loaders, sharded).shorten()
+        intervals = Intervals(plan, loaders, sharded)
+        intervals.shorten()
+        intervals.keep_pace()
         means.tell_sums(Shares(plan, loaders, sharded | {*judging}), spelling.sum_of)
     means.average(passes, {each for each, whole in judging.items() if not whole})
+    Reported(means).warn(passes)
     means.average_each([each for each in sharded | {*judging} if isinstance(each, ast.comprehension)])
     decisions = Decisions(study, plan, spelling)
     decisions.agree()

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from itertools import takewhile
 
 from distml.rewrites.horovod.aspects import intervals
-from distml.rewrites.horovod.aspects.intervals import counted, numbered
+from distml.rewrites.horovod.aspects.batches import own_nodes
+from distml.rewrites.horovod.aspects.intervals import added, counted, numbered
 from distml.rewrites.horovod.aspects.outputs import checkpoint
+from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
-from distml.rewrites.horovod.plan import Plan
-from distml.training.around import LOOPS
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import LOOPS, Looping
 
+_PACE = Note(
+    "iterations of all ranks",
+    "a rank takes fewer of them, and what depends on their number would come as much later",
+    "fewer-steps",
+)
 _JUDGES = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
@@ -35,6 +44,34 @@ class Intervals:
             if isinstance(loop, LOOPS) and loop not in self.study.phases:
                 names = numbered(loop, counted(loop, self.program), self.program)
                 intervals.shorten(self.plan, loop, names, self._only_judges, self._own)
+
+    def keep_pace(self) -> None:
+        """Ask for the iterations of all ranks where the loss is weighted by how many there were: each rank takes fewer."""
+        for loop in {use.drawn for use in self.loaders.loops.training if use.drawn in self.sharded}:
+            if isinstance(loop, LOOPS):
+                for number in self._paces(loop, {*added(loop)} - set(self._begun_anew(loop))):
+                    self.plan.patch(number).wrap(number, f"({{}} * {self.plan.world(number).size})", _PACE)
+
+    def _begun_anew(self, loop: Looping) -> Iterator[str]:
+        """What the loops around a loop set anew."""
+        for above in (each for each in self.program.ancestors(loop) if isinstance(each, LOOPS)):
+            for node in (each for each in ast.walk(above) if isinstance(each, ast.Assign)):
+                yield from (ast.unparse(each) for each in node.targets if isinstance(node.value, ast.Constant))
+
+    def _paces(self, loop: Looping, names: set[str]) -> Iterator[ast.expr]:
+        """Where numbers of iterations are scaled to something of which the loss is made."""
+        for node in own_nodes(loop):
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                if ast.unparse(node) in names and self._scaled(node) and TRAINING in purposes(node, self.program):
+                    yield node
+
+    def _scaled(self, number: ast.expr) -> bool:
+        """Whether a number is multiplied or divided, and not asked for its remainder or compared."""
+        around = [*takewhile(lambda each: not isinstance(each, ast.stmt), self.program.ancestors(number))]
+        if any(isinstance(each, ast.Compare | ast.Subscript | ast.JoinedStr) for each in around):
+            return False
+        kinds = [type(each.op) for each in around if isinstance(each, ast.BinOp)]
+        return ast.Mod not in kinds and bool({ast.Mult, ast.Div, ast.Pow} & {*kinds})
 
     def _own(self, interval: ast.expr) -> bool:
         return self.loaders.counts.counts_own(interval, self.loaders.sampled)

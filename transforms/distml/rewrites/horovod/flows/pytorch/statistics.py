@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 
+from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
@@ -19,6 +21,14 @@ _ALIKE = Note(
     "each rank has the statistics of its own batches; evaluated and saved models must be the same on all ranks",
     "broadcast-buffers",
 )
+
+
+_MEAN = Note(
+    "running statistics of all ranks",
+    "each rank has gone through its own part of the data; the statistics are to be of all of it",
+    "broadcast-buffers",
+)
+_ESTIMATES = frozenset({"torch.optim.swa_utils.update_bn"})
 
 
 class Statistics:
@@ -36,6 +46,36 @@ class Statistics:
             for model in self._models(loop):
                 code = self.spelling.broadcast_buffers(loop, model)
                 self.plan.patch(loop).after(loop, code, _ALIKE)
+
+    def estimate(self, passes: Iterable[ast.AST], loaders: Loaders) -> None:
+        """Behind each pass that trains no weights, but goes through the part of a rank with a model in its training mode."""
+        for loop in (each for each in passes if isinstance(each, ast.For)):
+            function = self.program.function(loop)
+            calls = [each for each in self.program.calls if self.program.function(each) is function]
+            modes = {name: [*self._moded(calls, name)] for name in ("train", "eval")}
+            used = {ast.unparse(each.func) for each in ast.walk(loop) if isinstance(each, ast.Call)}
+            for model in dict.fromkeys(modes["train"]):
+                if model in used and model not in modes["eval"]:
+                    self._average(loop, model)
+        for call in self.program.calls:
+            if self.program.names(call.func) & _ESTIMATES and len(call.args) > 1:
+                if loaders.loops.makers(call.args[0]) & loaders.sampled and self._may_change(call):
+                    self._average(self.program.statement(call), ast.unparse(call.args[1]))
+
+    def _moded(self, calls: list[ast.Call], mode: str) -> Iterator[str]:
+        """The models that calls put into a mode."""
+        for call in calls:
+            if isinstance(call.func, ast.Attribute) and call.func.attr == mode and not call.args:
+                if isinstance(call.func.value, ast.Name | ast.Attribute) and self._may_change(call):
+                    yield ast.unparse(call.func.value)
+
+    def _may_change(self, call: ast.Call) -> bool:
+        return self.program.unit(call).source.location in self.plan.editable
+
+    def _average(self, statement: ast.stmt, model: str) -> None:
+        buffer = self.plan.patch(statement).free("buffer")
+        code = f"for {buffer} in {model}.buffers():\n    {buffer}.copy_({self.spelling.mean_of(statement, buffer)})"
+        self.plan.patch(statement).after(statement, code, _MEAN)
 
     def _models(self, loop: ast.For) -> list[str]:
         """The models that a loop trains, as they are called there."""

@@ -105,7 +105,8 @@ class Study:
                 found |= {call for call in self.program.calls if value.type in self.program.of(call.func)}
         return frozenset(found)
 
-    def _is_optimizer(self, value: Foreign) -> bool:
+    def _is_optimizer(self, value: Foreign, asked: frozenset[ast.AST] = frozenset()) -> bool:
+        """Whether a library may have made an optimizer of parameters; `asked` are the calls that this is a question about."""
         assert isinstance(value.node, ast.Call)
         if LIBRARY.fullmatch(value.name):
             return True
@@ -114,13 +115,14 @@ class Study:
         if value.name == "?()" and self.program.of(value.node.func):
             return False
         given = [*value.node.args[:1], *(k.value for k in value.node.keywords if k.arg in ("params", "parameters"))]
-        return any(self.parameters_in(each) and not self._holds_optimizer(each) for each in given)
+        asked |= {value.node}
+        return any(self.parameters_in(each) and not self._holds_optimizer(each, asked) for each in given)
 
-    def _holds_optimizer(self, node: ast.expr) -> bool:
+    def _holds_optimizer(self, node: ast.expr, asked: frozenset[ast.AST]) -> bool:
         if any(LIBRARY.fullmatch(name) for name in self.program.names(node)):
             return True
         made = (v for v in self.program.of(node) if isinstance(v, Foreign) and isinstance(v.node, ast.Call))
-        return any(v.node is not node and self._is_optimizer(v) for v in made)
+        return any(v.node is not node and v.node not in asked and self._is_optimizer(v, asked) for v in made)
 
     def _derived(self, owner: Class) -> bool:
         bases = (base.name for base in self.program.lineage(owner) if isinstance(base, Foreign))

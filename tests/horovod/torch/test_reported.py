@@ -1,0 +1,129 @@
+"""What a loop over divided data reports is averaged over all ranks, or the warning HVD313 names it."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+from horovod.torch.programs import HEAD, outcome
+
+PROGRAM = (
+    HEAD
+    + """import tqdm
+import wandb
+from torch.utils.tensorboard import SummaryWriter
+
+
+class Meter:
+    def __init__(self):
+        self.val = self.sum = self.count = self.avg = 0
+
+    def update(self, val, n=1):
+        self.val = val
+        self.sum += val * n
+        self.count += n
+        self.avg = self.sum / self.count
+
+
+def show(value):
+    print("now", value)
+
+
+writer = SummaryWriter("runs")
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+teacher = nn.Linear(4, 1)
+for epoch in range(3):
+    total, losses, meter = 0.0, [], Meter()
+    bar = tqdm.tqdm(enumerate(loader), total=len(loader))
+    for i, (a, b) in bar:
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(a), b)
+{before}
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+        losses.append(loss.item())
+        meter.update(loss.item(), len(a))
+{turn}
+"""
+)
+EACH = {
+    "a loss": ("print(loss.item())", "`loss.item()`"),
+    "a loss in a text": ("print(f'{epoch} {loss.item():.3f}')", "`loss.item()`"),
+    "a sum": ("print(i, total / (i + 1))", "`total`"),
+    "a list": ("print(losses[-1])", "`losses`"),
+    "a meter": ("print(meter.val, meter.avg)", "`meter.val`, `meter.avg`"),
+    "a text that was made": ("text = f'{total / (i + 1)}'\nprint(text)", "`text`"),
+    "a text that was made of a loss": ("text = 'loss %f' % loss.item()\nif i % 2 == 0:\n    print(text)", "`text`"),
+    "a function that prints": ("show(loss.item())", "`loss.item()`"),
+    "a bar": ("bar.set_postfix(loss=loss.item())", "`loss.item()`"),
+    "a bar's text": ("bar.set_description(f'{loss.item():.3f}')", "`loss.item()`"),
+    "a bar that writes": ("bar.write(str(loss.item()))", "`loss.item()`"),
+    "a run": ("wandb.log({'loss': loss.item()})", "`loss.item()`"),
+    "a writer": ("writer.add_scalar('loss', loss.item(), i)", "`loss.item()`"),
+    "beside what is computed of itself": ("a = a * loss.item()\nprint(a, loss.item())", "`a`, `loss.item()`"),
+    "a branch of a rank": ("if loss.item() > 2:\n    print(loss.item())", "`loss.item()`"),
+}
+NOW_AND_THEN = {
+    "a loss": "print(loss.item())",
+    "a sum": "print(i, total / (i + 1))",
+    "a list": "print(losses[-1])",
+    "a meter": "print(meter.val, meter.avg)",
+    "a meter in a format": "print('{m.val:.3f} ({m.avg:.3f})'.format(m=meter))",
+    "a text that is made there": "text = f'{total / (i + 1)}'\nprint(text)",
+    "a bar": "bar.set_postfix(loss=loss.item())",
+    "a bar that writes": "bar.write(str(loss.item()))",
+    "a run": "wandb.log({'loss': loss.item(), 'epoch': epoch})",
+    "a writer": "writer.add_scalar('loss', loss.item(), i)",
+}
+ALIKE = {
+    "numbers of iterations": "print(epoch, i, len(loader))",
+    "a rate": "print(optimizer.param_groups[0]['lr'])",
+    "sizes": "print(a.shape, a.size(0), len(b))",
+    "a name": "print(model)",
+}
+
+
+def remarks(turn: str, before: str = "pass") -> tuple[list[str], str]:
+    """The warnings HVD313 on a program, and what it becomes."""
+    made = outcome(PROGRAM.format(turn=indent(turn, " " * 8), before=indent(before, " " * 8)), "ddp")
+    (file,) = made.files.values()
+    return [each.message for each in made.plan.warnings if each.code == "HVD313"], file.source
+
+
+@pytest.mark.parametrize(("turn", "names"), EACH.values(), ids=EACH)
+def test_what_is_reported_in_each_iteration_is_named(turn: str, names: str) -> None:
+    (message,), _ = remarks(turn)
+    assert message.startswith(f"{names} in this loop")
+
+
+@pytest.mark.parametrize("turn", NOW_AND_THEN.values(), ids=NOW_AND_THEN)
+def test_what_is_reported_now_and_then_is_averaged(turn: str) -> None:
+    found, text = remarks("if i % 3 == 0:\n" + indent(turn, "    "))
+    assert found == []
+    assert "= mean_of_ranks(" in text.partition("if i % 3 == 0:")[2]
+
+
+@pytest.mark.parametrize("turn", ALIKE.values(), ids=ALIKE)
+def test_what_all_ranks_have_is_not_named(turn: str) -> None:
+    assert remarks(turn)[0] == []
+
+
+def test_a_loss_that_is_reported_before_its_gradients_is_named() -> None:
+    (message,), _ = remarks("pass", "if i % 3 == 0:\n    print(loss.item())")
+    assert message.startswith("`loss.item()`")
+
+
+@pytest.mark.parametrize(
+    "made", ["guess, _ = teacher(a), a\nguess = guess.detach()", "guess = teacher(a)\nguess = guess * 2"]
+)
+def test_what_the_loss_is_computed_of_stays_that_of_the_rank(made: str) -> None:
+    before = f"{made}\nif epoch % 2 == 0:\n    loss = loss + nn.functional.mse_loss(model(a), guess)"
+    assert "mean_of" not in remarks("pass", before)[1].partition("if epoch % 2 == 0:")[2].partition("backward")[0]
+
+
+def test_numbers_in_a_dict_are_averaged_one_by_one() -> None:
+    found, text = remarks("logs = {'step': i, 'loss': total / (i + 1)}\nif i % 3 == 0:\n    print(logs)")
+    assert found == [] and "logs = mean_of_each(logs)" in text

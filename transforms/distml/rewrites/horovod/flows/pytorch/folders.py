@@ -1,0 +1,57 @@
+"""Folders that a run names by its time or a random number: every rank would name another, and they are to be one folder."""
+
+from __future__ import annotations
+
+import ast
+
+from distml.rewrites.horovod.aspects.drawing import PROCESS
+from distml.rewrites.horovod.aspects.setup import started
+from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
+from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callsites import argument
+
+_MADE = frozenset({"os.makedirs", "os.mkdir", "pathlib.Path().mkdir", "torch.load"})
+"""What all ranks do with a path."""
+_TEXTS = frozenset("strftime isoformat replace date time timestamp strip".split())
+_NOTE = Note(
+    "named by rank 0 for all ranks",
+    "each rank would name a folder by a time of its own",
+    "folder-race",
+)
+
+
+class Folders:
+    """Asks for one name on all ranks."""
+
+    def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
+        self.study, self.plan, self.spelling, self.program = study, plan, spelling, study.program
+
+    def agree(self) -> None:
+        """What is the time of each process in a path that all ranks use becomes that of rank 0."""
+        named: dict[ast.Call, None] = {}
+        for call in self.program.calls:
+            names = self.program.names(call.func)
+            if names & _MADE and self._may_change(call):
+                path = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "mkdir" else None
+                path = path if "pathlib.Path().mkdir" in names else argument(call, 0, "name", "path", "f")
+                sources = self.program.sources(path) if path is not None else ()
+                own = [each for each in sources if isinstance(each, ast.Call) and self._own(each)]
+                named |= dict.fromkeys(map(self._whole, sorted(own, key=lambda each: (each.lineno, each.col_offset))))
+        for each in named:
+            if self._may_change(each) and started(self.plan, each) and not self.study.training.holds(each):
+                self.plan.patch(each).wrap(each, self.spelling.first(each, "{}"), _NOTE)
+
+    def _may_change(self, call: ast.Call) -> bool:
+        return self.program.unit(call).source.location in self.plan.editable and self.study.runs(call)
+
+    def _own(self, call: ast.Call) -> bool:
+        return any(PROCESS.fullmatch(name) for name in self.program.names(call.func))
+
+    def _whole(self, call: ast.Call) -> ast.Call:
+        """A call with the methods that make a text of what it gives, or the call that it is given to for that."""
+        above = self.program.parent(call)
+        if isinstance(above, ast.Attribute) and above.attr in _TEXTS:
+            outer = self.program.parent(above)
+            return self._whole(outer) if isinstance(outer, ast.Call) and outer.func is above else call
+        return self._whole(above) if isinstance(above, ast.Call) and self._own(above) else call
