@@ -25,6 +25,17 @@ class Meter:
         self.avg = self.sum / self.count
 
 
+class Meters:
+    def __init__(self):
+        self.meters = {{}}
+
+    def update(self, name, value):
+        self.meters.setdefault(name, Meter()).update(value)
+
+    def __getitem__(self, name):
+        return self.meters[name].avg
+
+
 def show(value):
     print("now", value)
 
@@ -35,7 +46,7 @@ model = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 teacher = nn.Linear(4, 1)
 for epoch in range(3):
-    total, losses, meter = 0.0, [], Meter()
+    total, losses, meter, meters = 0.0, [], Meter(), Meters()
     bar = tqdm.tqdm(enumerate(loader), total=len(loader))
     for i, (a, b) in bar:
         optimizer.zero_grad()
@@ -55,6 +66,10 @@ EACH = {
     "a sum": ("print(i, total / (i + 1))", "`total`"),
     "a list": ("print(losses[-1])", "`losses`"),
     "a meter": ("print(meter.val, meter.avg)", "`meter.val`, `meter.avg`"),
+    "a meter that shows itself": ("print(meter)", "`meter`"),
+    "meters by name": ("meters.update('loss', loss.item())\nprint(f'{meters[chr(97)]:.3f}')", "`meters`"),
+    "meters in a format": ("meters.update('loss', loss.item())\nprint('{m[loss]}'.format(m=meters))", "`meters`"),
+    "an old number": ("print(loss.data[0])", "`loss.data[0]`"),
     "a text that was made": ("text = f'{total / (i + 1)}'\nprint(text)", "`text`"),
     "a text that was made of a loss": ("text = 'loss %f' % loss.item()\nif i % 2 == 0:\n    print(text)", "`text`"),
     "a function that prints": ("show(loss.item())", "`loss.item()`"),
@@ -83,6 +98,7 @@ ALIKE = {
     "a rate": "print(optimizer.param_groups[0]['lr'])",
     "sizes": "print(a.shape, a.size(0), len(b))",
     "a name": "print(model)",
+    "another part of a meter": "print(meter.count)",
 }
 
 

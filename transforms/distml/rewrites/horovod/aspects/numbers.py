@@ -12,6 +12,7 @@ from distml.training.around import owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.values import Box, Instance, Module
 
 
 class Numbers:
@@ -63,11 +64,21 @@ class Numbers:
             return name in ("detach", "cpu", "clone", "numpy") and inner is not None and self.is_one(inner)
         if isinstance(node, ast.Attribute) and node.attr == "data":
             return self.is_one(node.value)
+        if isinstance(node, ast.Subscript):
+            return self._first_of_data(node)
         if isinstance(node, ast.Name):
             if node.id in self.losses:
                 return True
             return self._holds_one(node)
         return False
+
+    def _first_of_data(self, node: ast.Subscript) -> bool:
+        """Whether a number is taken out of a tensor as in early versions of PyTorch: `loss.data[0]`."""
+        first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
+        data = node.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else None
+        tensor = data.value if data is not None and isinstance(data.value, ast.Name) else None
+        held = self.program.of(tensor) if tensor is not None else frozenset()
+        return first and tensor is not None and not any(isinstance(each, Box | Instance | Module) for each in held)
 
     def _holds_one(self, name: ast.Name) -> bool:
         made, variable = [*self.stored(name)], (owner_of(name, self.program), name.id)

@@ -25,7 +25,8 @@ from distml.training.program import Program
 from distml.training.values import Callable, Foreign
 
 _PRINTS = re.compile(
-    r"builtins\.print|pprint\.pprint|tensorflow\.print|tqdm(\.\w+)*\.tqdm\w*(\(\))?\.write|sys\.(stdout|stderr)\.(write|flush)"
+    r"builtins\.print|pprint\.(PrettyPrinter\(\)\.)?pprint|tensorflow\.print|tqdm(\.\w+)*\.tqdm\w*(\(\))?\.write"
+    r"|sys\.(stdout|stderr)\.(write|flush)"
 )
 _LOGS = re.compile(
     r"((absl\.|tensorflow\.)?logging|loguru\.logger|logzero(\.logger)?|structlog\.get_logger\(\))"
@@ -70,8 +71,8 @@ _COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|che
 _WRITING = re.compile(r"\s*(cp|mv|rm|ln|touch|zip|gzip|rsync|convert|ffmpeg|montage)\b")
 """Commands of a shell that write files, and are followed by no other rank."""
 _SAVES = frozenset(
-    "save_weights savefig to_csv to_json to_pickle to_excel to_parquet to_feather to_hdf imsave save_pretrained write_text"
-    " write_bytes".split()
+    "save_weights savefig to_csv to_json to_pickle to_excel to_parquet to_feather to_hdf to_msgpack imsave save_pretrained"
+    " write_text write_bytes".split()
 )
 _SAVED = re.compile(
     r"(keras\.(Model|Sequential)|tensorflow\.train\.(Checkpoint|CheckpointManager|Saver)|PIL\.Image\.(open|fromarray)"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from distml.rewrites.horovod.aspects.batches import Batches, Frame, own_nodes
 from distml.rewrites.horovod.aspects.means import Loop, Means
 from distml.training.around import LOOPS
+from distml.training.values import Instance
 
 _MOST = 3
 """Numbers that one warning names."""
@@ -40,13 +41,24 @@ class Reported:
         batches = Batches(self.program, self.means.uniform, loop)
         sums = {*(place for place, _ in self.means.sums(loop)), *self.means.latest(loop)}
         sums |= {*self._written(loop, batches, sums)}
+        sums |= {place.rpartition(".")[0] for place in sums} - {"", "self"} | {*self._given_to(loop)}
         for frame in batches.frames:
             for statement in (each for each in own_nodes(frame.body) if isinstance(each, ast.Expr)):
                 if self.means.tells(statement) and isinstance(statement.value, ast.Call):
                     averaged = self.means.averaged(statement) if frame.body is loop else set[str]()
+                    averaged |= {place.rpartition(".")[0] for place in averaged}
                     for number in self._numbers(statement.value, batches, frame, sums if frame.body is loop else set()):
                         if not averaged & _places(number):
                             yield ast.unparse(number)
+
+    def _given_to(self, loop: Loop) -> Iterator[str]:
+        """The objects of the program that are given numbers of a batch to keep."""
+        for node in own_nodes(loop):
+            call = node.value if isinstance(node, ast.Expr) else None
+            held = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+            if isinstance(call, ast.Call) and isinstance(held, ast.Name) and any(map(self.means.number, call.args)):
+                if any(isinstance(each, Instance) for each in self.program.of(held)):
+                    yield held.id
 
     def _written(self, loop: Loop, batches: Batches, sums: set[str]) -> Iterator[str]:
         """The variables that hold a text, or a container, with a number that was not averaged in front of them."""
@@ -73,7 +85,9 @@ class Reported:
             elif isinstance(node, ast.expr) and batches.of_batch(node, frame) and self.means.number(node):
                 if not any(isinstance(each, ast.Name) and each.id in frame.outside for each in ast.walk(node)):
                     yield node
-            else:
+            elif not (
+                isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+            ):  # another part of an object
                 waiting += ast.iter_child_nodes(node)
 
 

@@ -105,6 +105,8 @@ class Loaders:
         statement, loop = self.program.statement(use.drawn), self.study.loop(use.drawn)
         if not isinstance(statement, ast.Assign) or not isinstance(loop, ast.For):
             return False
+        if self._leaves_nothing(loop):
+            return True
         given, anew = (
             {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
             for targets in (statement.targets, [loop.target])
@@ -112,6 +114,31 @@ class Loaders:
         reads = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
         after = [each for each in reads if each.id in given and (each.lineno > statement.lineno or each.id not in anew)]
         return not any(TRAINING in purposes(each, self.program) for each in after)
+
+    def _leaves_nothing(self, loop: ast.For) -> bool:
+        """Whether what a loop within that of training computes goes into no step: it takes none, and its variables get other
+        values in the next iteration before they are read."""
+        around = (each for each in self.program.ancestors(loop) if isinstance(each, LOOPS))
+        outer = next((each for each in around if self.study.training.holds(each)), None)
+        if outer is None or self.study.training.holds(loop):
+            return False
+        inside = {*ast.walk(loop)}
+        stored = {each.id for each in inside if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        others = [each for each in ast.walk(outer) if isinstance(each, ast.Name) and each not in inside]
+        for name in stored:
+            same = sorted((each for each in others if each.id == name), key=place_of)
+            behind = [each for each in same if each.lineno > loop.lineno and isinstance(each.ctx, ast.Load)]
+            if same and not self._begins_anew(same[0]):
+                behind = [each for each in same if isinstance(each.ctx, ast.Load)]
+            if any(TRAINING in purposes(each, self.program) for each in behind):
+                return False
+        return True
+
+    def _begins_anew(self, name: ast.Name) -> bool:
+        """Whether a variable is set by a statement that does not read it."""
+        nodes = ast.walk(self.program.statement(name))
+        same = [each for each in nodes if isinstance(each, ast.Name) and each.id == name.id]
+        return all(isinstance(each.ctx, ast.Store) for each in same)
 
     def _of_training(self, makers: list[ast.Call]) -> list[ast.Call]:
         """Where one loop goes through several loaders, those of which batches are trained on."""

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import ENVIRONMENTS, Study
 from distml.rewrites.horovod.plan import Refuse
-from distml.training.callsites import positional
+from distml.training.callsites import positional, stored
 from distml.training.program import Program
 from distml.training.values import Class, Foreign
 
+_VARIABLES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
 _CHANGES = frozenset({"add_", "sub_", "addcdiv_", "addcmul_", "copy_", "set_", "mul_"})
 
 
@@ -19,6 +20,8 @@ def manual_updates(study: Study) -> Iterator[ast.stmt]:
     for unit in study.program.units.values():
         for node in ast.walk(unit.tree):
             if isinstance(node, ast.stmt) and _updates(node) and not study.inside_optimizer(node):
+                if all(_is_input(each, study.program) for each in _with_grad(node)):
+                    continue
                 yield node
 
 
@@ -43,6 +46,35 @@ def _has_grad(node: ast.AST) -> bool:
     return any(
         isinstance(each, ast.Attribute) and each.attr == "grad" and each not in called for each in ast.walk(node)
     )
+
+
+def _with_grad(node: ast.AST) -> list[ast.expr]:
+    """The tensors whose gradients are read."""
+    return [each.value for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == "grad"]
+
+
+def _is_input(tensor: ast.expr, program: Program) -> bool:
+    """Whether a tensor is one of the data that asks for gradients, as an attack on a model does, and no weight."""
+    made = stored(tensor, program) if isinstance(tensor, ast.Name) else ()
+    asking = [each for each in made if isinstance(each, ast.Call) and any(map(_asks, each.keywords)) and each.args]
+    given = [each.args[0] for each in asking if program.names(each.func) & _VARIABLES]
+    return bool(given) and len(given) == len(asking) and all(_is_handed(each, tensor, program) for each in given)
+
+
+def _is_handed(node: ast.expr, tensor: ast.expr, program: Program) -> bool:
+    """Whether a tensor is a parameter or what a loop goes through, made of it by its methods, or the same tensor again."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    if not isinstance(node, ast.Name) or ast.unparse(node) == ast.unparse(tensor):
+        return isinstance(node, ast.Name)
+    function = program.function(node)
+    given = isinstance(function, ast.FunctionDef) and node.id in positional(function)
+    around = (each.target for each in program.ancestors(node) if isinstance(each, ast.For))
+    return given or any(isinstance(each, ast.Name) and each.id == node.id for one in around for each in ast.walk(one))
+
+
+def _asks(keyword: ast.keyword) -> bool:
+    return keyword.arg == "requires_grad" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
 
 
 def _is_grad(node: ast.AST) -> bool:

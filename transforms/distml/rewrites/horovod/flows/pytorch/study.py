@@ -12,7 +12,7 @@ from distml.training.ahead import Ahead
 from distml.training.around import Looping, loops_around
 from distml.training.callers import Reach, callers, run_by
 from distml.training.program import Program
-from distml.training.values import Callable, Class, Foreign, Instance
+from distml.training.values import Box, Callable, Class, Foreign, Instance, Value
 
 LIBRARY = re.compile(r"torch\.optim\.(?!lr_scheduler|swa_utils)(\w+\.)*\w+\(\)")
 _BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
@@ -141,9 +141,26 @@ class Study:
                 continue
             scaled = any(_SCALERS.fullmatch(name) for name in self.program.names(call.func.value))
             optimizer = call.args[0] if scaled and call.args else call.func.value
-            makers = self.makers(optimizer)
+            makers = frozenset(each for each in self.makers(optimizer) if not self._takes_itself(each, optimizer))
             if makers and not self.inside_optimizer(call) and self.runs(call):
                 yield Step(call, optimizer, makers, scaled)
+
+    def _takes_itself(self, maker: ast.Call, stepped: ast.expr) -> bool:
+        """Whether one call of the program makes optimizers and what they are given to, such as schedules: then only what sets
+        gradients to zero is an optimizer.
+        """
+        given = (value for each in (*maker.args, *(k.value for k in maker.keywords)) for value in self._inside(each))
+        if not any(isinstance(value, Foreign) and value.node is maker for value in given):
+            return False
+        zeroed = (each.func for each in self.program.calls if isinstance(each.func, ast.Attribute))
+        return not any(each.attr == "zero_grad" and ast.unparse(each.value) == ast.unparse(stepped) for each in zeroed)
+
+    def _inside(self, node: ast.expr) -> Iterator[Value]:
+        """What an expression stands for, and what is in it, as in `*args`."""
+        values = self.program.of(node.value if isinstance(node, ast.Starred) else node)
+        yield from values
+        for box in (each for each in values if isinstance(each, Box)):
+            yield from self.program.store.item(box)
 
     def runs(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a node may run in this program: not only when the module that it imports is run as a script."""
