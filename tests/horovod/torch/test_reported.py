@@ -11,6 +11,7 @@ PROGRAM = (
     HEAD
     + """import tqdm
 import wandb
+from meters import *
 from torch.utils.tensorboard import SummaryWriter
 
 
@@ -69,6 +70,7 @@ EACH = {
     "a meter that shows itself": ("print(meter)", "`meter`"),
     "meters by name": ("meters.update('loss', loss.item())\nprint(f'{meters[chr(97)]:.3f}')", "`meters`"),
     "meters in a format": ("meters.update('loss', loss.item())\nprint('{m[loss]}'.format(m=meters))", "`meters`"),
+    "an object of an unknown class": ("other = Unknown()\nother.add(loss.item())\nprint(other)", "`other`"),
     "an old number": ("print(loss.data[0])", "`loss.data[0]`"),
     "a text that was made": ("text = f'{total / (i + 1)}'\nprint(text)", "`text`"),
     "a text that was made of a loss": ("text = 'loss %f' % loss.item()\nif i % 2 == 0:\n    print(text)", "`text`"),
@@ -132,12 +134,19 @@ def test_a_loss_that_is_reported_before_its_gradients_is_named() -> None:
     assert message.startswith("`loss.item()`")
 
 
-@pytest.mark.parametrize(
-    "made", ["guess, _ = teacher(a), a\nguess = guess.detach()", "guess = teacher(a)\nguess = guess * 2"]
-)
-def test_what_the_loss_is_computed_of_stays_that_of_the_rank(made: str) -> None:
-    before = f"{made}\nif epoch % 2 == 0:\n    loss = loss + nn.functional.mse_loss(model(a), guess)"
-    assert "mean_of" not in remarks("pass", before)[1].partition("if epoch % 2 == 0:")[2].partition("backward")[0]
+GUESSES = {
+    "set before": "guess = teacher(a)\nguess = guess.detach()",
+    "set in branches": "if a is None:\n    guess = b\nelse:\n    guess = teacher(a)\nguess = guess.detach()",
+    "unpacked in branches": "if a is None:\n    guess = b\nelse:\n    guess, _ = teacher(a), 1\nguess = guess.detach()",
+}
+
+
+@pytest.mark.parametrize("branch", ["if epoch % 2 == 0:", "if every:"])
+@pytest.mark.parametrize("made", GUESSES.values(), ids=GUESSES)
+def test_what_the_loss_is_computed_of_stays_that_of_the_rank(made: str, branch: str) -> None:
+    before = f"{made}\nevery = epoch < 2\n{branch}\n    more = 0.1 * nn.functional.mse_loss(model(a), guess)\n"
+    text = remarks("pass", f"{before}    loss = loss + more")[1]
+    assert "mean_of" not in text.partition(branch)[2].partition("loss.backward")[0]
 
 
 def test_numbers_in_a_dict_are_averaged_one_by_one() -> None:

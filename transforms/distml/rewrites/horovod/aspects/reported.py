@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from distml.rewrites.horovod.aspects.batches import Batches, Frame, own_nodes
 from distml.rewrites.horovod.aspects.means import Loop, Means
 from distml.training.around import LOOPS
-from distml.training.values import Instance
+from distml.training.values import Foreign
 
 _MOST = 3
 """Numbers that one warning names."""
@@ -52,12 +52,12 @@ class Reported:
                             yield ast.unparse(number)
 
     def _given_to(self, loop: Loop) -> Iterator[str]:
-        """The objects of the program that are given numbers of a batch to keep."""
+        """The objects that are given numbers of a batch to keep, whatever class they are of."""
         for node in own_nodes(loop):
             call = node.value if isinstance(node, ast.Expr) else None
             held = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
             if isinstance(call, ast.Call) and isinstance(held, ast.Name) and any(map(self.means.number, call.args)):
-                if any(isinstance(each, Instance) for each in self.program.of(held)):
+                if not any(isinstance(each, Foreign) and each.node is None for each in self.program.of(held)):
                     yield held.id
 
     def _written(self, loop: Loop, batches: Batches, sums: set[str]) -> Iterator[str]:
