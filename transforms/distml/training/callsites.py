@@ -61,6 +61,20 @@ def iterated(node: ast.expr, program: Program) -> ast.expr:
     return node
 
 
+def asks_for_items(loop: ast.AST, program: Program) -> bool:
+    """Whether a loop goes through no data, but may ask for it: `while`, or `for step in range(...)`."""
+    through = loop.iter if isinstance(loop, ast.For) else None
+    counts = isinstance(through, ast.Call) and called(through, program) in ("range", "trange", "count")
+    return isinstance(loop, ast.While) or counts
+
+
+def draws(node: ast.AST) -> bool:
+    """Whether an expression takes the next item of an iterator: `next(batches)`, `batches.next()`."""
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    own = (each.func.attr for each in calls if isinstance(each.func, ast.Attribute) and not each.args)
+    return any(ast.unparse(each.func) in ("next", "anext") for each in calls) or bool({"next", "__next__"} & {*own})
+
+
 def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
     """An argument by any of its names, or else by position (none for -1); None where it is not given, or by `*` or `**`."""
     for keyword in call.keywords:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.training.around import SCOPES, Looping
 from distml.training.callers import run_by
-from distml.training.callsites import called, iterated, positional, takes_receiver
+from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver
 from distml.training.program import Program
 from distml.training.values import Box, Foreign, Instance, Module, Value
 
@@ -94,7 +94,7 @@ class Batches:
                 return {name for one, value in pairs if _mentions(value, names) for name in _bound(one)}
             return _bound(_items_of(iterated(node.iter, self.program), target))
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
-            drawn = self._asks_for_batches(body) and _draws(node.value)
+            drawn = asks_for_items(body, self.program) and draws(node.value)
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             pairs = [pair for each in targets for pair in assigned(each, node.value)]
             return {
@@ -104,12 +104,6 @@ class Batches:
                 for name in (() if isinstance(target, ast.Subscript | ast.Attribute) else _bound(target))
             }
         return set()
-
-    def _asks_for_batches(self, body: ast.AST) -> bool:
-        """Whether a loop goes through no batches, but may ask for them: `while`, or `for step in range(...)`."""
-        counts = isinstance(body, ast.For) and isinstance(body.iter, ast.Call)
-        numbers = counts and called(body.iter, self.program) in ("range", "trange", "count")  # type: ignore[attr-defined]
-        return isinstance(body, ast.While) or numbers
 
     def _frames(self, frame: Frame, depth: int, seen: set[ast.AST]) -> Iterator[Frame]:
         yield frame
@@ -485,15 +479,6 @@ def _items_of(iterable: ast.expr, target: ast.expr) -> ast.expr:
     """The part of a loop's target that holds the items: `enumerate` counts in front of them, `items` names them."""
     counts = isinstance(iterable, ast.Call) and ast.unparse(iterable.func).rpartition(".")[2] in ("enumerate", "items")
     return target.elts[-1] if counts and isinstance(target, ast.Tuple) and len(target.elts) == 2 else target
-
-
-def _draws(value: ast.expr) -> bool:
-    calls = (each for each in ast.walk(value) if isinstance(each, ast.Call))
-    return any(
-        ast.unparse(each.func) in ("next", "anext")
-        or (isinstance(each.func, ast.Attribute) and each.func.attr in ("next", "__next__") and not each.args)
-        for each in calls
-    )
 
 
 def _bound(target: ast.AST) -> set[str]:

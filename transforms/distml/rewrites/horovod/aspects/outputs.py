@@ -62,6 +62,7 @@ _WRITERS = re.compile(
     r"|wandb\.log|wandb\.init\(\)\.log|mlflow\.log_\w+|tensorboard_logger\.log_\w+|tensorboard_logger\.Logger\(\)\.log_\w+"
 )
 _BARS = re.compile(r"tqdm\.([\w.]+\.)?(tqdm|trange|tqdm_notebook|tnrange)")
+_SHOWN = re.compile(r"tensorflow\.(contrib\.)?summary\.\w+|keras\.utils\.(\w+\.)*Progbar\(\)\.(update|add)")
 _ON_BARS = frozenset("set_postfix set_postfix_str set_description set_description_str".split())
 _DRAWN = re.compile(
     r"visdom\.Visdom\(\)\.(line|scatter|images?|text|heatmap|bar|histogram|matplot|video|surf|contour|boxplot|pie|svg|mesh)"
@@ -253,7 +254,8 @@ def _first_text(call: ast.Call) -> str:
 def tells(call: ast.Call, program: Program) -> bool:
     """Whether a call prints, logs or shows beside a progress bar what it is given."""
     on_bar = isinstance(call.func, ast.Attribute) and call.func.attr in _ON_BARS and _is_bar(call.func, program)
-    return on_bar or kind_of(call, program) in ("output", "log")
+    shown = any(_SHOWN.fullmatch(name) for name in program.names(call.func))
+    return on_bar or shown or kind_of(call, program) in ("output", "log")
 
 
 def _is_bar(method: ast.expr, program: Program) -> bool:

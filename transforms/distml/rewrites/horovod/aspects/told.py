@@ -7,17 +7,13 @@ import re
 from collections.abc import Collection, Iterator
 
 from distml.rewrites.horovod.aspects.batches import Batches, own_nodes
-from distml.rewrites.horovod.aspects.outputs import kind_of
+from distml.rewrites.horovod.aspects.outputs import tells
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Plan
 from distml.training.around import LOOPS, Looping, block_of
 from distml.training.callsites import called
 from distml.training.program import Program
 
-_SUMMARIES = re.compile(r"tensorflow\.(contrib\.)?summary\.\w+|(wandb|mlflow|tensorboard_logger)\..*log\w*")
-_BARS = re.compile(
-    r"tqdm(\.\w+)*\.\w+\(\)\.set_(postfix|description)(_str)?|keras\.utils\.(\w+\.)*Progbar\(\)\.(update|add)"
-)
 _RANGES = frozenset({"range", "xrange", "trange", "arange", "count"})
 _SIZES = frozenset({"shape", "dtype", "ndim", "name"})
 
@@ -41,13 +37,6 @@ def warn(plan: Plan, uniform: Uniform, loop: Looping, numbers: Collection[str], 
         listed, first = ", ".join(f"`{each}`" for each in found), next(iter(found.values()))
         what = f"what is told here is of the data of rank 0 alone, not combined across ranks: {listed}"
         plan.warn("HVD312", first, what, "combine it across ranks before it is told, or say that it is of one rank")
-
-
-def tells(call: ast.Call, program: Program) -> bool:
-    """Whether a call prints, logs, records or shows what it is given."""
-    if kind_of(call, program) in ("output", "log"):
-        return True
-    return any(_SUMMARIES.fullmatch(name) or _BARS.fullmatch(name) for name in program.names(call.func))
 
 
 class _Told:

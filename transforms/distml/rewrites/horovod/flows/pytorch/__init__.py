@@ -109,16 +109,26 @@ def _plan(study: Study, plan: Plan) -> None:
         optimizers.broadcast()
     for each in optimizers.places[:1]:
         seeds.by_rank(each, shard == "steps")
-    statistics, judging = Statistics(study, plan, spelling, optimizers), dict(loaders.judging())
+    statistics = Statistics(study, plan, spelling, optimizers)
     if not parallel or single.several:
         statistics.alike(sharded)
-    statistics.estimate(judging, loaders)
+    statistics.estimate([loop for loop, _ in loaders.judging()], loaders)
+    _report(study, plan, spelling, loaders, sharded)
+    decisions = Decisions(study, plan, spelling)
+    decisions.agree()
+    decisions.ask()
+    Devices(study, plan).own()
+
+
+def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, sharded: set[ast.AST]) -> None:
+    """Have what loops report be of all the data, and come as often as it did."""
+    auto, judging = plan.options.shard == "auto", dict(loaders.judging())
     uniform = Uniform(study.program, study.dealt, study.environment)
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
-    passes = study.shortened | drawing | {*judging} if shard == "auto" else sharded
+    passes = study.shortened | drawing | {*judging} if auto else sharded
     means = Means(plan, uniform, spelling.mean_of, losses, spelling)
-    if shard == "auto":
+    if auto:
         Progress(plan, loaders, sharded).tell()
         intervals = Intervals(plan, loaders, sharded)
         intervals.shorten()
@@ -127,10 +137,6 @@ def _plan(study: Study, plan: Plan) -> None:
     means.average(passes, {each for each, whole in judging.items() if not whole})
     Reported(means).warn(passes)
     means.average_each([each for each in sharded | {*judging} if isinstance(each, ast.comprehension)])
-    decisions = Decisions(study, plan, spelling)
-    decisions.agree()
-    decisions.ask()
-    Devices(study, plan).own()
 
 
 def _divide_turns(
