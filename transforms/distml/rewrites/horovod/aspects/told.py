@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 from distml.rewrites.horovod.aspects.batches import Batches, own_nodes
 from distml.rewrites.horovod.aspects.outputs import tells
@@ -18,21 +19,27 @@ _RANGES = frozenset({"range", "xrange", "trange", "arange", "count"})
 _SIZES = frozenset({"shape", "dtype", "ndim", "name"})
 
 
-def warn(plan: Plan, uniform: Uniform, loop: Looping, numbers: Collection[str], same: Collection[str] = ()) -> None:
-    """Warn of what is told in a loop, or right behind it, of `numbers` of its batches or of what is computed of them.
+def warn(plan: Plan) -> None:
+    """Warn of what loops tell of their batches, when all that combines it is asked for."""
+    plan.later.append(partial(_warn, plan))
 
-    What some names hold is the `same` on all ranks.
-    """
-    told = _Told(plan, uniform, loop, {*numbers}, {*same})
+
+def _warn(plan: Plan) -> None:
+    uniform = Uniform(plan.program, plan.dealt)
+    for loop, (numbers, same) in plan.told.items():
+        if isinstance(loop, LOOPS) and plan.program.unit(loop).source.location in plan.editable:
+            _warn_of(plan, uniform, loop, numbers, same)
+
+
+def _warn_of(plan: Plan, uniform: Uniform, loop: Looping, numbers: set[str], same: set[str]) -> None:
+    """Warn of what is told in a loop, or right behind it, of `numbers` of its batches or of what is computed of them."""
+    told = _Told(plan, uniform, loop, numbers, same)
     found: dict[str, ast.stmt] = {}
-    for statement in (*own_nodes(loop), *told.behind()):
-        if (
-            isinstance(statement, ast.Expr)
-            and isinstance(statement.value, ast.Call)
-            and tells(statement.value, plan.program)
-        ):
-            for text in told.of_one(statement):
-                found.setdefault(text, statement)
+    for statement in (loop, *told.behind()):
+        for each in own_nodes(statement, itself=True):
+            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) and tells(each.value, plan.program):
+                for text in told.of_one(each):
+                    found.setdefault(text, each)
     if found:
         listed, first = ", ".join(f"`{each}`" for each in found), next(iter(found.values()))
         what = f"what is told here is of the data of rank 0 alone, not combined across ranks: {listed}"
@@ -91,7 +98,8 @@ class _Told:
             if above is self.loop or not isinstance(above, ast.stmt):
                 break
             block = block_of(above, program)
-            for each in block[: block.index(above) + 1] if above in block else ():
+            begin = block.index(self.loop) + 1 if self.loop in block else 0
+            for each in block[begin : block.index(above) + 1] if above in block else ():
                 if each in asked:
                     codes += asked[each].before
                     codes += asked[each].after if each is not above else []

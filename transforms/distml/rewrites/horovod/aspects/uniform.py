@@ -13,6 +13,7 @@ from collections.abc import Container, Iterator
 from distml.training.callers import callers
 from distml.training.callsites import argument, called, iterated
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Function, Instance
 
 _SETTINGS = tuple(
@@ -131,7 +132,7 @@ class Uniform:
         key = (None, name)
         if key not in self._known:
             self._known[key] = True
-            values = [value for unit in self.program.units.values() for value in _attributes(unit.tree, name)]
+            values = [*_attributes(self.program).get(name, ())]
             values += self._of_classes(name)
             if not values:
                 del self._known[key]
@@ -141,18 +142,17 @@ class Uniform:
 
     def _of_classes(self, name: str) -> Iterator[ast.expr]:
         """What classes give an attribute for all their objects, and what it is given where these are made."""
-        for unit in self.program.units.values():
-            for owner in (each for each in ast.walk(unit.tree) if isinstance(each, ast.ClassDef)):
-                fields = [each for each in owner.body if isinstance(each, ast.AnnAssign)]
-                names = [each.target.id for each in fields if isinstance(each.target, ast.Name)]
-                for each in owner.body:
-                    targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
-                    if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-                        yield from (each.value,) if isinstance(each, ast.Assign | ast.AnnAssign) and each.value else ()
-                if name in names:
-                    makers = [call for call in self.program.calls if Class(owner) in self.program.of(call.func)]
-                    given = (argument(call, names.index(name), name) for call in makers)
-                    yield from (each for each in given if each is not None)
+        for owner in _classes(self.program):
+            fields = [each for each in owner.body if isinstance(each, ast.AnnAssign)]
+            names = [each.target.id for each in fields if isinstance(each.target, ast.Name)]
+            for each in owner.body:
+                targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+                if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                    yield from (each.value,) if isinstance(each, ast.Assign | ast.AnnAssign) and each.value else ()
+            if name in names:
+                makers = [call for call in self.program.calls if Class(owner) in self.program.of(call.func)]
+                given = (argument(call, names.index(name), name) for call in makers)
+                yield from (each for each in given if each is not None)
 
     def _name(self, node: ast.Name, depth: int) -> bool:
         unit = self.program.unit(node)
@@ -276,12 +276,20 @@ def _put_into(owner: ast.AST, name: str) -> list[ast.expr]:
     return found
 
 
-def _attributes(tree: ast.AST, name: str) -> list[ast.expr]:
-    """What is stored in attributes of a name."""
-    found: list[ast.expr] = []
-    for node in ast.walk(tree):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+@remembered
+def _attributes(program: Program) -> dict[str, list[ast.expr]]:
+    """What is stored in attributes, by their names."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in (each for unit in program.units.values() for each in ast.walk(unit.tree)):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
-            if any(isinstance(target, ast.Attribute) and target.attr == name for target in targets):
-                found.append(node.value)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in {target.attr for target in targets if isinstance(target, ast.Attribute)}:
+                found.setdefault(name, []).append(node.value)
     return found
+
+
+@remembered
+def _classes(program: Program) -> list[ast.ClassDef]:
+    """The classes that a program defines."""
+    nodes = (each for unit in program.units.values() for each in ast.walk(unit.tree))
+    return [each for each in nodes if isinstance(each, ast.ClassDef)]

@@ -55,7 +55,8 @@ def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
             for node in (each for each in inside(loop) if isinstance(each, ast.Assign)):
                 got -= fetched_numbers(node, plan.program)
             plan.later.append(partial(skip_together, plan, loop, own, uniform, spelling.gathering))
-            plan.later.append(partial(told.warn, plan, uniform, loop, numbers | got))
+            plan.told[loop] = numbers | got, set()
+    plan.once(told.warn)
 
 
 def _batches(run: Run, graph: Graph) -> Looping | None:

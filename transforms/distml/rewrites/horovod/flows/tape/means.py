@@ -77,8 +77,9 @@ def average(plan: Plan, group: list[Update]) -> None:
             code = f"for {each} in {metric}.variables:\n    {each}.assign({module}.allreduce({each}))"
             means.between(loop, metric, partial(str, code), _METRIC)
             plan.patch(loop).after(loop, code, _METRIC)
-        if isinstance(loop, LOOPS) and program.unit(loop).source.location in plan.editable:
-            plan.later.append(partial(told.warn, plan, uniform, loop, {*numbers, *metrics}, given[loop].same))
+        if isinstance(loop, LOOPS):
+            plan.told[loop] = {*numbers, *metrics}, given[loop].same
+    plan.once(told.warn)
 
 
 class _Given(NamedTuple):
