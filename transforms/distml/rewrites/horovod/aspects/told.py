@@ -98,7 +98,7 @@ class _Told:
             if above is self.loop or not isinstance(above, ast.stmt):
                 break
             block = block_of(above, program)
-            begin = block.index(self.loop) + 1 if self.loop in block else 0
+            begin = block.index(self.loop) if self.loop in block else 0
             for each in block[begin : block.index(above) + 1] if above in block else ():
                 if each in asked:
                     codes += asked[each].before
