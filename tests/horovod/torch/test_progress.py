@@ -43,6 +43,13 @@ def run():
         print(done, len(loader.dataset))
 run()
 """,
+    "by its method": """
+done = 0
+for x, y in loader:
+    step(x, y)
+    done += len(x)
+    print(done, loader.dataset.__len__())
+""",
     "by the name of the data": """
 done = 0
 for x, y in loader:

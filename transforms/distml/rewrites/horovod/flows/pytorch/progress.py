@@ -13,6 +13,7 @@ from itertools import takewhile
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Use
+from distml.rewrites.horovod.flows.pytorch.samples import length
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument, called
 
@@ -51,7 +52,9 @@ class Progress:
         """The lengths, and the variables that may hold one, which are read in a loop and where it begins."""
         for part in (loop.iter, *loop.body):
             for node in ast.walk(part):
-                measures = isinstance(node, ast.Call) and called(node, self.program) == "len" and len(node.args) == 1
+                measures = (
+                    isinstance(node, ast.Call) and length(node) is not None and called(node, self.program) != "float"
+                )
                 reads = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
                 if isinstance(node, ast.expr) and (measures or reads):
                     yield node
@@ -61,9 +64,9 @@ class Progress:
         made = self.loaders.loops.assigned(number) if isinstance(number, ast.Name) else [number]
         if len(made) != 1 or not isinstance(made[0], ast.Call):
             return False
-        if dealt and ast.unparse(made[0]) == f"len({ast.unparse(use.iterable)})":
+        data = length(made[0])
+        if dealt and data is not None and ast.unparse(data) == ast.unparse(use.iterable):
             return True
-        data = made[0].args[0] if made[0].args else None
         if isinstance(data, ast.Attribute) and data.attr == "dataset" and self.loaders.loops.makers(data.value):
             return self._shown(number) and self.loaders.loops.makers(data.value) == use.makers
         return self._shown(number) and self.samples.is_length(number, use)

@@ -96,7 +96,7 @@ class Samples:
     def is_length(self, right: ast.expr, use: Use) -> bool:
         """Whether a number is that of the samples in the data set of a loader."""
         made = self.loops.assigned(right) if isinstance(right, ast.Name) else []
-        data = _length(made[0] if len(made) == 1 else right)
+        data = length(made[0] if len(made) == 1 else right)
         if self._of_some_phase(right if data is None else data, use):
             return True
         if made and isinstance(data, ast.Attribute) and data.attr == "dataset":
@@ -133,7 +133,7 @@ class Samples:
                     break
 
     def _of_phase(self, node: ast.expr, loader: str, key: str) -> bool:
-        data = _length(node)
+        data = length(node)
         if data is not None:
             return ast.unparse(data) == f"{loader}.dataset" or (_taken(data, key) and not self.loops.makers(data))
         boxes = self.program.of(node.value) if isinstance(node, ast.Subscript) and _taken(node, key) else frozenset()
@@ -142,7 +142,7 @@ class Samples:
     def _sizes(self, node: ast.AST) -> bool:
         """Whether a dictionary holds how many samples there are of each kind."""
         values = [node.value] if isinstance(node, ast.DictComp) else node.values if isinstance(node, ast.Dict) else []
-        measured = [_length(each) for each in values]
+        measured = [length(each) for each in values]
         return bool(measured) and all(each is not None and not self.loops.makers(each) for each in measured)
 
     def _loops_above(self, node: ast.AST) -> list[ast.AST]:
@@ -174,7 +174,7 @@ def _taken(node: ast.expr, key: str) -> bool:
     return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == key
 
 
-def _length(node: ast.AST) -> ast.expr | None:
+def length(node: ast.AST) -> ast.expr | None:
     """The data in `len(data)`, `float(len(data))` or `data.__len__()`."""
     if not isinstance(node, ast.Call):
         return None
@@ -182,7 +182,7 @@ def _length(node: ast.AST) -> ast.expr | None:
         return node.func.value
     name = ast.unparse(node.func)
     if name == "float" and len(node.args) == 1:
-        return _length(node.args[0])
+        return length(node.args[0])
     return node.args[0] if name == "len" and len(node.args) == 1 else None
 
 
@@ -193,5 +193,5 @@ def _whole(data: ast.expr, program: Program) -> ast.expr:
 
 def _measured(node: ast.AST) -> ast.Attribute | None:
     """The `loader.dataset` in `len(loader.dataset)` or `loader.dataset.__len__()`."""
-    data = _length(node)
+    data = length(node)
     return data if isinstance(data, ast.Attribute) and data.attr == "dataset" else None
