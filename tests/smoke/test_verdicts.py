@@ -195,8 +195,20 @@ def test_inputs_are_known_again_without_their_labels() -> None:
     batches = [("loader", 2, ("ax", "by")), ("loader", 2, ("cx", "dy"))]
     one.batches, other.batches = {0: [*batches, ("input", 2, ("a", "b"))]}, {0: [*batches, ("input", 2, ("c", "d"))]}
     assert verdicts.data([one, other]).status == "failed"
-    one.parts = other.parts = {0: ["a", "b", "c", "d", "x", "y", "x", "y"]}
+    one.parts = other.parts = {(0, "loader"): [["a", "b"], ["x", "y"], ["c", "d"], ["x", "y"]]}
     assert verdicts.data([one, other]).status == "passed"
+
+
+def test_inputs_of_several_arrays_are_known_again_by_one_of_them() -> None:
+    one, other = record(0), record(1)
+    batches = [("loader", 2, ("axm", "bym")), ("loader", 2, ("cxm", "dym"))]
+    read = [["a", "b"], ["x", "y"], ["m", "m"], ["c", "d"], ["x", "y"], ["m", "m"]]
+    for each, rows, part in ((one, ("am", "bm"), ["a", "b"]), (other, ("cm", "dm"), ["c", "d"])):
+        each.batches = {0: [*batches, ("input", 2, rows)]}
+        each.parts = {(0, "loader"): read, (0, "input"): [part, ["m", "m"]]}
+    assert verdicts.data([one, other]).status == "passed"
+    other.parts[0, "input"][0] = ["a", "b"]
+    assert verdicts.data([one, other]).status == "failed"
 
 
 def test_a_loss_that_differs() -> None:

@@ -42,7 +42,7 @@ class Record:
     """The notes of one process.
 
     `weights`, `losses` and `batches` are by the number of steps made before; a batch is the hashes of its samples. `parts` are
-    those of each of its arrays alone, such as inputs without labels.
+    those of each of its arrays alone, such as inputs without labels, by where the batch was seen.
     """
 
     rank: int
@@ -56,7 +56,7 @@ class Record:
     weights: dict[int, tuple[Weight, ...]] = field(default_factory=dict)
     losses: dict[int, list[float]] = field(default_factory=dict)
     batches: dict[int, list[tuple[str, int, tuple[str, ...]]]] = field(default_factory=dict)
-    parts: dict[int, list[str]] = field(default_factory=dict)
+    parts: dict[tuple[int, str], list[list[str]]] = field(default_factory=dict)
     times: list[float] = field(default_factory=list)
     apart: list[str] = field(default_factory=list)
     trouble: list[str] = field(default_factory=list)
@@ -72,9 +72,12 @@ class Record:
 
     def taken(self, step: int) -> Counter[str]:
         """Of the samples that were read, those that the model was called on, where it was called on nothing else."""
-        found = Counter(row for source, _, rows in self.batches.get(step, []) if source == "input" for row in rows)
-        read = self.rows(step) + Counter(self.parts.get(step, ()))
-        return found if found and found <= read else Counter()
+        whole = [row for source, _, rows in self.batches.get(step, []) if source == "input" for row in rows]
+        parts = (part for source in ("loader", "feed") for part in self.parts.get((step, source), ()))
+        read = self.rows(step) + Counter(row for part in parts for row in part)
+        alone = self.parts.get((step, "input"), ())
+        found = (Counter(rows) for rows in (whole, *alone))
+        return next((rows for rows in found if rows and rows <= read), Counter())
 
     def order(self, step: int) -> list[str]:
         """The samples in the order in which they were read."""
@@ -119,7 +122,7 @@ def _take(record: Record, note: dict[str, Any]) -> None:
             record.losses.setdefault(step, []).append(float(note["value"]))
         case "batch":
             record.batches.setdefault(step, []).append((note["source"], int(note["samples"]), tuple(note["rows"])))
-            record.parts.setdefault(step, []).extend(row for part in note.get("parts", ()) for row in part)
+            record.parts.setdefault((step, note["source"]), []).extend(note.get("parts", ()))
         case "stepped":
             record.steps = step
             record.times.append(float(note["time"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .importing import Hook, wrap
@@ -46,7 +46,7 @@ def loaders(module: Any, recorder: Recorder) -> None:
         def run(self: Any) -> Any:
             batch = original(self)
             if trained_on() and type(self._index_sampler).__name__ != "BatchSamplerShard":
-                recorder.batch("loader", _arrays(batch))
+                recorder.batch("loader", arrays(batch))
             return batch
 
         return run
@@ -62,7 +62,7 @@ def prepared(module: Any, recorder: Recorder) -> None:
         def run(self: Any) -> Iterator[Any]:
             for batch in original(self):
                 if trained_on():
-                    recorder.batch("loader", _arrays(batch))
+                    recorder.batch("loader", arrays(batch))
                 yield batch
 
         return run
@@ -84,13 +84,17 @@ def array(tensor: Any) -> Any:
         return tensor.float().numpy(force=True)
 
 
-def _arrays(batch: Any) -> list[Any]:
-    if hasattr(batch, "detach"):
+def arrays(batch: Any) -> list[Any]:
+    """The tensors of a batch; of an object of a library, such as a graph of nodes, those of its `to_dict`."""
+    torch: Any = sys.modules["torch"]
+    if torch.is_tensor(batch):
         return [array(batch)]
-    if isinstance(batch, dict):
-        return _arrays(list(batch.values()))
+    if isinstance(batch, Mapping):
+        return arrays(list(batch.values()))
+    if hasattr(batch, "to_dict"):
+        return arrays(batch.to_dict())
     if isinstance(batch, (list, tuple)):
-        return [array for item in batch for array in _arrays(item)]
+        return [found for item in batch for found in arrays(item)]
     return []
 
 

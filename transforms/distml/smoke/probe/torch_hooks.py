@@ -10,7 +10,7 @@ from typing import Any
 
 from .importing import Hook, wrap
 from .recorder import Recorder, Source, fields_of
-from .torch_data import array
+from .torch_data import array, arrays
 
 SCALED = "_distml_scale"
 """The attribute of a loss that says by how much it was multiplied."""
@@ -179,9 +179,9 @@ class Torch:
             self.weights.models.append(module)
         if self.recorder.plan.load:
             self.recorder.boundary()
-        arrays = [array(value) for value in inputs if hasattr(value, "detach") and module.training]
-        if arrays:
-            self.recorder.batch("input", arrays)
+        found = arrays(inputs) if module.training else []
+        if found:
+            self.recorder.batch("input", found)
 
     def _leave(self, *_: Any) -> None:
         self.forward -= 1
