@@ -15,7 +15,7 @@ from distml.engine.fixes import mended
 from distml.engine.run import run
 from distml.report.pages import index, page
 from distml.rewrites.horovod.options import Options
-from distml.rewrites.horovod.rewrite import plan_of
+from distml.rewrites.horovod.rewrite import rewrite
 from distml.source.project import Project
 from distml.training.program import Program
 
@@ -103,7 +103,9 @@ def remarks(program: str) -> set[str]:
     """The codes that `distml horovod` has for a program: of its loops if it can be rewritten, of warnings and refusals."""
     project = Project("/nowhere", overlay={"/nowhere/example.py": program.encode()})
     source = project.open("example.py")
-    plan = plan_of(Program([source], project), Options(), [source.location])
+    found = rewrite(Program([source], project), Options(), [source.location], {source.location: program})
+    _ = found.files
+    plan = found.plan
     loops = set() if plan.refusals else {loop.code for loop in plan.loops}
     return loops | {remark.code for remark in (*plan.refusals, *plan.warnings)}
 

@@ -37,12 +37,11 @@ def answer(program: str, options: Options, path: Path) -> Answer:
     project = Project(str(path.parent), overlay={str(path): program.encode()})
     source = project.open(str(path))
     outcome = rewrite(Program([source], project), options, [source.location], {source.location: program})
-    plan = outcome.plan
+    changed, plan = [file.source for file in outcome.files.values()], outcome.plan
     lines = [
         f"{plan.span(each.node).line}: {each.code} {each.message}{f' ({each.instead})' if each.instead else ''}"
         for each in (*plan.refusals, *plan.warnings)
     ]
-    changed = [file.source for file in outcome.files.values()]
     return Answer(changed[0] if changed else "", "".join(f"{line}\n" for line in lines))
 
 

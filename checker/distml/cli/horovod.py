@@ -114,9 +114,8 @@ def _survey(
         max_file_size=config.max_file_size,
         shown=files.shown,
     )
-    texts = options.diff or options.write
     limited = partial(_limited, options.time_limit)
-    found = survey(files.files, chosen, project, texts=texts, limited=limited)
+    found = survey(files.files, chosen, project, texts=not options.check, limited=limited)
     found.problems[:0] = problems
     return found, notebooks
 

@@ -74,6 +74,25 @@ class Disk:
         return _within(data, shown, limit)
 
 
+class Replaced:
+    """Other files, some of them with other contents: `contents`, by real path."""
+
+    def __init__(self, files: Files, contents: Mapping[str, bytes]) -> None:
+        self._contents = dict(contents)
+        self.real, self.is_folder, self.holds_modules = files.real, files.is_folder, files.holds_modules
+        self._files = files
+
+    def exists(self, path: str) -> bool:
+        return path in self._contents or self._files.exists(path)
+
+    def is_file(self, path: str) -> bool:
+        return path in self._contents or self._files.is_file(path)
+
+    def read(self, path: str, shown: str, limit: int) -> bytes:
+        data = self._contents.get(path)
+        return self._files.read(path, shown, limit) if data is None else _within(data, shown, limit)
+
+
 class Declared:
     """The files given, by absolute path, and the folders that these names imply. There are no links among them."""
 

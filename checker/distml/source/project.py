@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 
 from distml.source.file import SourceFile
-from distml.source.files import Disk, Files
+from distml.source.files import Disk, Files, Replaced
 from distml.source.installed import Environment, Installed
 from distml.source.libraries import TENSOR_LIBRARIES
 from distml.source.notebook import limit_of
@@ -110,6 +110,17 @@ class Project:
             known = self._load(location, path)
             self._files[location] = known
         return known
+
+    def replaced(self, contents: Mapping[str, bytes]) -> Project:
+        """The same files with other contents for some of them, by real path; installed packages are left out."""
+        return Project(
+            self.folder,
+            sources=self._sources,
+            unmarked=self._unmarked,
+            max_file_size=self._limit,
+            shown=self._names,
+            files=Replaced(self._disk, contents),
+        )
 
     def forget(self, location: str) -> bool:
         """Let go of a file that has another content now; False where other files were resolved to it, which read the old one."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from distml.spmd import names
-from distml.spmd.expressions import computed
+from distml.spmd.expressions import WHOLE, computed
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.run import Run
 from distml.spmd.values import Container, Items, Known, Partial, Place, Scalar, Table, Unknown, Value, key, truth
@@ -189,7 +189,9 @@ def _set(run: Run, container: Container, members: Any, exact: bool) -> None:
 
 def put(run: Run, container: Value, index: Value, inner: Value) -> None:
     """`container[index] = inner`."""
-    if isinstance(container, Table) and isinstance(index, Known):
+    if isinstance(container, Items) and isinstance(index, Unknown) and index.type == WHOLE:
+        _set(run, container, *((inner.members, inner.exact) if isinstance(inner, Items) else ([inner], False)))
+    elif isinstance(container, Table) and isinstance(index, Known):
         _set(run, container, {**container.members, index.value: inner}, container.exact)
     elif isinstance(container, Items) and isinstance(index, Known) and isinstance(index.value, int):
         members = list(container.members)

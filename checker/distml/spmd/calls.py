@@ -8,11 +8,12 @@ import re
 from distml.spmd import names
 from distml.spmd.builtins import BUILTINS, METHODS
 from distml.spmd.communication import method_of_object, outside, unclear
-from distml.spmd.expressions import value
+from distml.spmd.expressions import put_into, value
 from distml.spmd.files import ITEMS
 from distml.spmd.flow import LeftError
 from distml.spmd.library import ALIKE, MAIN_NAMES, TELLING, operations
 from distml.spmd.run import MAX_CALLS, Run
+from distml.spmd.told import chosen
 from distml.spmd.values import (
     Class,
     Container,
@@ -35,15 +36,28 @@ from distml.spmd.values import (
     trained,
 )
 
+_GPU = ("torch.device", "torch.cuda.")
+"""What is asked of the device of a rank, which is not its data."""
 SUSPENDED = "a context manager that is not entered yet"
 THROUGH = frozenset(
     "enumerate tqdm iter list tuple reversed islice DataLoader TensorDataset Subset DeviceLoader prefetch array".split()
 )
 """What has as many members as its first argument, or as many batches of them."""
-STRUCTURE = frozenset({"len", "isinstance", "hasattr", "callable", "type", "issubclass", "id"})
+STRUCTURE = frozenset({"len", "isinstance", "hasattr", "callable", "type", "issubclass", "id", "is_tensor"})
+ASIDE = frozenset(
+    "verbose disable leave file device map_location device_ids output_device visible_device_list local_rank".split()
+)
+"""Parameters of libraries that say what is shown, or where something is computed, and not what it comes to."""
 _COPIES = frozenset("clone detach contiguous cuda cpu".split())
 _AGREES = re.compile(r"reduce|gather|sync|broadcast|aggregate|across|consensus|agree", re.IGNORECASE)
 """In the names of functions that cannot be followed: what they give may be the same on all ranks."""
+_PUTS = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefault", "put"})
+"""Methods that put what they are given into their object, whatever it is."""
+_METRIC = re.compile(r"(tensorflow\.)?(compat\.v2\.)?keras\.metrics\.\w+\([^()]*\)")
+"""A metric of Keras, which keeps what it is given until its variables are averaged."""
+_COMPUTES = frozenset({"torch", "numpy", "math", "tensorflow", "builtins", "jax", "tqdm"})
+_OF_RANKS = re.compile(r"distribut|multihost|lax\.p|all_gather|all_reduce|sync")
+"""Of the functions of these libraries, those that may give the same on all ranks; others, such as `reduce_mean`, compute."""
 SAME = frozenset("to cuda cpu train eval half float double requires_grad_ compile contiguous share_memory".split())
 """Methods that return their object."""
 
@@ -53,9 +67,33 @@ def evaluate_call(run: Run, scope: Scope, node: ast.Call) -> Value:
     place = Place(scope.source, node)
     receiver = value(run, scope, node.func.value) if isinstance(node.func, ast.Attribute) else None
     given, named = arguments(run, scope, node)
+    if run.watch is not None and run.watch.tells(node):
+        run.tell(place, [*given, *named.values(), *_whole(run, scope, node)])
     if receiver is not None and isinstance(node.func, ast.Attribute):
+        if isinstance(receiver, Unknown) and _keeps(node.func, receiver):
+            put_into(run, scope, node.func.value, given)
         return _method(run, scope, receiver, node.func.attr, given, named, place)
-    return called(run, scope, value(run, scope, node.func), given, named, place)
+    function = value(run, scope, node.func)
+    if isinstance(function, Unknown) and _METRIC.fullmatch(function.key):
+        put_into(run, scope, node.func, given)
+    return called(run, scope, function, given, named, place)
+
+
+def _keeps(method: ast.Attribute, receiver: Unknown) -> bool:
+    """Whether a method puts what it is given into its object, or into the one that holds this."""
+    if method.attr in _PUTS or (method.attr == "update" and isinstance(method.value, ast.Subscript | ast.Call)):
+        return True
+    return method.attr == "update_state" and _METRIC.fullmatch(receiver.key) is not None
+
+
+def _whole(run: Run, scope: Scope, node: ast.Call) -> list[Value]:
+    """What the objects of the project hold that a call is given, or puts into texts, as a whole or by an item."""
+    parts = [*node.args, *(each.value for each in node.keywords)]
+    inside = [each for part in parts for each in ast.walk(part)]
+    of_attributes = {id(each.value) for each in inside if isinstance(each, ast.Attribute)}
+    bare = [each for each in inside if isinstance(each, ast.Name) and id(each) not in of_attributes]
+    held = [value(run, scope, each) for each in bare]
+    return [field for each in held if isinstance(each, Instance) for field in each.fields.values()]
 
 
 def arguments(run: Run, scope: Scope, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -148,6 +186,11 @@ def _varies(run: Run, value: Value) -> bool:
     return isinstance(value, Function) and run.facts(value.scope.source).varies(value.node)
 
 
+def _meant(given: list[Value], named: dict[str, Value]) -> list[Value]:
+    """The arguments that the result of a call comes from."""
+    return [*given, *(each for name, each in named.items() if name not in ASIDE)]
+
+
 def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Value], place: Place) -> Unknown:
     """The result of a call of which nothing is known: what a model of this rank says of its batch is its own."""
     inner = [*given, *named.values()]
@@ -157,7 +200,10 @@ def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Val
         if isinstance(each, Container):
             run.write(each.state, "exact", each.exact and each.kind == "tuple")
     if isinstance(function, Unknown) and not _AGREES.search(key(function)):
-        return derived(text, function, *inner)
+        result = derived(text, function, *_meant(given, named))
+        for name, each in named.items() if run.watch is not None and "namedtuple(" in function.key else ():
+            names.set_attribute(run, result, name, each)
+        return result
     return Unknown(text, trained=trained(*inner))
 
 
@@ -181,29 +227,23 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
         return custom
     if not name.startswith("builtins.") and name != "torch.save":
         _hand(run, inner, place)
-    result = derived(f"{name}({_written(run, inner)})", *inner)
+    meant = _meant(given, named)
+    result = derived(f"{name}({_written(run, meant)})", *meant)
+    if run.watch is not None and not name.startswith(_GPU):
+        result.local = result.local or chosen(place, *meant)
     last = name.rpartition(".")[2]
     if last in THROUGH and given and isinstance(given[0], Unknown):
-        result.uneven, result.each = given[0].uneven, _counted(given[0]) if last == "enumerate" else given[0].each
+        result.uneven = given[0].uneven
+        result.each = _counted(given[0], place) if last == "enumerate" else given[0].each
     if last in STRUCTURE:
         return Unknown(result.key)
-    plain = not _AGREES.search(last) and name.partition(".")[0] in {
-        "torch",
-        "numpy",
-        "math",
-        "tensorflow",
-        "builtins",
-        "jax",
-        "tqdm",
-    }
+    plain = name.partition(".")[0] in _COMPUTES and not _OF_RANKS.search(name)
     return result if plain else Unknown(result.key, trained=result.trained)
 
 
-def _counted(of: Unknown) -> Value | None:
+def _counted(of: Unknown, place: Place) -> Value:
     """A member of `enumerate(...)`."""
-    if of.each is None and of.local is None:
-        return None
-    return Items([Unknown(f"number of {of.key}"), of.each or derived(f"{of.key}[…]", of)], "tuple")
+    return Items([Unknown(f"number@{place.node.lineno}"), of.each or derived(f"{of.key}[…]", of)], "tuple")
 
 
 def _method(
@@ -237,7 +277,10 @@ def _method(
         if isinstance(known, Function | Partial):
             return called(run, scope, known, given, named, place)
         _hand(run, inner, place)
+        meant = _meant(given, named) if name not in SAME else []
         local = None if name in ALIKE or _AGREES.search(name) else local_of(receiver, *inner)
+        if run.watch is not None and name not in ALIKE:
+            local = local_of(receiver, *meant) or chosen(place, *meant)
         return Unknown(
             text, local, trained=trained(receiver, *inner), shape=receiver.shape if name in _COPIES else None
         )
@@ -301,7 +344,9 @@ def invoke(run: Run, function: Function, given: list[Value], named: dict[str, Va
         return Partial(Library(SUSPENDED), [Function(node, scope)], {})
     if run.facts(scope.source).generates(node):
         return Unknown(text)
-    return _followed(run, node, scope, place)
+    result = _followed(run, node, scope, place)
+    agreed = run.watch is not None and node.name in run.watch.alike
+    return Unknown(f"{node.name}@{place.node.lineno}:{place.node.col_offset}") if agreed else result
 
 
 def _lose(run: Run, function: Function, inner: list[Value]) -> None:
@@ -338,7 +383,9 @@ def _worthwhile(run: Run, function: Function, inner: list[Value]) -> bool:
         return True
     if any(isinstance(each, Function | Partial) or (isinstance(each, Unknown) and each.type) for each in inner):
         return True
-    return isinstance(function.bound, Instance) and facts.small(function.node)
+    if run.watch is not None and run.watch.within(function.node):
+        return True
+    return (isinstance(function.bound, Instance) or run.watch is not None) and facts.small(function.node)
 
 
 def bind(

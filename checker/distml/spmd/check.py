@@ -24,6 +24,7 @@ from distml.spmd.library import RANKS
 from distml.spmd.report import Finding, at_home, describe, diagnostic, noted
 from distml.spmd.run import OutOfBudgetError, Run
 from distml.spmd.statements import execute
+from distml.spmd.told import Watch
 from distml.spmd.trace import Choices, Trace
 from distml.spmd.values import Class, Function, Instance, Known, Place
 
@@ -48,20 +49,33 @@ class Root(NamedTuple):
 
 def check_source(source: SourceFile, project: Project, deadline: float) -> tuple[Diagnostic, ...]:
     """The SPM findings of a file; `deadline` is in processor time. Raises `UnreadableError` where it cannot be parsed."""
+    return certified(source, project, deadline, None)[0]
+
+
+def certified(
+    source: SourceFile, project: Project, deadline: float, watch: Watch | None
+) -> tuple[tuple[Diagnostic, ...], list[Place]]:
+    """The SPM findings of a file, and the calls of `watch` that rank 0 gives what comes from its part of the data.
+
+    Raises:
+        UnreadableError: The file cannot be parsed.
+    """
     facts = facts_of(source, project)
-    checker = _Checker(facts, min(deadline, time.process_time() + SECONDS))
+    checker = _Checker(facts, min(deadline, time.process_time() + SECONDS), watch)
     with suppress(RecursionError):  # expressions of absurd depth
         for root in checker.roots():
             checker.check(root)
     found = sorted((diagnostic(each) for each in _told(checker.found)), key=lambda each: each.span)
-    return tuple(found)
+    return tuple(found), list(checker.told.values())
 
 
 class _Checker:
-    def __init__(self, facts: FileFacts, deadline: float) -> None:
+    def __init__(self, facts: FileFacts, deadline: float, watch: Watch | None) -> None:
         self.facts = facts
         self.deadline = deadline
+        self.watch = watch
         self.found: list[Finding] = []
+        self.told: dict[int, Place] = {}
         self._entered: set[int] = set()
 
     def roots(self) -> Iterator[Root]:
@@ -105,7 +119,7 @@ class _Checker:
                     waiting.append(given)
 
     def _follow(self, root: Root, rank: int, choices: Choices) -> Trace | None:
-        run = Run(LANGUAGE, rank, choices, self.facts.project, self.deadline)
+        run = Run(LANGUAGE, rank, choices, self.facts.project, self.deadline, self.watch)
         try:
             flow = _begin(run, root, self.facts)
         except LeftError as left:
@@ -122,6 +136,7 @@ class _Checker:
         for note in traces[0].notes:
             self._add(noted(note), root)
         one, other = traces
+        self.told |= {id(place.node): place for place in one.told}
         if one.broken or other.broken:
             return
         for _ in range(MAX_FINDINGS):

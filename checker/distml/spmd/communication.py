@@ -6,6 +6,7 @@ import re
 
 from distml.spmd import names
 from distml.spmd.library import (
+    ACCELERATOR,
     AVERAGED_TAPE,
     AVERAGING,
     CLOCKS,
@@ -29,7 +30,7 @@ from distml.spmd.library import (
 )
 from distml.spmd.run import Run
 from distml.spmd.trace import Event
-from distml.spmd.values import Group, Instance, Items, Known, Local, Place, Unknown, Value, derived, key, truth
+from distml.spmd.values import Group, Instance, Items, Known, Local, Place, Unknown, Value, derived, key, parts, truth
 
 _BUFFERED = re.compile(r"BatchNorm|models\.(?:resnet|resnext|densenet|mobilenet|efficientnet|shufflenet|regnet)")
 _MADE = frozenset("zeros ones empty full rand randn arange tensor".split())
@@ -58,7 +59,7 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
     if last in DECIDES and ".callbacks." in name and "horovod" in place.source.text:
         run.say(lambda chain: Event(last, place, chain))
         return Unknown(f"{last}@{place.node.lineno}")
-    own = _own(name, named, place)
+    own = _own(run, name, named, place)
     if own is not None:
         return own
     if name in OBJECTS:
@@ -87,26 +88,27 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
     return _made(name, given, named, place)
 
 
-def _own(name: str, named: dict[str, Value], place: Place) -> Value | None:
+def _own(run: Run, name: str, named: dict[str, Value], place: Place) -> Value | None:
     """What every rank has its own of: a clock, dice that nobody seeds, its batches of the data."""
     at = f"{place.node.lineno}:{place.node.col_offset}"
     text = place.source.text
     if name in CLOCKS:
         return Unknown(f"{name}@{at}", Local("each rank reads its own clock", place))
-    if name in DICE and "seed" not in text and "__main__" in text:
-        return Unknown(f"{name}@{at}", Local("the random numbers differ between ranks: no seed is set", place))
+    if name in DICE and "seed" not in text and ("__main__" in text or run.watch is not None):
+        why = Local("the random numbers differ between ranks: no seed is set", place, data=True)
+        return Unknown(f"{name}@{at}", why)
     if name.endswith(".DistributedSampler"):
         return Unknown(f"sampler@{at}", type=SAMPLER)
     sampler = named.get("sampler")
     if name.endswith(".DataLoader") and isinstance(sampler, Unknown) and sampler.type == SAMPLER:
-        why = Local("each rank has its own batches: the sampler is a DistributedSampler", place)
+        why = Local("each rank has its own batches: the sampler is a DistributedSampler", place, data=True)
         return Unknown(f"loader@{at}", each=Unknown(f"batch@{at}", why))
     return None
 
 
 def _rank_in(run: Run, group: Value | None) -> Value:
     if group is None or _world(group):
-        return Known(run.rank)
+        return Known(run.rank, ranked=True)
     if isinstance(group, Group) and group.members is not None:
         return Known(group.members.index(run.rank) if run.rank in group.members else -1)
     return Unknown(f"rank in {key(group)}")
@@ -143,6 +145,7 @@ def communicate(
     run.say(lambda chain: Event(operation.name, place, chain, number, shape))
     at = f"{operation.name}@{place.node.lineno}:{place.node.col_offset}"
     _agree(run, operation, bound, at)
+    run.averaged(given)
     if operation.name == "DistributedDataParallel":
         return Unknown(at + _buffers(run, bound), type=WRAPPED)
     return Unknown(at)
@@ -200,6 +203,11 @@ def method_of_object(
     if name == "backward" and receiver.trained and not run.unsynced:
         run.say(lambda chain: Event("backward", place, chain))
         return Known(None)
+    if name == "fit" and any("MetricAverageCallback" in key(one) for each in named.values() for one in parts(each)):
+        return Unknown(f"fit@{place.node.lineno}:{place.node.col_offset}")
+    if kind == ACCELERATOR and name == "prepare" and given:
+        made = [_prepared(each, place, number) for number, each in enumerate(given)]
+        return made[0] if len(made) == 1 else Items(made, "tuple")
     if kind == WRAPPED:
         if name in ("__call__", "forward"):
             if "with buffers" in receiver.key and not run.unsynced:
@@ -219,6 +227,15 @@ def method_of_object(
     if kind and (qualified in RANK_CALLS or qualified in SIZE_CALLS or qualified in _MESSAGES):
         return outside(run, qualified, given, named, place)
     return None
+
+
+def _prepared(given: Value, place: Place, number: int) -> Value:
+    """What `Accelerator.prepare` makes of an argument: a loader of this rank's part of the batches."""
+    at = f"{place.node.lineno}:{place.node.col_offset}"
+    if isinstance(given, Unknown) and given.key.partition("(")[0].endswith("DataLoader"):
+        why = Local("each rank has its own batches: the loader is prepared", place, data=True)
+        return Unknown(f"loader@{at}", each=Unknown(f"batch@{at}", why))
+    return derived(f"prepared@{at}[{number}]", given)
 
 
 def _sizes(function: str, given: list[Value]) -> tuple[str, ...] | None:

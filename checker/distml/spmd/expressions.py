@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 from distml.spmd import names
 from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
 from distml.spmd.run import Run
+from distml.spmd.told import chosen, owned
 from distml.spmd.values import (
     NOTHING_TOLD,
     Class,
@@ -34,6 +36,8 @@ from distml.spmd.values import (
 
 MAX_NUMBER = 1 << 40
 MAX_MEMBERS = 64
+WHOLE = "whole"
+"""The type of the slice `:`."""
 _CUT = re.compile(r"Add|Sub|Mult|FloorDiv|Mod|None:")
 """In the making of a list: it may have been padded, or cut, to what all ranks can share."""
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -135,6 +139,8 @@ def _binary(run: Run, scope: Scope, node: ast.BinOp) -> Value:
         if repeated is not None:
             return repeated
     found = derived(f"({key(left)} {type(node.op).__name__} {key(right)})", left, right)
+    if run.watch is not None:
+        found.local = found.local or chosen(Place(scope.source, node), left, right)
     tensors = [each for each in (left, right) if isinstance(each, Unknown) and each.shape]
     if len(tensors) == 1 and any(isinstance(each, Known) for each in (left, right)):
         found.shape = tensors[0].shape
@@ -158,7 +164,7 @@ def computed(operation: Callable[..., Any], *given: Known) -> Value:
         except Exception:  # whatever the program would raise here, it is not our concern
             return Unknown(f"{operation}({', '.join(map(key, given))})")
         if isinstance(result, int | float | str | bool):
-            return Known(result)
+            return Known(result, ranked=any(each.ranked for each in given))
     return Unknown(f"{operation}({', '.join(map(key, given))})")
 
 
@@ -296,7 +302,10 @@ def _subscript(run: Run, scope: Scope, node: ast.Subscript) -> Value:
     container, index = value(run, scope, node.value), value(run, scope, node.slice)
     if names.is_environment(container) and isinstance(index, Known):
         return names.variable(run, index.value)
-    return item(container, index, Place(scope.source, node))
+    place = Place(scope.source, node)
+    found = item(container, index, place)
+    own = chosen(place, index) if run.watch is not None else None
+    return found if own is None else owned(found, own)
 
 
 def item(container: Value, index: Value, place: Place) -> Value:
@@ -309,9 +318,33 @@ def item(container: Value, index: Value, place: Place) -> Value:
         return found
     if isinstance(container, Known) and isinstance(index, Known) and isinstance(container.value, str):
         return computed(operator.getitem, container, index)
-    found = derived(f"{key(container)}[{key(index)}]", container, index)
+    last = container.members.get(index.value) if isinstance(container, Table) and isinstance(index, Known) else None
+    found = derived(f"{key(container)}[{key(index)}]", container if last is None else last, index)
+    if isinstance(container, Items | Table):
+        several = container.members if isinstance(container, Items) else container.members.values()
+        each = [one.each for one in several if isinstance(one, Unknown) and one.each is not None]
+        found.each = derived(f"{found.key}[…]", *each) if each else None
     found.uneven = None if _CUT.search(key(container)) else _stride(index, place)
     return found
+
+
+def put_into(run: Run, scope: Scope, node: ast.expr, found: Collection[Value]) -> None:
+    """Something is put into what `node` stands for, or into what that holds: it is this rank's own then, if that is, and the
+    same on all ranks again once it takes what all ranks agree on.
+    """
+    if run.watch is None:
+        return
+    while isinstance(node, ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+        node = node.value if isinstance(node, ast.Attribute) and not isinstance(node.value, ast.Name) else node
+    if not isinstance(node, ast.Name | ast.Attribute):
+        return
+    holds, local = value(run, scope, node), local_of(*found)
+    own = local if local is not None and local.data else None
+    if isinstance(holds, Unknown) and (own or run.watch.agreed(found)):
+        run.write(run.settled, id(holds), (holds, replace(holds, local=own)))
+    elif isinstance(holds, Table) and own:
+        run.write(holds.state, "members", {**holds.members, "…": Unknown("put in", own)})
 
 
 def _stride(index: Value, place: Place) -> Local | None:
@@ -325,10 +358,14 @@ def _stride(index: Value, place: Place) -> Local | None:
 def _slice(run: Run, scope: Scope, node: ast.Slice) -> Value:
     parts = [value(run, scope, part) if part else Known(None) for part in (node.lower, node.upper, node.step)]
     found = derived(":".join(map(key, parts)), *parts)
+    if run.watch is not None:
+        found.local = found.local or chosen(Place(scope.source, node), *parts)
     lower, _, step = parts
     ours = isinstance(lower, Known) and lower.value == run.rank and isinstance(step, Known) and step.value == RANKS
     if ours and not isinstance(node.lower, ast.Constant) and not isinstance(node.step, ast.Constant):
         found.type = "slice by rank"
+    elif node.lower is node.upper is node.step:
+        found.type = WHOLE
     return found
 
 
@@ -358,6 +395,8 @@ def _dictionary(run: Run, scope: Scope, node: ast.Dict) -> Value:
             exact = exact and inner.exact
         else:
             exact = False
+            if index is not None:
+                members[f"[{key(index)}]"] = inner
     return Table(members, exact)
 
 

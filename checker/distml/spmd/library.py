@@ -265,7 +265,12 @@ RANK_VARIABLES = frozenset(
 SIZE_VARIABLES = frozenset("WORLD_SIZE LOCAL_WORLD_SIZE OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_NTASKS".split())
 
 SAMPLER = "torch.utils.data.DistributedSampler"
-DICE = frozenset({"random.random", "random.randint", "random.choice", "random.uniform", "numpy.random.rand"})
+DICE = frozenset(
+    {
+        *(f"random.{name}" for name in ("random", "randint", "choice", "uniform")),
+        *(f"numpy.random.{name}" for name in ("rand", "randn", "random", "uniform", "normal", "randint", "choice")),
+    }
+)
 CLOCKS = frozenset({"time.time", "time.perf_counter", "time.monotonic", "time.process_time"})
 """What differs between processes though the program says nothing of ranks."""
 

@@ -161,8 +161,10 @@ def _speaks_or_returns(run: Run, scope: Scope, node: ast.For | ast.AsyncFor) -> 
 
 def _any(node: ast.For | ast.AsyncFor, turns: list[Value] | Unknown) -> Value:
     """A member of which nothing is known but whether it is one of this rank's own."""
-    own = isinstance(turns, Unknown) and (turns.each is not None or turns.local is not None)
-    return _element(turns) if own and isinstance(turns, Unknown) else Unknown(f"turn of {node.lineno}")
+    if isinstance(turns, list):
+        return derived(f"turn of {node.lineno}", *turns)
+    own = turns.each is not None or turns.local is not None
+    return _element(turns) if own else Unknown(f"turn of {node.lineno}")
 
 
 def _forget(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While, member: Value | None) -> None:

@@ -75,7 +75,7 @@ def custom(run: Run, source: SourceFile, name: str) -> Value | None:
     ):
         return None
     if name in RANK_NAMES:
-        return Known(run.rank)
+        return Known(run.rank, ranked=True)
     if name in LAST_NAMES:
         return Known(run.rank == RANKS - 1)
     return Known(RANKS) if name in SIZE_NAMES else Known(run.rank == 0)
@@ -98,7 +98,7 @@ def attribute(run: Run, base: Value, name: str, place: Place) -> Value:
             found = custom(run, place.source, name)
             if name == "rank" and (found is not None or kind == COMMUNICATOR):
                 run.ranked.add(key(base))
-                return Known(run.rank)
+                return Known(run.rank, ranked=True)
             if name == "size" and (kind == COMMUNICATOR or key(base) in run.ranked):
                 return Known(RANKS)  # what has the rank of this process is of the size of them all
             return found or _derived(base, name)
@@ -184,7 +184,7 @@ def is_environment(value: Value) -> bool:
 def variable(run: Run, name: object, default: Sequence[Value] = ()) -> Value:
     """A variable of the environment, or what is meant where there is none."""
     if name in RANK_VARIABLES:
-        return Known(str(run.rank))
+        return Known(str(run.rank), ranked=True)
     if name in SIZE_VARIABLES:
         return Known(str(RANKS))
     return derived(f"environ[{', '.join((str(name), *map(key, default)))}]", *default)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.spmd.files import FileFacts, facts_of
+from distml.spmd.told import Watch
 from distml.spmd.trace import Choices, Event, Exit, Note, Site, Trace, Turn
 from distml.spmd.values import NOTHING_TOLD, Local, Place, Scope, Unknown, Value, key, local_of, trained
 
@@ -30,11 +32,20 @@ class OutOfBudgetError(Exception):
 class Run:
     """Follows a program as rank `rank`."""
 
-    def __init__(self, language: Language, rank: int, choices: Choices, project: Project, deadline: float) -> None:
+    def __init__(
+        self,
+        language: Language,
+        rank: int,
+        choices: Choices,
+        project: Project,
+        deadline: float,
+        watch: Watch | None = None,
+    ) -> None:
         self.language = language
         self.rank = rank
         self.choices = choices
         self.project = project
+        self.watch = watch
         self.trace = Trace()
         self.chain: tuple[Place, ...] = ()
         self.active: list[ast.AST] = []
@@ -110,6 +121,15 @@ class Run:
         """What `old` is, under whatever name, is the same on all ranks from here on."""
         self.write(self.settled, id(old), (old, Unknown(text, shape=old.shape)))
 
+    def averaged(self, values: Iterable[Value]) -> None:
+        """Variables of objects that keep numbers are averaged: what the objects say is the same on all ranks from here on."""
+        keys = [each.key for each in values if isinstance(each, Unknown) and self.watch is not None]
+        for old, new in list(self.settled.values()) if keys else ():
+            if new.local is not None and any(key.startswith(f"{new.key}.variables") for key in keys):
+                latest = self.current(old)
+                if isinstance(latest, Unknown) and latest.local is not None:
+                    self.write(self.settled, id(latest), (latest, replace(latest, local=None)))
+
     def current(self, value: Value) -> Value:
         """A value as it is now."""
         while isinstance(value, Unknown) and id(value) in self.settled:
@@ -158,6 +178,12 @@ class Run:
         """Something is communicated."""
         if not self.muted:
             self.trace.events.append(event(self.chain))
+
+    def tell(self, place: Place, values: Iterable[Value]) -> None:
+        """A watched call is made; what a loop would tell in further iterations counts too."""
+        local = local_of(*map(self.current, values))
+        if local is not None and local.data:
+            self.trace.told.append(place)
 
     def note(self, note: Note) -> None:
         """Something is wrong here whatever the other rank does."""

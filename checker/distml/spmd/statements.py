@@ -8,7 +8,7 @@ from typing import Any
 from distml.spmd import names
 from distml.spmd.blocks import attempt, block
 from distml.spmd.builtins import BUILTINS, put
-from distml.spmd.expressions import BINARY, computed, merged, truth_of, value
+from distml.spmd.expressions import BINARY, computed, merged, put_into, truth_of, value
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.loops import for_loop, while_loop
 from distml.spmd.run import Run
@@ -55,6 +55,7 @@ def assign(run: Run, scope: Scope, target: ast.expr, found: Value) -> None:
         names.set_attribute(run, value(run, scope, target.value), target.attr, found)
     elif isinstance(target, ast.Subscript):
         put(run, value(run, scope, target.value), value(run, scope, target.slice), found)
+        put_into(run, scope, target.value, (found,))
     elif isinstance(target, ast.Tuple | ast.List):
         _spread(run, scope, target.elts, found)
     elif isinstance(target, ast.Starred):

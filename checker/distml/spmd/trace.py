@@ -75,6 +75,8 @@ class Trace:
     notes: list[Note] = field(default_factory=list)
     handed: list[tuple[Place, ...]] = field(default_factory=list)
     """Ways to calls that are not followed and were given what communicates: they may call it."""
+    told: list[Place] = field(default_factory=list)
+    """Watched calls that are given what comes from this rank's part of the data."""
     joins: bool = False
     """Whether ranks that are done earlier wait for the others."""
     broken: bool = False

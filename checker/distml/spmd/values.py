@@ -28,14 +28,19 @@ class Local(NamedTuple):
 
     why: str
     place: Place
+    data: bool = False
+    """Whether it comes from this rank's part of the data."""
 
 
 @dataclass(slots=True, eq=False)
 class Known:
-    """A number, a text, a truth value or None; `assumed` where only a name by custom says so."""
+    """A number, a text, a truth value or None; `assumed` where only a name by custom says so, `ranked` where it is the
+    number of the rank or computed from it.
+    """
 
     value: Scalar
     assumed: bool = False
+    ranked: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -170,5 +170,5 @@ def test_what_only_puts_out_is_left_to_rank_0(what: str) -> None:
 def test_what_ranks_rely_on_is_done_by_all_and_named(what: str) -> None:
     found = outcome(RELIED_ON[what], "helpers.told(x)")
     (file,) = found.files.values()
-    assert "        helpers.told(x)\n" in file.source and "on_rank_zero" not in file.source
-    assert [each.code for each in found.plan.warnings] == ["HVD306"]
+    assert "\n        helpers.told(x)\n" in file.source and "on_rank_zero" not in file.source
+    assert [each.code for each in found.plan.warnings if each.code != "HVD313"] == ["HVD306"]

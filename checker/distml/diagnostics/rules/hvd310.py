@@ -4,16 +4,16 @@ from distml.diagnostics.rule import Rule, Severity
 
 
 class PartReported(Rule):
-    """A container holds what the data of one rank gives.
+    """What is reported comes from one rank's part of the data.
 
     ## What it finds
     A container that a loop over sharded data fills with what its batches give, and whose contents cannot be combined
     across ranks where the loop ends: counts by class that begin before an outer loop, or results at positions that the
-    batch decides. Also a loss or a metric that a loop of TensorFlow prints or records in each iteration, as the batch of
-    rank 0 gives it.
+    batch decides.
 
     ## Why it matters
-    What is reported, compared or saved from it is of the share of rank 0, not of all the data.
+    What is reported, compared or saved from it is of the share of rank 0, not of all the data. Training itself is the
+    same.
 
     ## Example
     ```py
@@ -60,15 +60,16 @@ class PartReported(Rule):
 
 
 class RankNumberReported(Rule):
-    """A loop reports numbers that rank 0 alone has.
+    """A number is reported that rank 0 alone has.
 
     ## What it finds
-    A number of a batch, or a sum over the batches of one rank, that a loop over sharded data prints, logs or shows beside
-    a progress bar, and that was not averaged over all ranks: in each iteration, where averaging costs a collective each
-    time, before the gradients are computed of it, or under a condition that differs between ranks.
+    The result is followed as two ranks. This is told of a call that prints, logs or shows beside a progress bar what comes
+    from the rank's own part of the data and was not averaged, summed or gathered over all ranks: in each iteration, where
+    that costs a collective each time, or where nobody found how.
 
     ## Why it matters
-    The number is of the batches of rank 0. It is taken for one of the global batch, or of all the data.
+    The number is of the batches of rank 0. It is taken for one of the global batch, or of all the data. Training itself is
+    the same.
 
     ## Example
     ```py

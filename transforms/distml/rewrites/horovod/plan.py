@@ -113,8 +113,6 @@ class Plan:
     """The loops in which the ranks take turns."""
     fewer: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
     """The loops of which a rank takes fewer iterations, with the variables that go on to count those of all ranks."""
-    told: dict[ast.stmt, tuple[set[str], set[str]]] = field(default_factory=dict)
-    """The loops over divided data, with what holds numbers of their batches, and what is the same on all ranks."""
     configurations: list[tuple[ast.stmt, str]] = field(default_factory=list)
     """The configurations of sessions that are made in front of statements, and their names."""
     waiting: dict[str, str] = field(default_factory=dict)

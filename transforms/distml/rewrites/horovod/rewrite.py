@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from distml.rewrites.horovod.aspects import (
     written,
 )
 from distml.rewrites.horovod.aspects.setup import set_up
+from distml.rewrites.horovod.certify import certify
 from distml.rewrites.horovod.flows import flows
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark, Start
@@ -46,14 +46,14 @@ class Outcome:
 
     @cached_property
     def files(self) -> dict[str, Rewritten]:
-        """The files as they would be, by location; none where anything was refused. Only now is LibCST asked.
+        """The files as they would be, by location; none where anything was refused. Only now is LibCST asked, and what it gives
+        certified, which may add to the plan's warnings and refusals.
 
         Raises `Unreadable` where LibCST cannot read a file that is to be changed.
         """
         made = {location: patch.rewritten(self.texts[location]) for location, patch in self.plan.changed.items()}
-        for rewritten in made.values():
-            ast.parse(rewritten.source)
-        return made
+        certify(self.plan, made)
+        return {} if self.plan.refusals else made
 
 
 def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan:

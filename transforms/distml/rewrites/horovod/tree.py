@@ -94,9 +94,9 @@ def survey(
 ) -> Survey:
     """Plan every program among the files at `paths`; only these may change.
 
-    `overlay` are texts that stand for files on disk, by real path, as in `project`. The changed texts are made at once
-    if they are asked for with `texts`, so that a program for which that fails is a problem and no outcome. Each program is
-    worked on within `limited`, which raises `TimeoutError` where it takes too long.
+    `overlay` are texts that stand for files on disk, by real path, as in `project`. The changed texts are made and
+    certified at once if they are asked for with `texts`, so that a program for which that fails is a problem and no outcome.
+    Each program is worked on within `limited`, which raises `TimeoutError` where it takes too long.
     """
     overlay = overlay or {}
     paths = list(paths)

@@ -54,7 +54,6 @@ class Means:
         self.containers = Containers(plan, uniform, self.number, words)
         self.totals: Totals | None = None
         self.total = mean
-        self._averaged: dict[ast.AST, set[str]] = {}
         """What has become a mean by the branch of a loop that reports it."""
 
     def tell_sums(self, shares: Shares, total: Mean) -> None:
@@ -285,12 +284,6 @@ class Means:
                 if not self._adds(statement, place) and self._all_take(branch, loop):
                     seen.add(branch)
                     self.plan.patch(first).before(first, code(), note)
-                    self._averaged.setdefault(branch, set()).add(place)
-
-    def averaged(self, statement: ast.stmt) -> set[str]:
-        """What has become a mean in front of a statement of a loop."""
-        around = (each for each in self.program.ancestors(statement) if isinstance(each, ast.If))
-        return set[str]().union(*(self._averaged.get(each, set()) for each in around))
 
     def _in_branch(self, statement: ast.stmt) -> tuple[ast.stmt, ast.AST | None]:
         """The statement of a branch that a statement is, or that a `with` around it is, and the branch."""
@@ -357,8 +350,6 @@ class Means:
                 if self._all_take(branch, loop) and not self._derived(loop, statement):
                     told.setdefault(branch, statement)
         behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self.tells(each))
-        for branch in told:
-            self._averaged.setdefault(branch, set()).add(name)
         for first in [*told.values(), *[*behind][:1]]:
             self.plan.patch(first).before(first, self._code(first, name, False), _MEAN)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from distml.spmd.library import operations
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.values import BoxMethod, Callable, Constant
@@ -68,9 +69,13 @@ def _call(node: ast.Call, program: Program, depth: int) -> bool:
 
 
 def _pure_library(name: str) -> bool:
-    """Whether a path is a function of a library that computes and does no more; not a method of something made."""
+    """Whether a path is a function of a library that computes and does no more: no collective, no method of something made."""
     module = name.rpartition(".")[0]
-    return "()" not in name and any(module == each or module.startswith(each + ".") for each in _MODULES)
+    return (
+        "()" not in name
+        and name not in operations()
+        and any(module == each or module.startswith(each + ".") for each in _MODULES)
+    )
 
 
 def _function(value: Callable, program: Program, depth: int) -> bool:

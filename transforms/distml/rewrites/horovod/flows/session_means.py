@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from distml.rewrites.horovod.aspects import together, told
+from distml.rewrites.horovod.aspects import together
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.scalars import scalar
 from distml.rewrites.horovod.aspects.setup import helper
@@ -18,7 +18,6 @@ from distml.rewrites.horovod.flows.session_draws import is_run
 from distml.rewrites.horovod.flows.session_feeds import entries
 from distml.rewrites.horovod.flows.session_frames import frames, inside, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
-from distml.rewrites.horovod.flows.session_steps import fetched as fetched_numbers
 from distml.rewrites.horovod.flows.session_steps import few
 from distml.rewrites.horovod.plan import Plan
 from distml.training.around import Looping, loops_around
@@ -50,13 +49,7 @@ def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
     means.average({*loops})
     for loop, own in loops.items():
         if plan.program.unit(loop).source.location in plan.editable:
-            results = [each for run in own for each in _results(run.call, loop, plan.program)]
-            got = {name for target, _ in results for name in targets(target)}
-            for node in (each for each in inside(loop) if isinstance(each, ast.Assign)):
-                got -= fetched_numbers(node, plan.program)
             plan.later.append(partial(skip_together, plan, loop, own, uniform, spelling.gathering))
-            plan.told[loop] = numbers | got, set()
-    plan.once(told.warn)
 
 
 def _batches(run: Run, graph: Graph) -> Looping | None:

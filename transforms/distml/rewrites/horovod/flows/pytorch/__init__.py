@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.aspects.means import Means
-from distml.rewrites.horovod.aspects.reported import Reported
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.accelerated import Accelerated
 from distml.rewrites.horovod.flows.pytorch.arranged import Arranged
@@ -135,7 +134,6 @@ def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, shar
         intervals.keep_pace()
         means.tell_sums(Shares(plan, loaders, sharded | {*judging}), spelling.sum_of)
     means.average(passes, {each for each, whole in judging.items() if not whole})
-    Reported(means).warn(passes)
     means.average_each([each for each in sharded | {*judging} if isinstance(each, ast.comprehension)])
 
 

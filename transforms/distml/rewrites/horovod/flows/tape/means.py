@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
 
-from distml.rewrites.horovod.aspects import together, told
+from distml.rewrites.horovod.aspects import together
 from distml.rewrites.horovod.aspects.batches import assigned, own_nodes
 from distml.rewrites.horovod.aspects.means import Means
-from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.scalars import scalar
 from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.aspects.spelling import spell
@@ -20,7 +18,6 @@ from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import ways
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -63,9 +60,8 @@ def average(plan: Plan, group: list[Update]) -> None:
     loops = {way.turns[0].node for update in group for way in ways(update.call, program) if way.turns}
     loops = {each for each in loops if not is_traced(program, program.function(each))}
     losses = {ast.unparse(each) for update in group for each in _losses(update, program)}
-    given = {loop: _given(loop, group, losses, program) for loop in loops}
     spelling, uniform = _Spelling(plan), Uniform(program, plan.dealt)
-    numbers = losses.union(*(each.numbers for each in given.values()))
+    numbers = losses.union(*(_given(loop, losses, program) for loop in loops))
     means = Means(plan, uniform, spelling.mean_of, numbers, spelling)
     means.tell_sums(EqualShares(plan), spelling.sum_of)
     means.average(loops)
@@ -77,29 +73,15 @@ def average(plan: Plan, group: list[Update]) -> None:
             code = f"for {each} in {metric}.variables:\n    {each}.assign({module}.allreduce({each}))"
             means.between(loop, metric, partial(str, code), _METRIC)
             plan.patch(loop).after(loop, code, _METRIC)
-        if isinstance(loop, LOOPS):
-            plan.told[loop] = {*numbers, *metrics}, given[loop].same
-    plan.once(told.warn)
 
 
-class _Given(NamedTuple):
-    """What the variables of a loop get, itself or of a step: single numbers of a batch, and what is the same on all ranks."""
-
-    numbers: set[str]
-    same: set[str]
-
-
-def _given(loop: ast.AST, group: list[Update], losses: set[str], program: Program) -> _Given:
-    found = _Given(set(), set())
-    tapes: set[ast.AST] = {each for update in group for each in update.gradients}
+def _given(loop: ast.AST, losses: set[str], program: Program) -> Iterator[str]:
+    """The variables of a loop that get single numbers of a batch, itself or of a step."""
     for node in own_nodes(loop):
         for target, value in assigned(node.targets[0], node.value) if isinstance(node, ast.Assign) else ():
             for name, made in _items(target, value, program):
                 if all(ast.unparse(each) in losses or scalar(each, program) for each in made):
-                    found.numbers.add(name)
-                if all(_of_gradients(each, tapes, program) for each in made):
-                    found.same.add(name)
-    return found
+                    yield name
 
 
 def _items(target: ast.expr, value: ast.expr, program: Program) -> Iterator[tuple[str, list[ast.expr]]]:
@@ -114,14 +96,6 @@ def _items(target: ast.expr, value: ast.expr, program: Program) -> Iterator[tupl
         for number, part in enumerate(target.elts):
             if isinstance(part, ast.Name) and all(len(row) == len(target.elts) for row in rows):
                 yield part.id, [row[number] for row in rows]
-
-
-def _of_gradients(node: ast.expr, tapes: set[ast.AST], program: Program) -> bool:
-    """Whether something is computed of averaged gradients alone."""
-    names = [each for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
-    read = [each for each in names if (known := origins(each, program)) and all(one.whole for one in known)]
-    made = {origin.value for each in read for origin in origins(each, program)}
-    return bool(made) and made <= tapes and not isinstance(node, ast.Name)
 
 
 def _losses(update: Update, program: Program) -> Iterator[ast.expr]:

@@ -1,0 +1,58 @@
+"""What a rank tells: the calls that are watched, and where one of them is given what comes from this rank's part of the data.
+
+A number that rank 0 computes from its own batches is right on rank 0, and is not the number of the whole run. Data is a
+rank's own where a sampler or a loader of the library says so, and where the number of the rank chooses it: as an index, in
+a slice, as an argument. A condition on the rank chooses who does something, and not of which data.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from distml.spmd.values import Items, Known, Local, Place, Unknown, Value, key
+
+WHY = "each rank has its own part of the data"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watch:
+    """What is looked at beside communication."""
+
+    calls: frozenset[str]
+    """The functions that tell something, as the program spells them."""
+    alike: frozenset[str] = frozenset()
+    """The names of functions whose result is the same on all ranks."""
+    _holds: dict[int, tuple[ast.AST, bool]] = field(default_factory=dict)
+
+    def tells(self, call: ast.Call) -> bool:
+        """Whether a call is watched."""
+        return ast.unparse(call.func) in self.calls
+
+    def agreed(self, values: Iterable[Value]) -> bool:
+        """Whether one of some values is made of what all ranks agreed on."""
+        return any(f"{name}@" in key(each) for each in values for name in self.alike)
+
+    def within(self, node: ast.AST) -> bool:
+        """Whether a watched call stands in `node`."""
+        if id(node) not in self._holds:
+            found = any(isinstance(each, ast.Call) and self.tells(each) for each in ast.walk(node))
+            self._holds[id(node)] = node, found
+        return self._holds[id(node)][1]
+
+
+def owned(value: Value, local: Local) -> Value:
+    """A value that is this rank's own; of one that holds others, what it holds."""
+    match value:
+        case Unknown():
+            return replace(value, local=value.local or local)
+        case Items(members=members, kind=kind, exact=exact):
+            return Items([owned(each, local) for each in members], kind, exact)
+    return value
+
+
+def chosen(place: Place, *by: Value) -> Local | None:
+    """Why what is chosen by some values is this rank's own."""
+    numbers = (each for each in by if isinstance(each, Known) and each.ranked)
+    return Local(WHY, place, data=True) if any(not isinstance(each.value, bool) for each in numbers) else None

@@ -1,0 +1,156 @@
+"""What rank 0 tells of its own part of the data: each way to such data, through each way to keep a number, is found; what
+all ranks agreed on is not.
+"""
+
+from __future__ import annotations
+
+import time
+from textwrap import indent
+
+import pytest
+
+from distml.source.project import Project
+from distml.spmd.check import certified
+from distml.spmd.told import Watch
+
+HEAD = """\
+import os
+import numpy as np
+import torch
+import torch.distributed as dist
+import tensorflow as tf
+import horovod.tensorflow as hvd
+from accelerate import Accelerator
+from collections import defaultdict
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+from data import dataset, arrays, batches
+
+dist.init_process_group("gloo")
+accelerator = Accelerator()
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+
+
+def mean_of_ranks(value):
+    total = torch.as_tensor(value)
+    dist.all_reduce(total)
+    return (total / dist.get_world_size()).item()
+
+
+class Meter:
+    def __init__(self):
+        self.total, self.count = 0.0, 0
+
+    def update(self, value):
+        self.total += value
+        self.count += 1
+
+    @property
+    def mean(self):
+        return self.total / self.count
+
+"""
+OWN = {
+    "a sampler": "DataLoader(dataset, sampler=DistributedSampler(dataset))",
+    "a prepared loader": "accelerator.prepare(DataLoader(dataset))",
+    "a shard": "tf.data.Dataset.from_tensor_slices(arrays).shard(hvd.size(), hvd.rank()).batch(8)",
+    "every second sample": "arrays[dist.get_rank()::dist.get_world_size()]",
+    "a half": "arrays[hvd.rank() * (len(arrays) // hvd.size()):(hvd.rank() + 1) * (len(arrays) // hvd.size())]",
+    "batches in turn": "(part[dist.get_rank()] for part in zip(*[iter(batches())] * dist.get_world_size()))",
+    "one of several": "[[next(batches()) for _ in range(hvd.size())][hvd.rank()] for _ in range(10)]",
+    "positions": "(arrays[i:i + 8] for i in range(int(os.environ['RANK']) * 8, len(arrays), 16))",
+}
+ALIKE = {"all of them": "DataLoader(dataset)", "none by the rank": "arrays[0::2]"}
+KEPT = {
+    "the last": ("value = 0.0", "value = loss.item()", "value"),
+    "a sum": ("value = 0.0", "value += loss.item() * len(x)", "value"),
+    "a list": ("value = []", "value.append(loss.item())", "np.mean(value)"),
+    "a dictionary": ("value = {'a': 0.0, 'n': 0}", "value['a'] += loss.item()\nvalue['n'] += 1", "value['a'] / value['n']"),
+    "lists by name": ("value = defaultdict(list)", "value['loss'].append(loss.item())", "np.mean(value['loss'])"),
+    "an object": ("value = Meter()", "value.update(loss.item())", "value.mean"),
+    "an array": ("value = np.zeros(10)", "value[x] = loss.item()", "value.mean()"),
+    "the largest": ("value = 0.0", "value = max(value, loss.item())", "f'{value:.3f}'"),
+}  # fmt: skip
+FORMS = {
+    "in a script": "{begin}\nfor x in {data}:\n{turn}\nif dist.get_rank() == 0:\n    print({told})\n",
+    "in a function": """
+def epoch(data):
+{inner}
+    return {told}
+
+found = epoch({data})
+if dist.get_rank() == 0:
+    print("mean", found)
+""",
+}  # fmt: skip
+
+
+def told(body: str) -> list[str]:
+    """What the program tells of one rank, and that the ranks meet in it."""
+    project = Project("/nowhere", overlay={"/nowhere/script.py": (HEAD + body).encode()})
+    source = project.open("script.py")
+    watch = Watch(frozenset({"print"}), frozenset({"mean_of_ranks"}))
+    findings, places = certified(source, project, time.process_time() + 20, watch)
+    assert not findings
+    return [source.lines[each.node.lineno - 1].strip() for each in places]
+
+
+def program(form: str, data: str, kept: str, *, agreed: bool = False) -> str:
+    begin, turn, shown = KEPT[kept]
+    turn = indent(f"loss = model(x).mean()\n{turn}", "    ")
+    shown = f"mean_of_ranks({shown})" if agreed else shown
+    inner = indent(f"{begin}\nfor x in data:\n{turn}", "    ")
+    after = "after = mean_of_ranks" if agreed and form == "in a script" else ""
+    body = FORMS[form].format(begin=begin, data=data, turn=turn, told="after" if after else shown, inner=inner)
+    return body.replace("if dist.get_rank", f"after = {shown}\nif dist.get_rank", 1) if after else body
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("data", OWN)
+def test_a_number_of_one_rank_is_found(data: str, kept: str, form: str) -> None:
+    assert len(told(program(form, OWN[data], kept))) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("data", OWN)
+def test_a_number_of_all_ranks_is_not(data: str, kept: str, form: str) -> None:
+    assert told(program(form, OWN[data], kept, agreed=True)) == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("data", ALIKE)
+def test_a_number_of_data_that_all_ranks_have_is_not(data: str, kept: str, form: str) -> None:
+    assert told(program(form, ALIKE[data], kept)) == []
+
+
+OWN_LOADER = "DataLoader(dataset, sampler=DistributedSampler(dataset))"
+NOT_DATA = {
+    "numbers of the rank": f"print(dist.get_rank(), len({OWN_LOADER}))",
+    "shapes": f"for x in {OWN_LOADER}:\n    print(x.shape, x.dtype)",
+    "a device": "device = torch.device('cuda', int(os.environ['LOCAL_RANK']))\nprint(model(torch.ones(4).to(device)))",
+    "a GPU of a session": """
+options = tf.GPUOptions(visible_device_list=str(hvd.local_rank()))
+session = tf.Session(config=tf.ConfigProto(gpu_options=options))
+print(session.run(model))
+""",
+    "a folder": "run = tf.Estimator(model, model_dir='run' if hvd.rank() == 0 else None)\nprint(run.evaluate(batches))",
+    "a count": f"for i, x in enumerate({OWN_LOADER}):\n    print(i)",
+    "averaged metrics": """
+found = model.fit(arrays[hvd.rank()::hvd.size()], callbacks=[hvd.callbacks.MetricAverageCallback()])
+print(found.history)
+""",
+    "a list that is averaged": f"""
+losses = [model(x).item() for x in {OWN_LOADER}]
+losses[:] = mean_of_ranks(losses)
+print(sum(losses))
+""",
+    "weights": f"for x in {OWN_LOADER}:\n    loss = model(x)\n    loss.backward()\nprint(model.weight)",
+}
+
+
+@pytest.mark.parametrize("body", NOT_DATA.values(), ids=NOT_DATA)
+def test_what_is_not_the_data_of_a_rank_is_not(body: str) -> None:
+    assert told(body) == []

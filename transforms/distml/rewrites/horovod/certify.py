@@ -1,0 +1,115 @@
+"""What a rewrite gives, read again as any program: by the rules for ranks, and for what rank 0 tells.
+
+Nothing here knows how the changes came about. The new texts are followed once for each of two ranks. Where the ranks would
+block each other the program is refused; where rank 0 tells a number that rank 1 would not, a warning says so: nothing
+that was overlooked is left silently. What the functions give that the rewriter itself puts in is the same on all ranks.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import time
+from collections.abc import Iterator, Mapping
+
+from distml.diagnostics.model import Diagnostic
+from distml.rewrites.horovod.aspects.outputs import tells
+from distml.rewrites.horovod.plan import Plan, Remark
+from distml.rewrites.model import Rewritten
+from distml.source.file import SourceFile
+from distml.spmd.check import certified
+from distml.spmd.told import Watch
+from distml.training.unit import Unit
+
+_WORD = re.compile(r"\w+")
+SECONDS = 2.0
+"""Of processor time, for one file."""
+_RECORDS = re.compile(r"(wandb|mlflow|comet_ml|neptune)\..*\.?log\w*|json\.dump|tensorboard_logger\..*log_value")
+"""What records numbers for a service, or in a file, beside what prints and logs."""
+_EXAMPLES = re.compile(
+    r".*\.(add|log)_(image|figure|video|audio|embedding|graph|mesh|histogram|artifact)s?\w*|.*\.(image|histogram)"
+)
+"""What shows examples of the data, or weights."""
+
+
+def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
+    """Add to a plan the refusals and warnings that follow from the texts it leads to; `made` are these, by location."""
+    program = plan.program
+    texts = {_location(program.units[each]): text.source.encode() for each, text in made.items()}
+    units = {_location(unit): unit for unit in program.units.values()}
+    project = program.project.replaced(texts)
+    watch = _watch(plan)
+    warned: set[ast.AST] = set()
+    for location in texts:
+        source = project.open(location)
+        wrong, told = certified(source, project, time.process_time() + SECONDS, watch)
+        plan.refusals += [_refusal(finding, source, plan) for finding in wrong[:1]]
+        for place in told:
+            if isinstance(place.node, ast.Call) and place.node not in warned and place.source.location in units:
+                warned.add(place.node)
+                _warn(place.node, place.source, units[place.source.location], watch, plan)
+
+
+def _watch(plan: Plan) -> Watch:
+    """What tells numbers in the program, and the functions of the rewriter's own that give all ranks the same."""
+    names = {name for unit in plan.program.units.values() for name in _telling(unit, plan)}
+    wrappers = {spelled for (_, name), spelled in plan.spelled.items() if name == "on_rank_zero"}
+    wrapped = {f"{wrapper}({name})" for wrapper in wrappers for name in names}
+    return Watch(frozenset(names | wrapped), frozenset(plan.spelled.values()))
+
+
+def _location(unit: Unit) -> str:
+    """Where the new text of a file stands: that of a notebook beside it, as a program."""
+    return f"{unit.source.location}.py" if unit.source.notebook else unit.source.location
+
+
+def _telling(unit: Unit, plan: Plan) -> set[str]:
+    """The functions that tell numbers in a file, as it spells them."""
+    return {ast.unparse(call.func) for call in _calls(unit.tree) if _tells(call, plan)}
+
+
+def _tells(call: ast.Call, plan: Plan) -> bool:
+    names = plan.program.names(call.func)
+    if any(_EXAMPLES.fullmatch(name) for name in names):
+        return False
+    return tells(call, plan.program) or any(_RECORDS.fullmatch(name) for name in names)
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    """The calls of a file, in its order."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    yield from sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _refusal(finding: Diagnostic, source: SourceFile, plan: Plan) -> Remark:
+    """The ranks would block each other."""
+    line = source.lines[finding.span.line - 1].strip()
+    what = f"the result would not run: in `{line}`, {finding.message} ({finding.code})"
+    return Remark("HVD215", plan.loops[0].node, what, finding.hint or "")
+
+
+def _warn(call: ast.Call, source: SourceFile, unit: Unit, watch: Watch, plan: Plan) -> None:
+    """Rank 0 tells what it computed from its part of the data."""
+    origin = _origin(call, source, unit, watch)
+    text = ast.unparse(origin or call)
+    if any(each.code == "HVD312" and _named(each) & set(_WORD.findall(text)) for each in plan.warnings):
+        return
+    told = text if len(text) <= 60 else f"{text[:57]}..."
+    what = f"`{told}` reports what rank 0 computes from its part of the data: it was not combined across ranks"
+    instead = "take the mean or the sum over the ranks first, or say that it is rank 0's"
+    plan.warn("HVD313", origin or plan.loops[0].node, what, instead)
+
+
+def _named(remark: Remark) -> set[str]:
+    """The container that a warning is about already."""
+    return set(_WORD.findall(remark.message)[:1])
+
+
+def _origin(call: ast.Call, source: SourceFile, unit: Unit, watch: Watch) -> ast.Call | None:
+    """The call that became `call`: the rewriter neither adds nor removes any that tell."""
+    before = [each for each in _calls(unit.tree) if watch.tells(each)]
+    after = [each for each in _calls(source.tree) if watch.tells(each)]
+    return before[after.index(call)] if len(before) == len(after) else None
+
+
+__all__ = ["certify"]
