@@ -56,13 +56,12 @@ def answer(texts: Mapping[str, str], root: str, folder: str, options: Options) -
     """Rewrite a program of which all files in `texts` may be changed."""
     program = program_of(texts, root, folder)
     outcome = rewrite(program, options, [each for each in program.units if each in texts], texts)
-    plan = outcome.plan
+    files, plan = {location: made.source for location, made in outcome.files.items()}, outcome.plan
     remarks = [
         (each.code, program.unit(each.node).source.location, plan.span(each.node).line)
         for each in (*plan.refusals, *plan.warnings)
     ]
     messages = tuple(f"{each.code} {each.message}" for each in (*plan.refusals, *plan.warnings))
-    files = {location: made.source for location, made in outcome.files.items()}
     return Answer(files, tuple(sorted(remarks)), messages, len(plan.loops))
 
 

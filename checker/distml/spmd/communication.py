@@ -94,7 +94,8 @@ def _own(run: Run, name: str, named: dict[str, Value], place: Place) -> Value | 
     text = place.source.text
     if name in CLOCKS:
         return Unknown(f"{name}@{at}", Local("each rank reads its own clock", place))
-    if name in DICE and "seed" not in text and ("__main__" in text or run.watch is not None):
+    unseeded = not run.facts(place.source).seeds if run.watch is not None else "seed" not in text and "__main__" in text
+    if name in DICE and unseeded:
         why = Local("the random numbers differ between ranks: no seed is set", place, data=True)
         return Unknown(f"{name}@{at}", why)
     if name.endswith(".DistributedSampler"):

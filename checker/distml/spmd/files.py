@@ -85,6 +85,12 @@ class FileFacts:
         return _MATRICES.search(text) is not None and _PROCESSES.search(text) is None
 
     @cached_property
+    def seeds(self) -> bool:
+        """Whether the file calls what sets a seed, or gives one."""
+        calls = (node for node in ast.walk(self.source.tree) if isinstance(node, ast.Call))
+        return any("seed" in " ".join([last_name(c.func) or "", *(k.arg or "" for k in c.keywords)]) for c in calls)
+
+    @cached_property
     def functions(self) -> tuple[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None], ...]:
         """The functions of the outermost level and the methods of its classes."""
         return tuple(_functions(self.source.tree.body, None))
