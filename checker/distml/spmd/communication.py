@@ -102,9 +102,15 @@ def _own(run: Run, name: str, named: dict[str, Value], place: Place) -> Value | 
         return Unknown(f"sampler@{at}", type=SAMPLER)
     sampler = named.get("sampler")
     if name.endswith(".DataLoader") and isinstance(sampler, Unknown) and sampler.type == SAMPLER:
-        why = Local("each rank has its own batches: the sampler is a DistributedSampler", place, data=True)
-        return Unknown(f"loader@{at}", each=Unknown(f"batch@{at}", why))
+        return _loader("the sampler is a DistributedSampler", place)
     return None
+
+
+def _loader(why: str, place: Place) -> Unknown:
+    """A loader that gives each rank batches of its own."""
+    at = f"{place.node.lineno}:{place.node.col_offset}"
+    own = Local(f"each rank has its own batches: {why}", place, data=True)
+    return Unknown(f"loader@{at}", each=Unknown(f"batch@{at}", own))
 
 
 def _rank_in(run: Run, group: Value | None) -> Value:
@@ -210,15 +216,7 @@ def method_of_object(
         made = [_prepared(each, place, number) for number, each in enumerate(given)]
         return made[0] if len(made) == 1 else Items(made, "tuple")
     if kind == WRAPPED:
-        if name in ("__call__", "forward"):
-            if "with buffers" in receiver.key and not run.unsynced:
-                run.say(lambda chain: Event("forward", place, chain))
-            found = derived(f"{receiver.key}({', '.join(map(key, given))})", *given)
-            found.trained = True
-            return found
-        if name == "join":
-            return Unknown(JOINED, type=JOINED)
-        return Unknown(UNSYNCED, type=UNSYNCED) if name == "no_sync" else None
+        return _of_wrapped(run, receiver, name, given, place)
     if (kind == AVERAGING and name in ("step", "synchronize")) or (kind == AVERAGED_TAPE and name == "gradient"):
         run.say(lambda chain: Event(name, place, chain))
         return Unknown(f"{name}@{place.node.lineno}")
@@ -230,13 +228,23 @@ def method_of_object(
     return None
 
 
+def _of_wrapped(run: Run, receiver: Unknown, name: str, given: list[Value], place: Place) -> Value | None:
+    """A method of a model that averages its gradients."""
+    if name in ("__call__", "forward"):
+        if "with buffers" in receiver.key and not run.unsynced:
+            run.say(lambda chain: Event("forward", place, chain))
+        found = derived(f"{receiver.key}({', '.join(map(key, given))})", *given)
+        found.trained = True
+        return found
+    contexts = {"join": JOINED, "no_sync": UNSYNCED}
+    return Unknown(contexts[name], type=contexts[name]) if name in contexts else None
+
+
 def _prepared(given: Value, place: Place, number: int) -> Value:
     """What `Accelerator.prepare` makes of an argument: a loader of this rank's part of the batches."""
-    at = f"{place.node.lineno}:{place.node.col_offset}"
     if isinstance(given, Unknown) and given.key.partition("(")[0].endswith("DataLoader"):
-        why = Local("each rank has its own batches: the loader is prepared", place, data=True)
-        return Unknown(f"loader@{at}", each=Unknown(f"batch@{at}", why))
-    return derived(f"prepared@{at}[{number}]", given)
+        return _loader("the loader is prepared", place)
+    return derived(f"prepared@{place.node.lineno}:{place.node.col_offset}[{number}]", given)
 
 
 def _sizes(function: str, given: list[Value]) -> tuple[str, ...] | None:

@@ -8,7 +8,7 @@ a slice, as an argument. A condition on the rank chooses who does something, and
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from distml.spmd.values import Items, Known, Local, Place, Unknown, Value, key
@@ -24,22 +24,26 @@ class Watch:
     """The functions that tell something, as the program spells them."""
     alike: frozenset[str] = frozenset()
     """The names of functions whose result is the same on all ranks."""
-    _holds: dict[int, tuple[ast.AST, bool]] = field(default_factory=dict)
+    _known: dict[int, tuple[ast.AST, bool]] = field(default_factory=dict)
 
     def tells(self, call: ast.Call) -> bool:
         """Whether a call is watched."""
-        return ast.unparse(call.func) in self.calls
+        return self._once(call.func, lambda: ast.unparse(call.func) in self.calls)
 
     def agreed(self, values: Iterable[Value]) -> bool:
         """Whether one of some values is made of what all ranks agreed on."""
-        return any(f"{name}@" in key(each) for each in values for name in self.alike)
+        keys = [key(each) for each in values]
+        return any(f"{name}@" in each for each in keys for name in self.alike)
 
     def within(self, node: ast.AST) -> bool:
         """Whether a watched call stands in `node`."""
-        if id(node) not in self._holds:
-            found = any(isinstance(each, ast.Call) and self.tells(each) for each in ast.walk(node))
-            self._holds[id(node)] = node, found
-        return self._holds[id(node)][1]
+        return self._once(node, lambda: any(isinstance(each, ast.Call) and self.tells(each) for each in ast.walk(node)))
+
+    def _once(self, node: ast.AST, ask: Callable[[], bool]) -> bool:
+        """An answer about a node, asked for the first time or remembered; the node is kept, so that its number stays its own."""
+        if id(node) not in self._known:
+            self._known[id(node)] = node, ask()
+        return self._known[id(node)][1]
 
 
 def owned(value: Value, local: Local) -> Value:

@@ -26,7 +26,7 @@ SECONDS = 6.0
 """Of processor time, for one program."""
 _OWN = frozenset({"on_rank_zero", "samples_of", "StopTogether"})
 """Of the functions that the rewriter puts in, those that do not give the same on all ranks."""
-_RECORDS = re.compile(r"(wandb|mlflow|comet_ml|neptune)\..*\.?log\w*|json\.dump|tensorboard_logger\..*log_value")
+_RECORDS = re.compile(r"(wandb|mlflow|comet_ml|neptune)\..*\.?log\w*|json\.dump")
 """What records numbers for a service, or in a file, beside what prints and logs."""
 _EXAMPLES = re.compile(
     r".*\.(add|log)_(image|figure|video|audio|embedding|graph|mesh|histogram|artifact)s?\w*|.*\.(image|histogram)"
@@ -42,6 +42,7 @@ def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
     project = program.project.replaced(texts)
     watch = _watch(plan)
     warned: set[ast.AST] = set()
+    origins: dict[str, dict[ast.Call, ast.Call]] = {}
     deadline = time.process_time() + SECONDS
     for location in texts:
         source = project.open(location)
@@ -50,7 +51,10 @@ def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
         for place in told:
             if isinstance(place.node, ast.Call) and place.node not in warned and place.source.location in units:
                 warned.add(place.node)
-                _warn(place.node, place.source, units[place.source.location], watch, plan)
+                at = place.source.location
+                if at not in origins:
+                    origins[at] = _origins(units[at].tree, place.source.tree, watch)
+                _warn(place.node, origins[at].get(place.node), plan)
 
 
 def _watch(plan: Plan) -> Watch:
@@ -92,9 +96,8 @@ def _refusal(finding: Diagnostic, source: SourceFile, plan: Plan) -> Remark:
     return Remark("HVD215", plan.loops[0].node, what, finding.hint or "")
 
 
-def _warn(call: ast.Call, source: SourceFile, unit: Unit, watch: Watch, plan: Plan) -> None:
-    """Rank 0 tells what it computed from its part of the data."""
-    origin = _origin(call, source, unit, watch)
+def _warn(call: ast.Call, origin: ast.Call | None, plan: Plan) -> None:
+    """Rank 0 tells what it computed from its part of the data; `origin` is the call of the program that became `call`."""
     text = ast.unparse(origin or call)
     if any(each.code == "HVD312" and _named(each) & set(_WORD.findall(text)) for each in plan.warnings):
         return
@@ -109,11 +112,7 @@ def _named(remark: Remark) -> set[str]:
     return set(_WORD.findall(remark.message)[:1])
 
 
-def _origin(call: ast.Call, source: SourceFile, unit: Unit, watch: Watch) -> ast.Call | None:
-    """The call that became `call`: the rewriter neither adds nor removes any that tell."""
-    before = [each for each in _calls(unit.tree) if watch.tells(each)]
-    after = [each for each in _calls(source.tree) if watch.tells(each)]
-    return before[after.index(call)] if len(before) == len(after) else None
-
-
-__all__ = ["certify"]
+def _origins(before: ast.AST, after: ast.AST, watch: Watch) -> dict[ast.Call, ast.Call]:
+    """The calls that became those of the new text: the rewriter neither adds nor removes any that tell."""
+    old, new = ([each for each in _calls(tree) if watch.tells(each)] for tree in (before, after))
+    return dict(zip(new, old, strict=True)) if len(old) == len(new) else {}

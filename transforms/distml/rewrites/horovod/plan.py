@@ -118,6 +118,10 @@ class Plan:
     waiting: dict[str, str] = field(default_factory=dict)
     """The names of sessions in which processes wait, by location."""
 
+    def may_change(self, node: ast.AST) -> bool:
+        """Whether the file in which `node` stands is one of those to be changed."""
+        return self.program.unit(node).source.location in self.editable
+
     def patch(self, node: ast.AST) -> Patch:
         """The changes to the file that `node` stands in. Raises `Refuse` (HVD207) where it must not be changed."""
         unit = self.program.unit(node)

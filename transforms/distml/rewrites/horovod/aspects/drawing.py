@@ -22,7 +22,7 @@ _GENERATORS = {"sklearn": "numpy", "pandas": "numpy", "torchtext": "random", "to
 _PLAIN = frozenset({"generator", "random_state"})
 """Keywords by which a call is told what to draw from."""
 _FOLDS = re.compile(r"sklearn\.model_selection\.(\w+\.)*(?!\w*Shuffle)\w*KFold")
-PROCESS = re.compile(
+_PROCESS = re.compile(
     r"time\.\w+|datetime\.(datetime|date)\.(now|utcnow|today)|os\.(getpid|urandom|times)|uuid\.\w+|secrets\.\w+"
     r"|random\.SystemRandom\(\)\.\w+|torch\.(random\.)?(seed|Generator\(\)\.seed)"
 )
@@ -55,5 +55,9 @@ def generators(call: ast.Call, program: Program) -> list[ast.Call]:
 
 def is_own(seed: ast.expr, program: Program) -> bool:
     """Whether a seed is another in each process."""
-    calls = (each for each in program.sources(seed) if isinstance(each, ast.Call))
-    return any(PROCESS.fullmatch(name) for call in calls for name in program.names(call.func))
+    return any(is_of_process(each, program) for each in program.sources(seed) if isinstance(each, ast.Call))
+
+
+def is_of_process(call: ast.Call, program: Program) -> bool:
+    """Whether a call gives another value in each process, such as its time or its number."""
+    return any(map(_PROCESS.fullmatch, program.names(call.func)))

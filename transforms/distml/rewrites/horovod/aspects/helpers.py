@@ -46,7 +46,7 @@ def _kind_of(call: ast.Call, plan: Plan) -> str | None:
     """
     program = plan.program
     functions = [value.node for value in program.of(call.func) if isinstance(value, Callable)]
-    if not functions or any(program.unit(each).source.location in plan.editable for each in functions):
+    if not functions or any(plan.may_change(each) for each in functions):
         return None
     made = [_made_by(each, program, _DEEPEST) for each in functions]
     kinds = {kind for each in made for kind in each or ()}

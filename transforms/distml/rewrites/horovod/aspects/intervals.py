@@ -204,16 +204,12 @@ def _remains(plan: Plan, interval: ast.expr) -> bool:
 
 def _same(interval: ast.expr, branch: ast.If, loop: Looping, program: Program) -> Iterator[ast.expr]:
     """The places at which the interval is read, those of a number that is written out only where it divides."""
-    yield interval
-    number = isinstance(interval, ast.Constant)  # written out, it may be another number elsewhere
-    for node in ast.walk(branch if number else loop):
-        if isinstance(node, ast.expr) and node is not interval and ast.unparse(node) == ast.unparse(interval):
+    yield from read_again(interval, loop)
+    for node in ast.walk(branch) if isinstance(interval, ast.Constant) else ():
+        if isinstance(node, ast.Constant) and node is not interval and ast.dump(node) == ast.dump(interval):
             above = program.parent(node)
-            divides = isinstance(above, ast.BinOp | ast.AugAssign) and isinstance(
-                above.op, ast.Div | ast.FloorDiv | ast.Mod
-            )
-            if not number or (divides and node in (getattr(above, "right", None), getattr(above, "value", None))):
-                if isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            if isinstance(above, ast.BinOp | ast.AugAssign) and isinstance(above.op, ast.Div | ast.FloorDiv | ast.Mod):
+                if node is (above.right if isinstance(above, ast.BinOp) else above.value):
                     yield node
 
 
@@ -247,6 +243,7 @@ def _asked_of(
 
 
 def _divisors(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
+    """What counters are divided by for a remainder."""
     for node in ast.walk(test):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
             if names & {ast.unparse(each) for each in ast.walk(node.left) if isinstance(each, ast.expr)}:

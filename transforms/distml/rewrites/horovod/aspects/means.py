@@ -49,12 +49,10 @@ class Means:
         self.plan, self.program, self.uniform, self.mean = plan, plan.program, uniform, mean
         self.numbers = Numbers(self.program, uniform, losses)
         self.number = self.numbers.is_one
-        self.losses = losses
-        """The names of what gradients are taken of."""
+        self.losses = losses  # the names of what gradients are taken of
         self.containers = Containers(plan, uniform, self.number, words)
         self.totals: Totals | None = None
         self.total = mean
-        """What has become a mean by the branch of a loop that reports it."""
 
     def tell_sums(self, shares: Shares, total: Mean) -> None:
         """Let sums become those over all ranks, where they are told as sums or divided by counts of all the data."""
@@ -67,8 +65,8 @@ class Means:
         """
         loops = loops | self.containers.drawn(loops)
         for loop in sorted((each for each in loops if isinstance(each, LOOPS)), key=lambda each: each.lineno):
-            if self.program.unit(loop).source.location in self.plan.editable:
-                sums = dict(self.sums(loop))
+            if self.plan.may_change(loop):
+                sums = dict(self._sums(loop))
                 totals = self.totals.of(loop, sums) if self.totals is not None else set()
                 for place, whole in sums.items():
                     self.between(loop, place, partial(self._code, loop, place, whole))
@@ -91,7 +89,7 @@ class Means:
                 for name in dict.fromkeys(self._singles(loop)):
                     if name not in sums:
                         self._tell(loop, name)
-                for place in dict.fromkeys(self.latest(loop)):
+                for place in dict.fromkeys(self._latest(loop)):
                     self.between(loop, place, partial(self._code, loop, place, False))
                     if self._read_behind(loop, place):
                         self.plan.patch(loop).after(loop, self._code(loop, place, False), _MEAN)
@@ -129,7 +127,7 @@ class Means:
 
     # What is added up
 
-    def sums(self, loop: Loop) -> Iterator[tuple[str, bool]]:
+    def _sums(self, loop: Loop) -> Iterator[tuple[str, bool]]:
         """What a loop adds up of its data, as it is called there, and whether it is a list."""
         for node in own_nodes(loop):
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
@@ -213,7 +211,7 @@ class Means:
                 if isinstance(value, Callable) and isinstance(value.node, ast.FunctionDef):
                     yield value.node
 
-    def latest(self, loop: Loop) -> Iterator[str]:
+    def _latest(self, loop: Loop) -> Iterator[str]:
         """The attributes in which an object keeps the last of the numbers that it adds up."""
         for call in (each for each in own_nodes(loop) if isinstance(each, ast.Call)):
             held = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -346,14 +344,14 @@ class Means:
         told: dict[ast.AST, ast.stmt] = {}
         for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr)):
             branch = self.program.parent(statement)
-            if isinstance(branch, ast.If) and self._loads(statement, name) and self.tells(statement):
+            if isinstance(branch, ast.If) and self._loads(statement, name) and self._tells(statement):
                 if self._all_take(branch, loop) and not self._derived(loop, statement):
                     told.setdefault(branch, statement)
-        behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self.tells(each))
+        behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self._tells(each))
         for first in [*told.values(), *[*behind][:1]]:
             self.plan.patch(first).before(first, self._code(first, name, False), _MEAN)
 
-    def tells(self, statement: ast.stmt) -> bool:
+    def _tells(self, statement: ast.stmt) -> bool:
         """Whether a statement prints or logs, or hands what it has to a function of the program that does."""
         call = statement.value if isinstance(statement, ast.Expr) else None
         own = run_by(call, self.program) if isinstance(call, ast.Call) else []

@@ -42,7 +42,7 @@ def by_rank_zero(plan: Plan) -> None:
 def _moves(call: ast.Call, plan: Plan) -> bool:
     """Whether the other ranks can leave a call out, and nobody has seen to that."""
     program, statement = plan.program, plan.program.statement(call)
-    known = program.unit(call).source.location in plan.editable
+    known = plan.may_change(call)
     if not known or not runs(call, program) or guarded(statement, plan) or private(call, program):
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]

@@ -230,7 +230,7 @@ def scale_settings(plan: Plan) -> None:
     if plan.options.scale_lr == "none":
         return
     for place, rate in list(settings(plan.program)):
-        if plan.program.unit(place).source.location in plan.editable:
+        if plan.may_change(place):
             scale(plan, rate)
 
 

@@ -157,7 +157,7 @@ class Uniform:
     def _name(self, node: ast.Name, depth: int) -> bool:
         unit = self.program.unit(node)
         owner = unit.lexical.owner_at(node.id, node)
-        if self.comprehended(node):
+        if self._comprehended(node):
             return False
         if owner is None:
             return not any(isinstance(v, Foreign) and v.node is not None for v in self.program.of(node))
@@ -171,7 +171,7 @@ class Uniform:
         unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else self._unit(owner)
         for node in ast.walk(owner):
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
-                if unit.lexical.owner_at(name, node) is not owner or self.comprehended(node):
+                if unit.lexical.owner_at(name, node) is not owner or self._comprehended(node):
                     continue
                 if not self._bound(node, depth):
                     return False
@@ -181,7 +181,7 @@ class Uniform:
             return self._parameter(owner, name, depth)
         return True
 
-    def comprehended(self, name: ast.Name) -> bool:
+    def _comprehended(self, name: ast.Name) -> bool:
         """Whether a name is a variable of a comprehension around it: no other has to do with it."""
         for above in self.program.ancestors(name):
             for each in getattr(above, "generators", ()) if isinstance(above, ast.expr) else ():
@@ -232,10 +232,9 @@ class Uniform:
         if isinstance(node, ast.Call):
             names = self.program.names(node.func)
             if any(name.rpartition(".")[2] in ("range", "trange", "count") for name in names):
-                ends = len(node.args) > 1 or any(
-                    "count" in name for name in names
-                )  # whatever the end is, turns have one number
-                return all(self.holds(each, depth) for each in (node.args[:1] if ends else []) + node.args[2:])
+                # Wherever it ends: the numbers that it gives are the same as far as they go.
+                begins = len(node.args) > 1 or any("count" in name for name in names)
+                return all(self.holds(each, depth) for each in (node.args[:1] if begins else []) + node.args[2:])
         boxes = [value for value in self.program.of(node) if isinstance(value, Box)]
         inside = [held for box in boxes for held in self.program.store.item(box)]
         return bool(inside) and all(isinstance(each, Constant) for each in inside)

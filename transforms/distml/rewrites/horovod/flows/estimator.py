@@ -159,7 +159,7 @@ def _made(plan: Plan, maker: ast.Call) -> None:
 def _exported(plan: Plan) -> None:
     """Models are exported by rank 0, where nothing more is done with the path than to print it."""
     for call in plan.program.calls:
-        names = plan.program.names(call.func) if plan.program.unit(call).source.location in plan.editable else ()
+        names = plan.program.names(call.func) if plan.may_change(call) else ()
         if any(ESTIMATOR.match(name) and name.rpartition(".")[2].startswith("export_saved") for name in names):
             statement = plan.program.statement(call)
             alone = getattr(statement, "value", None) is call

@@ -31,7 +31,7 @@ def configure(plan: Plan) -> None:
     """Give every session that the program makes a configuration that names the GPU of its process."""
     for call in plan.program.calls:
         names = [name for name in plan.program.names(call.func) if _MADE.fullmatch(name)]
-        if names and plan.program.unit(call).source.location in plan.editable:
+        if names and plan.may_change(call):
             place(plan, call, "config", POSITIONS.get(names[0].rpartition(".")[2], 99), module_of(call, plan.program))
 
 

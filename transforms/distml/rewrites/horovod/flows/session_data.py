@@ -201,7 +201,7 @@ def _one_order(plan: Plan) -> None:
     unit = plan.program.roots[0]
     for call in plan.program.calls:
         if any(map(_SHUFFLES.fullmatch, plan.program.names(call.func))) and not _said(call, "seed"):
-            if plan.program.unit(call).source.location in plan.editable:
+            if plan.may_change(call):
                 plan.patch(call).keyword(call, "seed", "0", ALIKE)
     for kind in sorted(_arranges(plan.program) & SEED.keys()):
         seed = spell(plan, unit.tree.body[-1], SEED[kind], at_start=True)

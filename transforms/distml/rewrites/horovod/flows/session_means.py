@@ -48,7 +48,7 @@ def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
     means.tell_sums(EqualShares(plan), spelling.sum_of)
     means.average({*loops})
     for loop, own in loops.items():
-        if plan.program.unit(loop).source.location in plan.editable:
+        if plan.may_change(loop):
             plan.later.append(partial(skip_together, plan, loop, own, uniform, spelling.gathering))
 
 

@@ -83,7 +83,7 @@ def _whole(plan: Plan) -> None:
     guarded = shown.on_rank_zero(plan)
     for method in ("evaluate", "predict"):
         for call in (each for each in calls(program, method) if each not in guarded):
-            if program.unit(call).source.location in plan.editable and not Given(call, program).on_super:
+            if plan.may_change(call) and not Given(call, program).on_super:
                 _quiet(plan, Given(call, program))
     plan.once(prepared.alike)
     batches.train(plan, _module)

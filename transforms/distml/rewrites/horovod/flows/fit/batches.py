@@ -42,7 +42,7 @@ def train(plan: Plan, module: Module) -> None:
     program = plan.program
     groups: dict[ast.AST, list[Given]] = {}
     for call in calls(program, "train_on_batch"):
-        if program.unit(call).source.location in plan.editable:
+        if plan.may_change(call):
             around = [*loops_around(call, program), owner_of(call, program)]
             groups.setdefault(around[-2] if len(around) > 1 else around[-1], []).append(Given(call, program))
     for group in groups.values():

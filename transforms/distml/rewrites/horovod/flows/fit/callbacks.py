@@ -238,7 +238,7 @@ def _of_program(plan: Plan, value: Instance) -> None:
         return
     for call in program.calls:
         made = any(isinstance(each, Class) and each.node is value.type.node for each in program.of(call.func))
-        if made and program.unit(call).source.location in plan.editable:
+        if made and plan.may_change(call):
             on_rank_zero(plan, call)
 
 

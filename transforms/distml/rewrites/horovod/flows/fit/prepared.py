@@ -45,9 +45,7 @@ def _alike(plan: Plan, steps: Iterable[ast.AST], graph: bool) -> None:
     program = plan.program
     reach = Reach(program, steps)
     before = Ahead(program, reach, reach, lambda function: _of_model(function, program))
-    ahead = [
-        each for each in program.calls if program.unit(each).source.location in plan.editable and before.holds(each)
-    ]
+    ahead = [each for each in program.calls if plan.may_change(each) and before.holds(each)]
     if graph:
         ahead = [each for each in ahead if not any(map(_TENSORS.fullmatch, program.names(each.func)))]
     made = {maker for call in ahead for maker in generators(call, program)}

@@ -90,7 +90,7 @@ def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST], apart: Contai
     kept = {made for call in program.calls if program.function(call) in apart for made in generators(call, program)}
     kept -= _used_outside(apart, program)
     for call in calls:
-        if is_unseeded(call, program) and call not in kept and program.unit(call).source.location in plan.editable:
+        if is_unseeded(call, program) and call not in kept and plan.may_change(call):
             plan.patch(call).argument(call, "0", ALIKE)
     drawn = _libraries(calls, program)
     for library, path in SEED.items():

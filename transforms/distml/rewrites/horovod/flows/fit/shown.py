@@ -26,7 +26,7 @@ def on_rank_zero(plan: Plan) -> set[ast.Call]:
     found: set[ast.Call] = set()
     for call in [each for method in _STEPS for each in calls(program, method)]:
         statement = program.statement(call)
-        if program.unit(call).source.location in plan.editable and _shows(statement, call, program):
+        if plan.may_change(call) and _shows(statement, call, program):
             outputs.guard(plan, statement, "output")
             found.add(call)
     return found

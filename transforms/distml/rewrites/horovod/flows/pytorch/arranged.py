@@ -49,7 +49,7 @@ class Arranged:
         owners = {value.type for each in sources for value in self.program.of(each) if isinstance(value, Instance)}
         classes = {base.node for owner in owners for base in self.program.lineage(owner) if isinstance(base, Class)}
         for owner in sorted(classes, key=lambda each: each.lineno):
-            if self.program.unit(owner).source.location in self.plan.editable:
+            if self.plan.may_change(owner):
                 self._arrange(owner)
 
     def _arrange(self, owner: ast.ClassDef) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.aspects.drawing import PROCESS
+from distml.rewrites.horovod.aspects.drawing import is_of_process
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
@@ -36,17 +36,14 @@ class Folders:
                 path = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "mkdir" else None
                 path = path if "pathlib.Path().mkdir" in names else argument(call, 0, "name", "path", "f")
                 sources = self.program.sources(path) if path is not None else ()
-                own = [each for each in sources if isinstance(each, ast.Call) and self._own(each)]
+                own = [each for each in sources if isinstance(each, ast.Call) and is_of_process(each, self.program)]
                 named |= dict.fromkeys(map(self._whole, sorted(own, key=lambda each: (each.lineno, each.col_offset))))
         for each in named:
             if self._may_change(each) and started(self.plan, each) and not self.study.training.holds(each):
                 self.plan.patch(each).wrap(each, self.spelling.first(each, "{}"), _NOTE)
 
     def _may_change(self, call: ast.Call) -> bool:
-        return self.program.unit(call).source.location in self.plan.editable and self.study.runs(call)
-
-    def _own(self, call: ast.Call) -> bool:
-        return any(PROCESS.fullmatch(name) for name in self.program.names(call.func))
+        return self.plan.may_change(call) and self.study.runs(call)
 
     def _whole(self, call: ast.Call) -> ast.Call:
         """A call with the methods that make a text of what it gives, or the call that it is given to for that."""
@@ -54,4 +51,4 @@ class Folders:
         if isinstance(above, ast.Attribute) and above.attr in _TEXTS:
             outer = self.program.parent(above)
             return self._whole(outer) if isinstance(outer, ast.Call) and outer.func is above else call
-        return self._whole(above) if isinstance(above, ast.Call) and self._own(above) else call
+        return self._whole(above) if isinstance(above, ast.Call) and is_of_process(above, self.program) else call

@@ -72,7 +72,7 @@ class Orders:
             kinds |= drawn(self._study, owner, DRAWS, 2)
             kinds |= {"torch"} if any(map(_position, self._bases(owner))) else set()
         kinds |= _GLOBAL if any(self._unheard(each) for each in given[:2] if each is not None) else set()
-        if not self._mine(maker):
+        if not self._plan.may_change(maker):
             kinds |= {"torch"}
         elif not kinds and not any(given[:2]) and not any(k.arg in ("generator", None) for k in maker.keywords):
             self._plan.patch(maker).keyword(maker, "generator", self._generator(maker), _ORDER)
@@ -134,10 +134,10 @@ class Orders:
             raise Refuse("HVD213", call, what, "draw it from a generator with a seed")
         at = next((at for name in sorted(names) if (at := _position(name))), None)
         if at is not None and self._is_none(argument(call, at, "generator")):
-            if not self._mine(call):
+            if not self._plan.may_change(call):
                 return {"torch"}
             self._give(call, at, "generator", self._generator(call))
-        elif is_unseeded(call, self._program) and self._mine(call):
+        elif is_unseeded(call, self._program) and self._plan.may_change(call):
             self._give(call, 0, "seed", self.next_in(call) if self.again(call) else "0")
         return set()
 
@@ -168,9 +168,6 @@ class Orders:
     def _is_none(self, given: ast.expr | None) -> bool:
         values = self._program.of(given)
         return given is None or (bool(values) and all(v == Constant(None) for v in values))
-
-    def _mine(self, node: ast.AST) -> bool:
-        return self._program.unit(node).source.location in self._plan.editable
 
 
 def _position(name: str) -> int | None:

@@ -42,7 +42,7 @@ class Placement:
         others = [node for node in self.nodes if node not in within and self._places(node)]
         if not chosen and not others and not any(self._moves(node) for node in self.nodes):
             return "cpu=True"
-        editable = all(self.program.unit(node).source.location in self.plan.editable for node in chosen)
+        editable = all(self.plan.may_change(node) for node in chosen)
         if others or not chosen or not editable or any(self._to_array(node) for node in self.nodes):
             return "device_placement=False"
         for node in chosen:

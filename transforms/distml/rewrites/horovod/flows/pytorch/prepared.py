@@ -32,7 +32,7 @@ class Prepared:
 
     def agree(self) -> None:
         """Raises `Refuse` where no seed can do it."""
-        ahead = [call for call in self.program.calls if self._mine(call) and self.study.before.holds(call)]
+        ahead = [call for call in self.program.calls if self.plan.may_change(call) and self.study.before.holds(call)]
         made = {maker for call in ahead for maker in generators(call, self.program)}
         for call in ahead:
             names = self.program.names(call.func)
@@ -43,9 +43,6 @@ class Prepared:
                 self.plan.patch(seed).wrap(seed, self.spelling.first(seed, "{}"), TOGETHER)
             elif seed is None and not call.keywords:
                 self._seed(call, names)
-
-    def _mine(self, call: ast.Call) -> bool:
-        return self.program.unit(call).source.location in self.plan.editable
 
     def _seed(self, call: ast.Call, names: frozenset[str]) -> None:
         """A call without a seed takes another in each process: `numpy.random.seed()`."""

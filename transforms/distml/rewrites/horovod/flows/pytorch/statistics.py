@@ -59,18 +59,15 @@ class Statistics:
                     self._average(loop, model)
         for call in self.program.calls:
             if self.program.names(call.func) & _ESTIMATES and len(call.args) > 1:
-                if loaders.loops.makers(call.args[0]) & loaders.sampled and self._may_change(call):
+                if loaders.loops.makers(call.args[0]) & loaders.sampled and self.plan.may_change(call):
                     self._average(self.program.statement(call), ast.unparse(call.args[1]))
 
     def _moded(self, calls: list[ast.Call], mode: str) -> Iterator[str]:
         """The models that calls put into a mode."""
         for call in calls:
             if isinstance(call.func, ast.Attribute) and call.func.attr == mode and not call.args:
-                if isinstance(call.func.value, ast.Name | ast.Attribute) and self._may_change(call):
+                if isinstance(call.func.value, ast.Name | ast.Attribute) and self.plan.may_change(call):
                     yield ast.unparse(call.func.value)
-
-    def _may_change(self, call: ast.Call) -> bool:
-        return self.program.unit(call).source.location in self.plan.editable
 
     def _average(self, statement: ast.stmt, model: str) -> None:
         buffer = self.plan.patch(statement).free("buffer")
