@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from distml.training.syntax import nodes_in, targets_of
 from distml.training.values import Class, Foreign
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ def stored(place: ast.Name | ast.Attribute, program: Program) -> Iterator[ast.ex
     text, unit = ast.unparse(place), program.unit(place)
     owner = unit.lexical.owner_at(place.id, place) if isinstance(place, ast.Name) else None
     for node in ast.walk(owner or unit.tree):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        targets += [node.optional_vars] if isinstance(node, ast.withitem) else []
-        if any(isinstance(each, ast.expr) and ast.unparse(each) == text for each in targets):
+        targets = targets_of(node)
+        targets += [node.optional_vars] if isinstance(node, ast.withitem) and node.optional_vars else []
+        if any(ast.unparse(each) == text for each in targets):
             value = getattr(node, "value", None) or getattr(node, "context_expr", None)
             yield from [value] if isinstance(value, ast.expr) else []
 
@@ -70,7 +71,7 @@ def asks_for_items(loop: ast.AST, program: Program) -> bool:
 
 def draws(node: ast.AST) -> bool:
     """Whether an expression takes the next item of an iterator: `next(batches)`, `batches.next()`."""
-    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    calls = list(nodes_in(node, ast.Call))
     own = (each.func.attr for each in calls if isinstance(each.func, ast.Attribute) and not each.args)
     return any(ast.unparse(each.func) in ("next", "anext") for each in calls) or bool({"next", "__next__"} & {*own})
 

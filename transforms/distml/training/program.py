@@ -22,6 +22,7 @@ from distml.source.reading import UnreadableError
 from distml.training.remembered import Keeper, remembered
 from distml.training.statements import Statements, library
 from distml.training.store import Store
+from distml.training.syntax import nodes_in, values_given
 from distml.training.unit import Unit
 from distml.training.values import NOTHING, Box, Callable, Foreign, Instance, Module, Values, canonical
 
@@ -65,13 +66,9 @@ def beside(script: SourceFile, name: str, project: Project) -> SourceFile | None
 
 def _added(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The folders that a script adds to those of its imports, from its own: how far up, and the way down with dots."""
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Call)
-            and ast.unparse(node.func) in ("sys.path.append", "sys.path.insert")
-            and node.args
-        ):
-            texts = (each.value for each in ast.walk(node.args[-1]) if isinstance(each, ast.Constant))
+    for node in nodes_in(tree, ast.Call):
+        if ast.unparse(node.func) in ("sys.path.append", "sys.path.insert") and node.args:
+            texts = (each.value for each in nodes_in(node.args[-1], ast.Constant))
             parts = [
                 part for text in texts if isinstance(text, str) for part in text.split("/") if part not in ("", ".")
             ]
@@ -205,6 +202,10 @@ class Program(Statements, Keeper):
                 found |= {base.name + "()" for base in self.lineage(value.type) if isinstance(base, Foreign)}
         return frozenset(found)
 
+    def matches(self, node: ast.AST | None, paths: re.Pattern[str]) -> bool:
+        """Whether an expression can stand for something of a library whose whole path is one of `paths`."""
+        return any(map(paths.fullmatch, self.names(node)))
+
     def ordered(self, calls: Iterable[ast.Call]) -> list[ast.Call]:
         """Calls in the order of the files and lines."""
         files = {unit: number for number, unit in enumerate(self.units.values())}
@@ -279,7 +280,7 @@ class Program(Statements, Keeper):
 
     def _operands(self, node: ast.AST) -> list[ast.AST]:
         if isinstance(node, ast.Call):
-            inside: list[ast.AST] = [*node.args, *(keyword.value for keyword in node.keywords)]
+            inside: list[ast.AST] = [*values_given(node)]
             if isinstance(node.func, ast.Attribute):
                 inside.append(node.func.value)
             return inside

@@ -19,6 +19,7 @@ from distml.rewrites.model import Rewritten
 from distml.source.file import SourceFile
 from distml.spmd.check import certified
 from distml.spmd.told import Watch
+from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
 
 _WORD = re.compile(r"\w+")
@@ -85,7 +86,7 @@ def _tells(call: ast.Call, plan: Plan) -> bool:
 
 def _calls(tree: ast.AST) -> Iterator[ast.Call]:
     """The calls of a file, in its order."""
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    found = list(nodes_in(tree, ast.Call))
     yield from sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.plan import Loop, Remark
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 from distml.training.values import Callable
 
 _BACK_ENDS = {
@@ -117,14 +118,12 @@ def back_ends(program: Program) -> Iterator[Remark]:
 
 def _one_of_several(call: ast.Call, program: Program) -> bool:
     """Whether a device is a GPU that a loop numbers."""
-    names = {each.id for argument in call.args for each in ast.walk(argument) if isinstance(each, ast.Name)}
-    texts = [
-        e.value for a in call.args for e in ast.walk(a) if isinstance(e, ast.Constant) and isinstance(e.value, str)
-    ]
+    names = {each.id for argument in call.args for each in nodes_in(argument, ast.Name)}
+    texts = [e.value for a in call.args for e in nodes_in(a, ast.Constant) if isinstance(e.value, str)]
     if not any("gpu" in text.lower() for text in texts):
         return False
     loops = [each for each in program.ancestors(call) if isinstance(each, ast.For)]
-    counted = {each.id for loop in loops for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+    counted = {each.id for loop in loops for each in nodes_in(loop.target, ast.Name)}
     return bool(names & counted)
 
 

@@ -16,6 +16,7 @@ from distml.training.around import SCOPES, Looping
 from distml.training.callers import run_by
 from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver
 from distml.training.program import Program
+from distml.training.syntax import mentions, method_name, names_in, nodes_in, values_given
 from distml.training.values import Box, Foreign, Instance, Module, Value
 
 How = Literal["grows", "extends", "items", "counts", "largest", "smallest", "anew", "object", "scattered", "opaque"]
@@ -69,7 +70,7 @@ class Batches:
 
     def of_batch(self, node: ast.AST, frame: Frame) -> bool:
         """Whether something is computed of a batch, and may differ between ranks."""
-        return _mentions(node, frame.names) and not (isinstance(node, ast.expr) and self.uniform.holds(node))
+        return mentions(node, frame.names) and not (isinstance(node, ast.expr) and self.uniform.holds(node))
 
     # What is computed of a batch
 
@@ -86,12 +87,12 @@ class Batches:
         """The names that a statement gives something of a batch."""
         if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             target: ast.expr = node.target
-            if node is not body and not _mentions(node.iter, names):
+            if node is not body and not mentions(node.iter, names):
                 return set()
             written = node.iter.elts if isinstance(node.iter, ast.Tuple | ast.List) and node is not body else []
             if written and isinstance(target, ast.Tuple):
                 pairs = [pair for row in written for pair in assigned(target, row)]
-                return {name for one, value in pairs if _mentions(value, names) for name in _bound(one)}
+                return {name for one, value in pairs if mentions(value, names) for name in _bound(one)}
             return _bound(_items_of(iterated(node.iter, self.program), target))
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             drawn = asks_for_items(body, self.program) and draws(node.value)
@@ -100,7 +101,7 @@ class Batches:
             return {
                 name
                 for target, value in pairs
-                if drawn or (_mentions(value, names) and not self.uniform.holds(value))
+                if drawn or (mentions(value, names) and not self.uniform.holds(value))
                 for name in (() if isinstance(target, ast.Subscript | ast.Attribute) else _bound(target))
             }
         return set()
@@ -126,7 +127,7 @@ class Batches:
         owner = self.program.parent(function)
         if not isinstance(owner, ast.ClassDef) or not takes_receiver(call, function, self.program):
             return False
-        method = isinstance(call.func, ast.Attribute) and call.func.attr == function.name
+        method = method_name(call) == function.name
         receiver = call.func.value if method and isinstance(call.func, ast.Attribute) else call.func
         types = [each.type for each in self.program.of(receiver) if isinstance(each, Instance)]
         lines = [{getattr(each, "node", None) for each in self.program.lineage(one)} for one in types]
@@ -193,7 +194,7 @@ class Batches:
     def _set(self, node: ast.stmt, target: ast.expr, value: ast.expr, frame: Frame) -> Iterator[Filling]:
         """A place gets another value, which is made of its old one or is an item of it."""
         text = ast.unparse(target)
-        own = [each for each in ast.walk(value) if isinstance(each, ast.expr) and ast.unparse(each) == text]
+        own = [each for each in nodes_in(value, ast.expr) if ast.unparse(each) == text]
         if not own and isinstance(target, ast.Subscript):
             if not self._steady(target, frame) or self._begins_before(target, frame):
                 yield from self._put(node, target, value, frame)
@@ -243,7 +244,7 @@ class Batches:
         return "largest" if isinstance(test.ops[0], ast.Gt | ast.GtE) == (right == target.id) else "smallest"
 
     def _called(self, call: ast.Call, func: ast.Attribute, frame: Frame) -> Iterator[Filling]:
-        given = [*call.args, *(each.value for each in call.keywords)]
+        given = values_given(call)
         held, values = _holder(func), self.program.of(func.value)
         if held is None or not any(self.of_batch(each, frame) for each in given):
             return
@@ -314,7 +315,7 @@ class Batches:
         for store in (each for each in own_nodes(self.loop) if isinstance(each, ast.Name) and each.id == name):
             if isinstance(store.ctx, ast.Store):
                 above = self.program.statement(store)
-                loads = {each.id for each in ast.walk(getattr(above, "value", above)) if isinstance(each, ast.Name)}
+                loads = names_in(getattr(above, "value", above))
                 under = isinstance(self.program.parent(above), ast.If) and isinstance(place, ast.Name)
                 if above is self.loop or not (isinstance(above, ast.AugAssign) or name in loads or under):
                     return False
@@ -334,7 +335,7 @@ class Batches:
         if isinstance(key, ast.Constant):
             return True
         set_here = _stores(frame.body) | _stores(self.loop)
-        names = {each.id for each in ast.walk(key) if isinstance(each, ast.Name)}
+        names = names_in(key)
         return isinstance(key, ast.Name | ast.Attribute) and not names & set_here and frame.body is self.loop
 
     def _keyed_by_batch(self, target: ast.Subscript, frame: Frame) -> bool:
@@ -349,7 +350,7 @@ class Batches:
         """Whether something is a list, as it is written or as is known of it."""
         if isinstance(node, ast.List | ast.ListComp | ast.Tuple):
             return True
-        if isinstance(node, ast.Call) and (isinstance(node.func, ast.Attribute) and node.func.attr == "tolist"):
+        if isinstance(node, ast.Call) and (method_name(node) == "tolist"):
             return True
         named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("list", "sorted")
         return named or self._held_list(node)
@@ -482,13 +483,9 @@ def _items_of(iterable: ast.expr, target: ast.expr) -> ast.expr:
 
 
 def _bound(target: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return names_in(target)
 
 
 def _stores(body: ast.AST) -> set[str]:
     """The names that are set in code."""
     return {each.id for each in own_nodes(body) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-
-
-def _mentions(node: ast.AST, names: frozenset[str] | set[str]) -> bool:
-    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))

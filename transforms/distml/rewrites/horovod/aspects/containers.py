@@ -18,6 +18,7 @@ from distml.training.around import Looping, block_of, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.syntax import method_name, nodes_in, targets_of
 
 Way = Literal["mean", "gather", "sum", "max", "min"]
 _NOTES: dict[Way, Note] = {
@@ -167,7 +168,7 @@ class Containers:
             return self.plain(node.args[0], depth)
         if isinstance(node.func, ast.Attribute) and name in _SHAPES | {"get"}:
             return self.plain(node.func.value, depth)
-        return isinstance(node.func, ast.Attribute) and node.func.attr == "get" and self.plain(node.args[-1], depth)
+        return method_name(node) == "get" and self.plain(node.args[-1], depth)
 
     def _plain_name(self, node: ast.Name, depth: int) -> bool:
         """Whether a variable only gets such, item by item of what is unpacked."""
@@ -207,8 +208,7 @@ class Containers:
         while isinstance(statement, ast.stmt):
             block = block_of(statement, self.program)
             for each in block[: block.index(statement)]:
-                targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
-                if any(_within(place, ast.unparse(part)) for target in targets if target for part in _parts(target)):
+                if any(_within(place, ast.unparse(part)) for target in targets_of(each) for part in _parts(target)):
                     return True
             above = self.program.parent(statement)
             if not isinstance(above, ast.With | ast.If | ast.Try):
@@ -244,7 +244,7 @@ def read_outside(program: Program, loop: Looping, place: str) -> bool:
     """Whether a place is read outside a loop, or may be: attributes of `self`, and what several functions share."""
     root, lexical = place.replace("[", ".").partition(".")[0], program.unit(loop).lexical
     owner = lexical.owner_at(root, loop)
-    named = [each for each in ast.walk(owner_of(loop, program)) if isinstance(each, ast.Name) and each.id == root]
+    named = [each for each in nodes_in(owner_of(loop, program), ast.Name) if each.id == root]
     same = [each for each in named if lexical.owner_at(root, each) is owner]
     if not any(isinstance(each.ctx, ast.Store) for each in same):
         return True
@@ -263,5 +263,5 @@ def _parts(target: ast.expr) -> list[ast.expr]:
 
 def chooses(node: ast.expr) -> bool:
     """Whether a number is picked out of a batch: the mean of such numbers is none of all the data."""
-    calls = [each.func for each in ast.walk(node) if isinstance(each, ast.Call)]
+    calls = [each.func for each in nodes_in(node, ast.Call)]
     return any((each.attr if isinstance(each, ast.Attribute) else ast.unparse(each)) in _CHOOSING for each in calls)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from distml.training.callers import run_by
 from distml.training.callsites import argument, argument_for
 from distml.training.program import Program
+from distml.training.syntax import nodes_in, receiver_of
 from distml.training.values import PATH
 
 NOTHING, FILE, FOLDER = "nothing", "file", "folder"
@@ -103,7 +104,7 @@ def opened(call: ast.Call, program: Program) -> Opened | None:
 def opened_by(call: ast.Call, program: Program) -> Opened | None:
     """The file that a function of the program opens for a call, which says which one and for what."""
     for function in (each for each in run_by(call, program) if isinstance(each, ast.FunctionDef)):
-        given = [each.value for each in ast.walk(function) if isinstance(each, ast.Return)]
+        given = [each.value for each in nodes_in(function, ast.Return)]
         for inner in (each for each in given if isinstance(each, ast.Call)):
             found = _opened(inner, program, _OPENS)
             mode = argument(inner, 1, "mode")
@@ -164,5 +165,5 @@ def _opened(call: ast.Call, program: Program, forms: tuple[_Form, ...]) -> Opene
 
 def _given(call: ast.Call, position: int | None, name: str) -> ast.expr | None:
     if position is None:
-        return call.func.value if isinstance(call.func, ast.Attribute) else None
+        return receiver_of(call)
     return argument(call, position, *([name] if name else []))

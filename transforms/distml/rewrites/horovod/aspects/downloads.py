@@ -21,6 +21,7 @@ from distml.training.around import block_of
 from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, called
 from distml.training.program import Program
+from distml.training.syntax import method_name, nodes_in
 from distml.training.values import Class, Foreign
 
 _LOADS = re.compile(
@@ -99,7 +100,7 @@ def once(plan: Plan) -> None:
 def _afresh(call: ast.Call, plan: Plan) -> bool:
     """Whether a statement of its own writes files anew each time, also under those who read them already."""
     alone = isinstance(plan.program.parent(call), ast.Expr) and start_of(plan) in ("keras", "tensorflow")
-    return alone and any(_ANEW.fullmatch(name) for name in plan.program.names(call.func))
+    return alone and plan.program.matches(call.func, _ANEW)
 
 
 def _can_wait(statement: ast.stmt, start: Start, plan: Plan) -> bool:
@@ -185,7 +186,7 @@ def _tidied(call: ast.Call, plan: Plan) -> ast.stmt | None:
 
 def _called(node: ast.AST, program: Program) -> set[str]:
     """The paths of what is called in a node."""
-    return {name for each in ast.walk(node) if isinstance(each, ast.Call) for name in program.names(each.func)}
+    return {name for each in nodes_in(node, ast.Call) for name in program.names(each.func)}
 
 
 def _if_missing(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
@@ -244,7 +245,7 @@ def downloads(call: ast.Call, program: Program) -> bool:
 def _made_of(call: ast.Call, program: Program) -> set[str]:
     """The paths of what a call runs in libraries: a class of the program makes what the classes below it make."""
     owners = [value for value in program.of(call.func) if isinstance(value, Class)]
-    if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
+    if method_name(call) == "__init__":
         owners += [Class(above) for above in program.ancestors(call) if isinstance(above, ast.ClassDef)][:1]
     below = (base.name for owner in owners for base in program.lineage(owner) if isinstance(base, Foreign))
     return {*program.names(call.func), *below}

@@ -7,6 +7,7 @@ import re
 
 from distml.rewrites.horovod.aspects.orders import makes_generator
 from distml.training.program import Program
+from distml.training.syntax import receiver_of
 from distml.training.values import Constant, Foreign
 
 DRAWS = re.compile(
@@ -48,7 +49,7 @@ def kinds_of(names: frozenset[str], wanted: re.Pattern[str]) -> set[str]:
 
 def generators(call: ast.Call, program: Program) -> list[ast.Call]:
     """The calls that make the generators of their own of which a call is a method."""
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    owner = receiver_of(call)
     made = [value.node for value in program.of(owner) if isinstance(value, Foreign)]
     return [each for each in made if isinstance(each, ast.Call) and makes_generator(each, program)]
 
@@ -60,4 +61,4 @@ def is_own(seed: ast.expr, program: Program) -> bool:
 
 def is_of_process(call: ast.Call, program: Program) -> bool:
     """Whether a call gives another value in each process, such as its time or its number."""
-    return any(map(_PROCESS.fullmatch, program.names(call.func)))
+    return program.matches(call.func, _PROCESS)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.plan import Holder, Note, Plan
+from distml.training.syntax import names_in, nodes_in, targets_of
 from distml.training.unit import Unit
 from distml.training.values import Values
 
@@ -53,9 +54,8 @@ def _freeing(plan: Plan, unit: Unit, block: list[ast.stmt], holder: Holder) -> I
 
 def _set_by(statement: ast.stmt) -> list[ast.Name]:
     """The variables that a statement of the script sets whenever it runs."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    nodes = (node for each in targets if each is not None for node in ast.walk(each))
-    stored = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    nodes = (node for each in targets_of(statement) for node in nodes_in(each, ast.Name))
+    stored = [node for node in nodes if isinstance(node.ctx, ast.Store)]
     return stored if isinstance(statement, ast.Assign | ast.AnnAssign) else []
 
 
@@ -95,4 +95,4 @@ def _set_after(statement: ast.stmt, name: str, unit: Unit) -> bool:
 
 def _asks_for_name(test: ast.expr) -> bool:
     """Whether a condition asks if the file is the one that is run."""
-    return any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.walk(test))
+    return "__name__" in names_in(test)

@@ -10,6 +10,7 @@ from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.plan import Plan
 from distml.training.around import owner_of
 from distml.training.callsites import argument
+from distml.training.syntax import nodes_in
 
 
 def first_only(plan: Plan) -> None:
@@ -35,12 +36,10 @@ def _whole(plan: Plan, node: ast.AST, call: ast.Call) -> None:
     name = node.targets[0] if isinstance(node, ast.Assign) else node.items[0].optional_vars
     if not isinstance(name, ast.Name) or path is None or not reads_only(path, plan.program) or _read_too(plan, path):
         return
-    uses = [
-        each for each in ast.walk(owner_of(node, plan.program)) if isinstance(each, ast.Name) and each.id == name.id
-    ]
+    uses = [each for each in nodes_in(owner_of(node, plan.program), ast.Name) if each.id == name.id]
     found = dict.fromkeys(plan.program.statement(each) for each in uses if each is not name)
     if isinstance(node, ast.With):
-        found |= dict.fromkeys(each for each in ast.walk(node) if isinstance(each, ast.stmt) and each is not node)
+        found |= dict.fromkeys(each for each in nodes_in(node, ast.stmt) if each is not node)
     if started(plan, node) and all(_fills(each, name.id, plan) for each in found):
         for each in [node] if isinstance(node, ast.With) else [node, *found]:
             if not guarded(each, plan):

@@ -19,6 +19,7 @@ from distml.rewrites.horovod.plan import Plan
 from distml.training.around import owner_of
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in
 from distml.training.values import Callable
 
 _DRAWS = re.compile(r"(matplotlib|seaborn|mpl_toolkits|PIL)\.[\w.()\[\]]+|scipy\.misc\.\w+")
@@ -62,7 +63,7 @@ def _warn(plan: Plan) -> None:
     for location, unit in program.units.items():
         if location in plan.editable or not any(location.startswith(each) for each in folders):
             continue
-        calls = (each for each in ast.walk(unit.tree) if isinstance(each, ast.Call) and runs(each, program))
+        calls = (each for each in nodes_in(unit.tree, ast.Call) if runs(each, program))
         left = next((each for each in calls if _puts_out(each, program) and not _covered(each, plan)), None)
         if left is not None and not any(plan.program.unit(each.node) is unit for each in plan.warnings):
             what = "this file is not among the paths: every rank prints or writes here"
@@ -106,7 +107,7 @@ def _made_by(function: _Function, program: Program, depth: int) -> frozenset[str
         inner = _inner(call, program, depth)
         if outputs.checkpoint(call, program):
             return None
-        if inner is not None or opens_to_write(call, program) or any(map(_DRAWS.fullmatch, program.names(call.func))):
+        if inner is not None or opens_to_write(call, program) or program.matches(call.func, _DRAWS):
             harmless.add(call)
             kinds |= inner or set()
     return frozenset(kinds) if all(reads_only(each, program, depth, harmless) for each in _body(function)) else None
@@ -133,14 +134,14 @@ def _kept(target: ast.Name | ast.Attribute | ast.Subscript, function: _Function,
     base = target if isinstance(target, ast.Name) else target.value
     if not isinstance(base, ast.Name):
         return False
-    uses = [each for each in ast.walk(program.unit(function).tree) if isinstance(each, ast.Name) and each.id == base.id]
+    uses = [each for each in nodes_in(program.unit(function).tree, ast.Name) if each.id == base.id]
     shared = any(isinstance(each, ast.Global) and base.id in each.names for each in ast.walk(function))
     if shared:
         here = (function, program.unit(function).tree)
         return all(isinstance(each.ctx, ast.Store) or owner_of(each, program) in here for each in uses)
     if isinstance(target, ast.Name):
         return True
-    given = [each.value for each in ast.walk(function) if isinstance(each, ast.Assign) and _sets(each, base.id)]
+    given = [each.value for each in nodes_in(function, ast.Assign) if _sets(each, base.id)]
     return bool(given) and all(isinstance(each, ast.Call | ast.BinOp | ast.List | ast.Dict) for each in given)
 
 

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.plan import Plan
 from distml.training.around import owner_of
 from distml.training.program import Program
+from distml.training.syntax import nodes_in, values_given
 from distml.training.values import Callable, Class
 
 _GIVE_NOTHING = re.compile(
@@ -34,7 +35,7 @@ def by_rank_zero(plan: Plan) -> None:
     known = set(plan.worlds)
     for unit in plan.units():
         changed = unit.source.location in known
-        calls = (each for each in ast.walk(unit.tree) if isinstance(each, ast.Call) and runs(each, plan.program))
+        calls = (each for each in nodes_in(unit.tree, ast.Call) if runs(each, plan.program))
         for call in calls:
             if changed or outputs.puts_out(call, plan):
                 whole = plan.program.statement(call)
@@ -81,7 +82,7 @@ def _call(node: ast.Call, plan: Plan) -> None:
         _left_to_one(node, node.func, kind, plan)
     names = program.names(node.func)
     if any(map(_RUN.fullmatch, names)) and not any(isinstance(v, Callable | Class) for v in program.of(node.func)):
-        for given in (*node.args, *(keyword.value for keyword in node.keywords)):
+        for given in values_given(node):
             handed = outputs.kind_of(node, program, given) if isinstance(given, ast.Name | ast.Attribute) else None
             if handed is not None:
                 _left_to_one(node, given, handed, plan)
@@ -113,5 +114,5 @@ def _thrown_away(node: ast.Call, program: Program) -> bool:
     if not isinstance(whole, ast.Assign) or whole.value is not node:
         return False
     names = {each.id for each in whole.targets if isinstance(each, ast.Name)}
-    read = (each for each in ast.walk(owner_of(whole, program)) if isinstance(each, ast.Name) and each.id in names)
+    read = (each for each in nodes_in(owner_of(whole, program), ast.Name) if each.id in names)
     return len(names) == len(whole.targets) and all(isinstance(each.ctx, ast.Store) for each in read)

@@ -14,6 +14,7 @@ from distml.training.around import LOOPS, Looping
 from distml.training.callers import run_by
 from distml.training.callsites import called, iterated, takes_receiver
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 OFTEN = Note(
     "as often in an epoch",
@@ -32,7 +33,7 @@ def shorten(
 
     What is computed from the batches of a rank is shorter of its `own`.
     """
-    for branch in (each for each in ast.walk(loop) if isinstance(each, ast.If)):
+    for branch in nodes_in(loop, ast.If):
         for interval in _intervals(branch.test, names, plan.program) if judges(branch) else ():
             if not own(interval) and _remains(plan, interval):
                 _shorten(plan, interval, branch, loop)
@@ -50,7 +51,7 @@ def counted(loop: Looping, program: Program) -> set[str]:
     found = {*added(loop)}
     if isinstance(loop, ast.While):
         return found
-    names = [called(each, program) for each in ast.walk(iterated(loop.iter, program)) if isinstance(each, ast.Call)]
+    names = [called(each, program) for each in nodes_in(iterated(loop.iter, program), ast.Call)]
     first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else None
     if isinstance(first, ast.Name) and "enumerate" in names:
         found.add(first.id)
@@ -76,8 +77,8 @@ def limits(loop: Looping, names: set[str], program: Program) -> Iterator[ast.exp
 
 def bounds(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
     """The numbers that a condition compares counters with, or counters and a number."""
-    for each in ast.walk(test):
-        if isinstance(each, ast.Compare) and len(each.ops) == 1 and not isinstance(each.ops[0], ast.Is | ast.In):
+    for each in nodes_in(test, ast.Compare):
+        if len(each.ops) == 1 and not isinstance(each.ops[0], ast.Is | ast.In):
             sides = [each.left, each.comparators[0]]
             for side, other in (sides, sides[::-1]):
                 begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add | ast.Sub) else side
@@ -91,7 +92,7 @@ def ends(loop: ast.While, names: set[str], program: Program) -> Iterator[ast.exp
     `step < most`, `most - step > 0`, `step / in_epoch < epochs`, or `epoch < epochs` where `epoch = step // in_epoch`, or where
     `epoch` is counted if `step % in_epoch == 0`.
     """
-    tests = [each for each in ast.walk(loop.test) if isinstance(each, ast.Compare)]
+    tests = list(nodes_in(loop.test, ast.Compare))
     computed = [each for test in tests for each in (*_parts(test, names), *_rests(test, names))]
     compared = [each for test in tests for each in bounds(test, names)]
     asked = {
@@ -107,16 +108,16 @@ def ends(loop: ast.While, names: set[str], program: Program) -> Iterator[ast.exp
 
 def _parts(node: ast.expr, names: set[str]) -> Iterator[ast.expr]:
     """What counters are divided by, to tell how often they came so far."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div | ast.FloorDiv):
-            if names & {ast.unparse(part) for part in ast.walk(each.left) if isinstance(part, ast.expr)}:
+    for each in nodes_in(node, ast.BinOp):
+        if isinstance(each.op, ast.Div | ast.FloorDiv):
+            if names & {ast.unparse(part) for part in nodes_in(each.left, ast.expr)}:
                 yield each.right
 
 
 def _rests(test: ast.Compare, names: set[str]) -> Iterator[ast.expr]:
     """What counters are taken from."""
-    for each in ast.walk(test):
-        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) and ast.unparse(_counter(each.right)) in names:
+    for each in nodes_in(test, ast.BinOp):
+        if isinstance(each.op, ast.Sub) and ast.unparse(_counter(each.right)) in names:
             yield each.left
 
 
@@ -164,8 +165,8 @@ def _added_to(node: ast.stmt) -> str | None:
 def numbered(loop: Looping, names: set[str], program: Program, *, sums: bool = True) -> set[str]:
     """The variables that hold the number of a loop's iterations that `names` count, or are `sums` of such numbers."""
     found = set(names)
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+    for node in nodes_in(loop, ast.Assign):
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             if (sums or not isinstance(node.value, ast.BinOp)) and _holds(node.value, found, program):
                 found.add(node.targets[0].id)
     return found
@@ -216,7 +217,7 @@ def _same(interval: ast.expr, branch: ast.If, loop: Looping, program: Program) -
 def _intervals(test: ast.expr, names: set[str], program: Program) -> Iterator[ast.expr]:
     """What the numbers of iterations are divided by: `(i + 1) % every == 0`, `not i % every`, `due(i, every)`."""
     yield from _divisors(test, names)
-    for call in (each for each in ast.walk(test) if isinstance(each, ast.Call)):
+    for call in nodes_in(test, ast.Call):
         for function in run_by(call, program):
             if isinstance(function, ast.FunctionDef | ast.Lambda):
                 yield from _asked_of(call, function, names, program)
@@ -234,7 +235,7 @@ def _asked_of(
     answers = (
         [function.body]
         if isinstance(function, ast.Lambda)
-        else [each.value for each in ast.walk(function) if isinstance(each, ast.Return) and each.value is not None]
+        else [each.value for each in nodes_in(function, ast.Return) if each.value is not None]
     )
     for answer in answers:
         for interval in _divisors(answer, counters):
@@ -244,9 +245,9 @@ def _asked_of(
 
 def _divisors(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
     """What counters are divided by for a remainder."""
-    for node in ast.walk(test):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-            if names & {ast.unparse(each) for each in ast.walk(node.left) if isinstance(each, ast.expr)}:
+    for node in nodes_in(test, ast.BinOp):
+        if isinstance(node.op, ast.Mod):
+            if names & {ast.unparse(each) for each in nodes_in(node.left, ast.expr)}:
                 if all(isinstance(each, _NUMBERS) for each in ast.walk(node.right)) and not _is_one(node.right):
                     yield node.right
 

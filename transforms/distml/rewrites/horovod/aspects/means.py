@@ -23,6 +23,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, block_of, owner_of
 from distml.training.callers import callers, run_by
 from distml.training.callsites import called
+from distml.training.syntax import nodes_in, receiver_of, values_given
 from distml.training.values import BoxMethod, Callable, Class, Instance
 
 _MEAN = Note(
@@ -214,7 +215,7 @@ class Means:
     def _latest(self, loop: Loop) -> Iterator[str]:
         """The attributes in which an object keeps the last of the numbers that it adds up."""
         for call in (each for each in own_nodes(loop) if isinstance(each, ast.Call)):
-            held = call.func.value if isinstance(call.func, ast.Attribute) else None
+            held = receiver_of(call)
             if isinstance(held, _PLACES) and self._fixed(held, loop):
                 for name in (name for method in self._given_to(call) for name in self._kept_last(method)):
                     yield f"{ast.unparse(held)}.{name}"
@@ -224,7 +225,7 @@ class Means:
         own = method.args.args[0].arg if method.args.args else ""
         nodes = [*own_nodes(method)]
         adding = (each for each in nodes if isinstance(each, ast.AugAssign) and _attribute(each.target, own))
-        added = {part.id for each in adding for part in ast.walk(each.value) if isinstance(part, ast.Name)}
+        added = {part.id for each in adding for part in nodes_in(each.value, ast.Name)}
         for node in nodes:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in added:
                 yield from (ast.unparse(each).partition(".")[2] for each in node.targets if _attribute(each, own))
@@ -243,7 +244,7 @@ class Means:
                 sums.add(ast.unparse(node.target))
                 yield ast.unparse(node.target).partition(".")[2], False
             elif isinstance(node, ast.Assign) and _attribute(node.targets[0], own):
-                if sums & {ast.unparse(each) for each in ast.walk(node.value) if isinstance(each, ast.Attribute)}:
+                if sums & {ast.unparse(each) for each in nodes_in(node.value, ast.Attribute)}:
                     yield ast.unparse(node.targets[0]).partition(".")[2], False
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
                 held = node.func.value
@@ -302,7 +303,7 @@ class Means:
         if any(self._computes(each, place) for each in loads if isinstance(each, ast.Attribute)):
             return True
         shows = self._shows(statement) and any(ast.unparse(each) == owner for each in whole)
-        calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
+        calls = list(nodes_in(statement, ast.Call))
         return shows or any(self._asks(call, place, each) for call in calls for each in run_by(call, self.program))
 
     def _computes(self, load: ast.Attribute, place: str) -> bool:
@@ -318,17 +319,17 @@ class Means:
         """Whether a function that is called reads a sum, as a method of the object that has it, or shows that object: another
         object may hold it."""
         owner, _, name = place.rpartition(".")
-        receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+        receiver = receiver_of(call)
         if receiver is not None and ast.unparse(receiver) == owner:
             return any(_attribute_loaded(each, name) for each in ast.walk(function))
-        given = [*call.args, *(each.value for each in call.keywords)]
+        given = values_given(call)
         reached = owner in map(ast.unparse, given) or receiver is not None
         return (reached or self._names(function, owner.partition(".")[0], call)) and self._outputs(function)
 
     def _names(self, function: ast.AST, name: str, call: ast.Call) -> bool:
         """Whether a function reads the variable that has this name where it is called."""
         variable, lexical = self.program.unit(call).lexical.owner_at(name, call), self.program.unit(function).lexical
-        named = (each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name)
+        named = (each for each in nodes_in(function, ast.Name) if each.id == name)
         return any(lexical.owner_at(name, each) is variable for each in named)
 
     def _outputs(self, function: ast.AST) -> bool:
@@ -358,7 +359,7 @@ class Means:
         return self._shows(statement) or any(self._outputs(each) for each in own)
 
     def _loads(self, statement: ast.stmt, name: str) -> bool:
-        loads = (each for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+        loads = (each for each in nodes_in(statement, ast.Name) if isinstance(each.ctx, ast.Load))
         return any(each.id == name for each in loads)
 
     def _derived(self, loop: Loop, statement: ast.stmt) -> bool:
@@ -370,7 +371,7 @@ class Means:
         """The statements of its block behind a loop, up to one that gives a variable anew."""
         block = block_of(loop, self.program)
         for statement in block[block.index(loop) + 1 :]:
-            stores = (each for each in ast.walk(statement) if isinstance(each, ast.Name) and each.id == name)
+            stores = (each for each in nodes_in(statement, ast.Name) if each.id == name)
             if any(not isinstance(each.ctx, ast.Load) for each in stores):
                 return
             taken = isinstance(statement, ast.If) and self.uniform.holds(statement.test)
@@ -418,10 +419,8 @@ class Means:
 
     def _shown_whole(self, name: ast.Name) -> bool:
         """Whether something is written with a format for whole numbers, which a mean is not."""
-        texts = (each.value for each in ast.walk(owner_of(name, self.program)) if isinstance(each, ast.Constant))
-        formats = (
-            ast.unparse(each) for each in ast.walk(owner_of(name, self.program)) if isinstance(each, ast.FormattedValue)
-        )
+        texts = (each.value for each in nodes_in(owner_of(name, self.program), ast.Constant))
+        formats = (ast.unparse(each) for each in nodes_in(owner_of(name, self.program), ast.FormattedValue))
         shown = any(isinstance(each, str) and _WHOLE.search(each) for each in texts)
         return shown or any(name.id in each and _WHOLE.search(each) for each in formats)
 

@@ -13,6 +13,7 @@ from distml.rewrites.horovod.aspects.purposes import TRAINING, default, purposes
 from distml.training.callsites import argument_for
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in
 
 _DEEPEST = 3
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -147,8 +148,8 @@ def _condition(function: Function, mode: Mode, value: ast.expr, program: Program
     name = mode.name
     if isinstance(value, ast.Constant):
         return f"{name} == {value.value!r}" if isinstance(value.value, str) else name if value.value else f"not {name}"
-    for node in ast.walk(function):
-        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == name:
+    for node in nodes_in(function, ast.Compare):
+        if isinstance(node.left, ast.Name) and node.left.id == name:
             if isinstance(node.ops[0], ast.Eq) and mode.told.get(ast.dump(node.comparators[0])):
                 return ast.unparse(node)
     root = value

@@ -12,6 +12,7 @@ from distml.training.around import owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.syntax import receiver_of, targets_of
 from distml.training.values import Box, Instance, Module
 
 
@@ -34,10 +35,9 @@ class Numbers:
         if not isinstance(target, ast.Name):
             whole = self.program.unit(target).tree
         for node in ast.walk(whole):
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
             given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-            for each in targets if given is not None else ():
-                for place, value in assigned(each, given) if each is not None and given is not None else ():
+            for each in targets_of(node):
+                for place, value in assigned(each, given) if given is not None else ():
                     if key == (place.attr if isinstance(place, ast.Attribute) else ast.unparse(place)):
                         yield value
 
@@ -60,7 +60,7 @@ class Numbers:
             own = [each for each in run_by(node, self.program) if isinstance(each, ast.FunctionDef) and not below]
             if own:
                 return all(self._gives(each) for each in own)
-            inner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            inner = receiver_of(node)
             return name in ("detach", "cpu", "clone", "numpy") and inner is not None and self.is_one(inner)
         if isinstance(node, ast.Attribute) and node.attr == "data":
             return self.is_one(node.value)

@@ -26,6 +26,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import loops_around, owner_of
 from distml.training.callsites import argument_for, called, positional
 from distml.training.program import Program
+from distml.training.syntax import nodes_in, values_given
 from distml.training.values import Callable, Class, Constant
 
 _NOTE = Note(
@@ -50,7 +51,7 @@ def apart(plan: Plan) -> None:
     for unit in plan.units():
         if unit.source.location not in plan.worlds and unit in plan.program.roots:
             continue
-        for call in (each for each in ast.walk(unit.tree) if isinstance(each, ast.Call)):
+        for call in nodes_in(unit.tree, ast.Call):
             found = opened(call, plan.program) or logged(call, plan.program) or recorded(call, plan.program)
             if found is not None and found.to_write and started(plan, call) and runs(call, plan.program):
                 if not guarded(plan.program.statement(call), plan):
@@ -135,7 +136,7 @@ def _reads(plan: Plan, call: ast.Call, text: str, depth: int) -> bool:
     """Whether a call that is given what is written as `text`, or made on it, reads the file of this name."""
     program = plan.program
     receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    given = values_given(call)
     if not any(ast.unparse(each) == text for each in (*receiver, *given)) or any(
         _is_text(each, plan) for each in receiver
     ):
@@ -176,8 +177,8 @@ def _kept(plan: Plan, function: ast.FunctionDef, name: str, depth: int) -> bool:
         return False
     stored = {
         ast.unparse(target)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == name
+        for node in nodes_in(function, ast.Assign)
+        if isinstance(node.value, ast.Name) and node.value.id == name
         for target in node.targets
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     }

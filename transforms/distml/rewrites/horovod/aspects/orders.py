@@ -43,7 +43,7 @@ def alike(plan: Plan) -> None:
 
 def makes_generator(call: ast.Call, program: Program) -> bool:
     """Whether a call makes a generator of random numbers of its own."""
-    return any(map(_GENERATORS.fullmatch, program.names(call.func)))
+    return program.matches(call.func, _GENERATORS)
 
 
 def is_unseeded(call: ast.Call, program: Program) -> bool:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
 from distml.training.values import Instance, Module
 
@@ -189,7 +190,7 @@ def _of_instance(owner: Instance, name: str, program: Program) -> list[Origin]:
 def _attributes(program: Program) -> dict[str, list[Origin]]:
     """The assignments to attributes of each name."""
     found: dict[str, list[Origin]] = {}
-    nodes = (node for unit in program.units.values() for node in ast.walk(unit.tree) if isinstance(node, ast.stmt))
+    nodes = (node for unit in program.units.values() for node in nodes_in(unit.tree, ast.stmt))
     for origin in (each for node in nodes for each in _made(node)):
         if isinstance(origin.target, ast.Attribute):
             found.setdefault(origin.target.attr, []).append(origin)
@@ -220,7 +221,7 @@ def _imported(use: ast.Name, owner: ast.AST, unit: Unit, program: Program) -> li
 def _imports(owner: ast.AST, unit: Unit) -> dict[str, tuple[ast.ImportFrom, str]]:
     """The first import of each name in a scope, and what the name is called where it comes from."""
     found: dict[str, tuple[ast.ImportFrom, str]] = {}
-    for node in (each for each in ast.walk(owner) if isinstance(each, ast.ImportFrom)):
+    for node in nodes_in(owner, ast.ImportFrom):
         for alias in node.names:
             found.setdefault(alias.asname or alias.name, (node, alias.name))
     return found

@@ -22,6 +22,7 @@ from distml.training.around import owner_of
 from distml.training.callers import leading_to
 from distml.training.callsites import stored
 from distml.training.program import Program
+from distml.training.syntax import method_name, nodes_in, values_given
 from distml.training.values import Callable, Foreign
 
 _PRINTS = re.compile(
@@ -127,7 +128,7 @@ def on_rank_zero(plan: Plan) -> None:
                 continue
             if isinstance(node, ast.Call):
                 _made_quiet(node, plan)
-                drawn = any(map(_DRAWN.fullmatch, plan.program.names(node.func)))
+                drawn = plan.program.matches(node.func, _DRAWN)
                 if (
                     drawn
                     and not isinstance(plan.program.parent(node), ast.Expr)
@@ -154,8 +155,8 @@ def puts_out(call: ast.Call, plan: Plan) -> bool:
 
 def checkpoint(call: ast.Call, program: Program) -> bool:
     """Whether a call writes weights or the like, and not a picture."""
-    weights = isinstance(call.func, ast.Attribute) and call.func.attr == "save_weights"
-    known = any(_CHECKPOINTS.fullmatch(name) for name in program.names(call.func))
+    weights = method_name(call) == "save_weights"
+    known = program.matches(call.func, _CHECKPOINTS)
     return (weights or known) and not private(call, program)
 
 
@@ -213,7 +214,7 @@ def _is_operation(call: ast.Call, plan: Plan) -> bool:
 
 def private(call: ast.Call, program: Program) -> bool:
     """Whether a call writes below a temporary folder, of which each rank has its own."""
-    sources = (source for part in (*call.args, *(k.value for k in call.keywords)) for source in program.sources(part))
+    sources = (source for part in values_given(call) for source in program.sources(part))
     return any(
         isinstance(source, ast.Call) and any(_OWN_FOLDER.match(name) for name in program.names(source.func))
         for source in sources
@@ -253,8 +254,8 @@ def _first_text(call: ast.Call) -> str:
 
 def tells(call: ast.Call, program: Program) -> bool:
     """Whether a call prints, logs or shows beside a progress bar what it is given."""
-    on_bar = isinstance(call.func, ast.Attribute) and call.func.attr in _ON_BARS and _is_bar(call.func, program)
-    shown = any(_SHOWN.fullmatch(name) for name in program.names(call.func))
+    on_bar = method_name(call) in _ON_BARS and _is_bar(call.func, program)
+    shown = program.matches(call.func, _SHOWN)
     return on_bar or shown or kind_of(call, program) in ("output", "log")
 
 
@@ -262,7 +263,7 @@ def _is_bar(method: ast.expr, program: Program) -> bool:
     """Whether a method is one of a progress bar, which stands for what it goes through in all else."""
     bar = method.value if isinstance(method, ast.Attribute) else method
     made = stored(bar, program) if isinstance(bar, ast.Name | ast.Attribute) else [bar]
-    return any(isinstance(each, ast.Call) and any(map(_BARS.fullmatch, program.names(each.func))) for each in made)
+    return any(isinstance(each, ast.Call) and program.matches(each.func, _BARS) for each in made)
 
 
 def _logs(call: ast.Call, name: str, program: Program) -> bool:
@@ -291,9 +292,9 @@ def guard(plan: Plan, statement: ast.stmt, kind: str = "file") -> None:
 
 def _free_to_move(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
     """Whether all ranks but one can leave a statement out."""
-    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    parts = values_given(call)
     written = [each for each in parts if isinstance(each, ast.Call) and opens_to_write(each, plan.program)][:1]
-    calls = (each for part in parts for each in ast.walk(part) if isinstance(each, ast.Call))
+    calls = (each for part in parts for each in nodes_in(part, ast.Call))
     written += (each for each in calls if checkpoint(each, plan.program))
     if any(not reads_only(part, plan.program, harmless=written) for part in parts):
         return False
@@ -335,7 +336,7 @@ def _written(node: ast.With, plan: Plan) -> None:
     opened = [item.context_expr for item in node.items]
     if not all(isinstance(each, ast.Call) and opens_to_write(each, plan.program) for each in opened):
         return
-    inside = [each for each in ast.walk(node) if isinstance(each, ast.stmt) and each is not node]
+    inside = [each for each in nodes_in(node, ast.stmt) if each is not node]
     if (
         not guarded(node, plan)
         and not on_each_machine(node, plan)
@@ -376,7 +377,7 @@ def _kept_inside(node: ast.Assign, within: ast.With, plan: Plan) -> bool:
     inside = set(ast.walk(within))
     owner = owner_of(within, plan.program)
     looped = any(isinstance(above, ast.For | ast.While) for above in plan.program.ancestors(within))
-    uses = [each for each in ast.walk(owner) if isinstance(each, ast.Name) and each.id in names and each not in inside]
+    uses = [each for each in nodes_in(owner, ast.Name) if each.id in names and each not in inside]
     if looped or not isinstance(owner, ast.FunctionDef):
         return not looped and not uses
     return all(each.lineno < within.lineno for each in uses)
@@ -416,7 +417,7 @@ def _shared_folder(call: ast.Call, plan: Plan) -> None:
         elif "os.mkdir" in names:
             return
         plan.patch(call).keyword(call, "exist_ok", "True", _FOLDER)
-    elif isinstance(call.func, ast.Attribute) and call.func.attr == "mkdir" and not call.args:
+    elif method_name(call) == "mkdir" and not call.args:
         if not {keyword.arg for keyword in call.keywords} & {"exist_ok", None}:
             plan.patch(call).keyword(call, "exist_ok", "True", _FOLDER)
 

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.outputs import guard, guarded, private
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.syntax import values_given
 
 _WRITES = re.compile(
     r"scipy\.misc\.(imsave|toimage\(\)\.save)|matplotlib\.(pyplot|pylab|image)\.(savefig|imsave)|cv2\.imwrite"
@@ -31,7 +32,7 @@ def by_rank_zero(plan: Plan) -> None:
     """Put such calls under rank 0, where they are made during the training and nothing is done with what they give."""
     program = plan.program
     for call in program.calls:
-        if any(_WRITES.fullmatch(name) for name in program.names(call.func)) and _moves(call, plan):
+        if program.matches(call.func, _WRITES) and _moves(call, plan):
             statement = program.statement(call)
             if isinstance(statement, ast.Expr) and statement.value is call:
                 guard(plan, statement, "file")
@@ -45,6 +46,6 @@ def _moves(call: ast.Call, plan: Plan) -> bool:
     known = plan.may_change(call)
     if not known or not runs(call, program) or guarded(statement, plan) or private(call, program):
         return False
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = values_given(call)
     pure = all(reads_only(part, program) for part in given)
     return pure and started(plan, call) and during_training(call, plan)

@@ -14,6 +14,7 @@ from distml.rewrites.horovod.aspects.modes import training_calls
 from distml.rewrites.horovod.aspects.origins import Origin, origins, parameter
 from distml.training.callsites import argument_for, called
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 from distml.training.values import Callable
 
 SOURCES = re.compile(
@@ -164,8 +165,8 @@ class _Walk:
         return [
             each.value
             for function in functions
-            for each in ast.walk(function)
-            if isinstance(each, ast.Return) and each.value is not None and self.program.function(each) is function
+            for each in nodes_in(function, ast.Return)
+            if each.value is not None and self.program.function(each) is function
         ]
 
     def _call(self, node: ast.Call, here: tuple[ast.expr, ...], calls: tuple[ast.Call, ...], depth: int) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from distml.spmd.library import operations
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 from distml.training.values import BoxMethod, Callable, Constant
 
 _BUILTINS = frozenset(
@@ -96,16 +97,16 @@ def _function(value: Callable, program: Program, depth: int) -> bool:
 def filling(function: ast.AST) -> frozenset[ast.AST]:
     """The calls that put something into lists, dictionaries and sets which a function makes itself."""
     made: dict[str, list[bool]] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+    for node in nodes_in(function, ast.Assign):
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             fresh = isinstance(node.value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
             made.setdefault(node.targets[0].id, []).append(fresh)
-    stores = [each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    stores = [each.id for each in nodes_in(function, ast.Name) if isinstance(each.ctx, ast.Store)]
     own = {name for name, kinds in made.items() if all(kinds) and stores.count(name) == len(kinds)}
     methods = ("append", "extend", "add", "insert", "update")
     return frozenset(
         each
-        for each in ast.walk(function)
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in methods
+        for each in nodes_in(function, ast.Call)
+        if isinstance(each.func, ast.Attribute) and each.func.attr in methods
         if isinstance(each.func.value, ast.Name) and each.func.value.id in own
     )

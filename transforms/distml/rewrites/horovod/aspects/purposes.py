@@ -14,6 +14,7 @@ from distml.training.callers import Reach, run_by
 from distml.training.callsites import argument_for, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in
 from distml.training.values import Callable
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -154,7 +155,7 @@ class Walk:
             self._bound(loop.target, None, stack)
             return
         reach = steps_of(self.program)
-        calls = (each for part in loop.body for each in ast.walk(part) if isinstance(each, ast.Call))
+        calls = (each for part in loop.body for each in nodes_in(part, ast.Call))
         if any(reach.holds(each) and self._runs(each, stack) for each in calls):
             self.found.add(TRAINING)
         else:
@@ -240,8 +241,8 @@ def _assigned(function: ast.AST, name: str) -> bool:
 
 
 def _stores(function: ast.AST, name: str) -> Iterator[ast.Name]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+    for node in nodes_in(function, ast.Name):
+        if node.id == name and isinstance(node.ctx, ast.Store):
             yield node
 
 
@@ -254,8 +255,8 @@ def _reads(owner: ast.AST, name: str, program: Program) -> list[ast.AST]:
 def _reads_of(program: Program) -> dict[tuple[ast.AST, str], list[ast.AST]]:
     found: dict[tuple[ast.AST, str], list[ast.AST]] = defaultdict(list)
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        for node in nodes_in(unit.tree, ast.Name):
+            if isinstance(node.ctx, ast.Load):
                 owner = unit.lexical.owner_at(node.id, node)
                 if owner is not None:
                     found[owner, node.id].append(node)
@@ -266,8 +267,8 @@ def _reads_of(program: Program) -> dict[tuple[ast.AST, str], list[ast.AST]]:
 def _attributes(program: Program) -> dict[str, list[ast.Attribute]]:
     found: dict[str, list[ast.Attribute]] = defaultdict(list)
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        for node in nodes_in(unit.tree, ast.Attribute):
+            if isinstance(node.ctx, ast.Load):
                 found[node.attr].append(node)
     return found
 

@@ -18,6 +18,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.training.callsites import argument, positional, settings_of
 from distml.training.program import Program
+from distml.training.syntax import is_given, values_given
 from distml.training.values import Callable, Class, Foreign, Function, Instance, Values
 
 _NOTE = Note(
@@ -273,7 +274,7 @@ def _schedule(plan: Plan, call: ast.Call, kind: _Schedule) -> None:
     size = plan.world(call).size
     for position, name in kind.rates:
         rate = argument(call, position, name)
-        if rate is not None and not (isinstance(rate, ast.Constant) and rate.value is None):
+        if is_given(rate):
             _change(plan, rate, f"{{}} * {size}", name in _LISTS, _NOTE)
     for name, default in kind.defaults:
         position = next(at for at, each in kind.rates if each == name)
@@ -331,7 +332,7 @@ def _count_as_many(plan: Plan, value: Instance, call: ast.FunctionDef, step: str
     """Let a schedule's own step count as many, unless it is told lengths of data that is divided already."""
     for made in plan.program.calls:
         if value.type in plan.program.of(made.func):
-            if any(counts_divided(plan, each) for each in (*made.args, *(k.value for k in made.keywords))):
+            if any(counts_divided(plan, each) for each in values_given(made)):
                 return
     plan.patch(call).begin(call, f"{step} = {step} * {plan.world(call).size}", _STEPS)
 
@@ -343,7 +344,7 @@ def _is_optimizer(node: ast.expr, program: Program) -> bool:
     """
     known = [value for value in program.of(node) if not (isinstance(value, Foreign) and value.name.startswith("?"))]
     if known:
-        return any(_OPTIMIZER.fullmatch(name) for name in program.names(node))
+        return program.matches(node, _OPTIMIZER)
     return _of_callback(node, program) or _steps(node, program)
 
 

@@ -9,6 +9,7 @@ from distml.rewrites.horovod.aspects import outputs
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
 
 _WRITES = frozenset({"save", "save_weights", "save_model", "write"})
@@ -81,8 +82,8 @@ def _only_shown(target: ast.expr, plan: Plan) -> bool:
         return False
     lexical = plan.program.unit(target).lexical
     owner = lexical.owner_at(target.id, target, writing=True)
-    for node in ast.walk(owner or lexical.tree):
-        if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load):
+    for node in nodes_in(owner or lexical.tree, ast.Name):
+        if node.id == target.id and isinstance(node.ctx, ast.Load):
             statement = plan.program.statement(node)
             call = statement.value if isinstance(statement, ast.Expr) else None
             if not isinstance(call, ast.Call) or outputs.kind_of(call, plan.program) is None:
@@ -97,7 +98,7 @@ def wait(plan: Plan) -> None:
     """
     for unit in plan.units():
         _prepared(plan, unit)
-        calls = [node for node in ast.walk(unit.tree) if isinstance(node, ast.Call)]
+        calls = list(nodes_in(unit.tree, ast.Call))
         written = {path: call for call in calls if called(call, plan.program) in _WRITES for path in _paths(call)}
         for call in calls:
             for path in _paths(call) if called(call, plan.program) in _READS else ():
@@ -115,9 +116,7 @@ def _prepared(plan: Plan, unit: Unit) -> None:
     read = {name for call in plan.program.calls for name in plan.program.names(call.func)}
     training = {each for loop in plan.loops for each in (loop.node, *plan.program.ancestors(loop.node))}
     for node in unit.tree.body:
-        written = {
-            name for call in ast.walk(node) if isinstance(call, ast.Call) for name in plan.program.names(call.func)
-        }
+        written = {name for call in nodes_in(node, ast.Call) for name in plan.program.names(call.func)}
         reads = {reader for name, reader in _PAIRS.items() if name in written}
         if reads & read and node not in training and not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If):
             plan.patch(node).after(node, f"{plan.world(node).module}.broadcast_object(None)", _NOTE)

@@ -15,6 +15,7 @@ from distml.rewrites.horovod.options import Backend
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.rewrites.patch import Patch
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
 
 _ORDER: tuple[Start, ...] = ("torch", "tensorflow", "keras", "session")
@@ -307,7 +308,7 @@ def _prepares(statement: ast.stmt, unit: Unit) -> bool:
     """Whether a statement between imports only sets something: constants, the environment, warnings, paths."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.While | ast.With):
         return False
-    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    calls = list(nodes_in(statement, ast.Call))
     return all(path_of(call.func, unit).partition(".")[0] in _PRELUDE for call in calls)
 
 

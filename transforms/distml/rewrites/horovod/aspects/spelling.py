@@ -10,6 +10,7 @@ from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
 from distml.training.values import Foreign
 
@@ -104,8 +105,8 @@ def tensorflow_at(call: ast.AST, program: Program) -> str | None:
     for node in ast.walk(call.func) if isinstance(call, ast.Call) else ():
         if isinstance(node, ast.Name | ast.Attribute) and program.names(node) & _MODULES:
             return _spelled(node, program)
-    for node in ast.walk(program.unit(call).tree):
-        if isinstance(node, ast.Name) and program.names(node) & _MODULES:
+    for node in nodes_in(program.unit(call).tree, ast.Name):
+        if program.names(node) & _MODULES:
             return _spelled(node, program)
     return None
 

@@ -19,6 +19,7 @@ from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.pipelines import Path, is_passed, method_of, paths
 from distml.rewrites.horovod.aspects.surveys import surveyed
 from distml.rewrites.horovod.plan import Note, Plan, World
+from distml.training.syntax import nodes_in, values_given
 from distml.training.values import Callable
 
 _NOTE = Note(
@@ -220,8 +221,8 @@ def _uses(name: ast.Name, path: Path, ours: set[ast.expr]) -> set[str]:
     unit = path.program.unit(name)
     owner = unit.lexical.owner_at(name.id, name)
     found = set()
-    for node in ast.walk(owner or unit.tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node not in ours:
+    for node in nodes_in(owner or unit.tree, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node not in ours:
             held = node.func.value
             if isinstance(held, ast.Name) and held.id == name.id and method_of(node):
                 found.add(method_of(node))
@@ -298,7 +299,7 @@ def _at_random(path: Path, cut: int) -> bool:
         test
         for node, method in zip(path.nodes[: cut + 1], path.methods, strict=False)
         if method in ("filter", "take_while") and isinstance(node, ast.Call)
-        for test in (*node.args, *(each.value for each in node.keywords))
+        for test in values_given(node)
     ]
     bodies = [*tests, *(value.node for test in tests for value in path.program.of(test) if isinstance(value, Callable))]
     return any(

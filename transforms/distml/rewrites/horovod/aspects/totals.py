@@ -19,6 +19,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.training.around import SCOPES, Looping, block_of, owner_of
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 COUNT = Note("count of the same data", "a sum of all ranks is divided by what all ranks count", "mean-of-sums")
 _PASSING = frozenset({"float", "int", "round", "str", "format", "item", "print", "sum"})
@@ -348,7 +349,7 @@ def _bound_in(loop: Looping, node: ast.AST) -> bool:
     """Whether a name is set, or a list filled, in a loop."""
     if not isinstance(node, ast.Name):
         return False
-    same = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == node.id]
+    same = [each for each in nodes_in(loop, ast.Name) if each.id == node.id]
     return any(isinstance(each.ctx, ast.Store) for each in same)
 
 

@@ -14,6 +14,7 @@ from distml.training.callers import callers
 from distml.training.callsites import argument, called, iterated
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import method_name, names_in, nodes_in, receiver_of, targets_of, values_given
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Function, Instance
 
 _SETTINGS = tuple(
@@ -73,7 +74,7 @@ class Uniform:
         return all(self.holds(child, depth - 1) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
 
     def _call(self, node: ast.Call, depth: int) -> bool:
-        given = [*node.args, *(k.value for k in node.keywords)]
+        given = values_given(node)
         if self.collecting and self._collected(node):
             return False
         if isinstance(node.func, ast.Name) and node.func.id == "len":
@@ -96,15 +97,15 @@ class Uniform:
         held = {value for value in self.program.of(variable) if isinstance(value, Foreign) and value.name == _VARIABLE}
         given = [arg for value in held if isinstance(value.node, ast.Call) for arg in value.node.args[:1]]
         for call in self.program.calls:
-            if isinstance(call.func, ast.Attribute) and call.func.attr in _CHANGES:
-                given += call.args if held & self.program.of(call.func.value) else []
+            if method_name(call) in _CHANGES and held & self.program.of(receiver_of(call)):
+                given += call.args
         return bool(held) and all(self.holds(each, depth) for each in given)
 
     def _collected(self, node: ast.Call) -> bool:
         """Whether a call measures what was collected from an environment, such as `len(memory)` or `memory.size()`."""
         if isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
             return isinstance(node.args[0], ast.Name | ast.Attribute)
-        own = isinstance(node.func, ast.Attribute) and node.func.attr in ("size", "__len__") and not node.args
+        own = method_name(node) in ("size", "__len__") and not node.args
         return own and any(isinstance(value, Callable) for value in self.program.of(node.func))
 
     def _attribute(self, node: ast.Attribute, depth: int) -> bool:
@@ -146,7 +147,7 @@ class Uniform:
             fields = [each for each in owner.body if isinstance(each, ast.AnnAssign)]
             names = [each.target.id for each in fields if isinstance(each.target, ast.Name)]
             for each in owner.body:
-                targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+                targets = targets_of(each)
                 if any(isinstance(target, ast.Name) and target.id == name for target in targets):
                     yield from (each.value,) if isinstance(each, ast.Assign | ast.AnnAssign) and each.value else ()
             if name in names:
@@ -169,8 +170,8 @@ class Uniform:
 
     def _variable(self, owner: ast.AST, name: str, depth: int) -> bool:
         unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else self._unit(owner)
-        for node in ast.walk(owner):
-            if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
+        for node in nodes_in(owner, ast.Name):
+            if node.id == name and not isinstance(node.ctx, ast.Load):
                 if unit.lexical.owner_at(name, node) is not owner or self._comprehended(node):
                     continue
                 if not self._bound(node, depth):
@@ -185,7 +186,7 @@ class Uniform:
         """Whether a name is a variable of a comprehension around it: no other has to do with it."""
         for above in self.program.ancestors(name):
             for each in getattr(above, "generators", ()) if isinstance(above, ast.expr) else ():
-                if any(isinstance(node, ast.Name) and node.id == name.id for node in ast.walk(each.target)):
+                if name.id in names_in(each.target):
                     return True
             if isinstance(above, ast.stmt):
                 return False

@@ -21,6 +21,7 @@ from distml.rewrites.horovod.plan import Loop, Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import is_given, method_name, receiver_of
 from distml.training.values import Foreign
 
 ESTIMATOR = re.compile(
@@ -65,9 +66,8 @@ def trainings(program: Program) -> list[ast.Call]:
 
 
 def _is_training(call: ast.Call, program: Program) -> bool:
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("train", "fit"):
-        return False
-    return any(ESTIMATOR.fullmatch(name) for name in program.names(call.func.value))
+    named = method_name(call) in ("train", "fit")
+    return named and program.matches(receiver_of(call), ESTIMATOR)
 
 
 def _is_together(call: ast.Call, program: Program) -> bool:
@@ -98,7 +98,7 @@ def _told(call: ast.Call, program: Program) -> list[Told]:
 def _numbers(call: ast.Call, places: tuple[tuple[int, str], ...]) -> tuple[ast.expr, ...]:
     """The numbers of steps that are given."""
     found = [argument(call, position, name) for position, name in places]
-    return tuple(n for n in found if n is not None and not (isinstance(n, ast.Constant) and n.value is None))
+    return tuple(n for n in found if is_given(n))
 
 
 @remembered
@@ -148,7 +148,7 @@ def _made(plan: Plan, maker: ast.Call) -> None:
     for call in (each for each in runs if isinstance(each, ast.Call)):
         session_hooks.folder(plan, call, 0, "model_dir")
         session_config.place(plan, call, "session_config", 99, module_of(call, program))
-    if config is None or (isinstance(config, ast.Constant) and config.value is None):
+    if not is_given(config):
         module = module_of(maker, program)
         if "config" not in plan.patch(maker).requests.keywords.get(maker, {}):
             name = session_config.new(plan, maker, module)

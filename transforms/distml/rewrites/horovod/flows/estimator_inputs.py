@@ -18,6 +18,7 @@ from distml.rewrites.horovod.flows.session_frames import inside
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument, positional
 from distml.training.program import Program
+from distml.training.syntax import is_given, nodes_in
 from distml.training.values import Callable, Foreign
 
 _ARRAYS = re.compile(r"tensorflow\.(compat\.v1\.)?estimator\.inputs\.(numpy|pandas)_input_fn")
@@ -86,7 +87,7 @@ def _inside(plan: Plan, functions: list[Callable], inputs: Mapping[ast.expr, boo
 def _arrays_of(given: ast.expr, program: Program) -> list[ast.Call]:
     """The calls that make an input function of arrays in memory."""
     calls = [node for node in _origin(given, program) if isinstance(node, ast.Call)]
-    return [node for node in calls if any(_ARRAYS.fullmatch(name) for name in program.names(node.func))]
+    return [node for node in calls if program.matches(node.func, _ARRAYS)]
 
 
 def _alternative(function: Callable, program: Program) -> bool:
@@ -98,7 +99,7 @@ def _arrays(plan: Plan, call: ast.Call, counted: bool) -> None:
     """Arrays in memory: every n-th sample, all ranks equally many."""
     for name, position in (("x", 0), ("y", 1)):
         data = argument(call, position, name)
-        if data is None or (isinstance(data, ast.Constant) and data.value is None):
+        if not is_given(data):
             continue
         parts = data.values if isinstance(data, ast.Dict) else [data]
         for part in parts:
@@ -143,7 +144,7 @@ def _made(function: Callable, program: Program) -> list[ast.expr]:
     """The datasets that a function gives, or that it takes its batch from."""
     if _gives_dataset(function, program):
         return _results(function)
-    calls = [n for each in _reached([function], program) for n in ast.walk(each) if isinstance(n, ast.Call)]
+    calls = [n for each in _reached([function], program) for n in nodes_in(each, ast.Call)]
     return [c.func.value for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr in _ITERATES] or _results(
         function
     )
@@ -174,7 +175,7 @@ def _reached(functions: list[Callable], program: Program) -> set[ast.AST]:
         current = waiting.pop()
         if current not in found:
             found.add(current)
-            calls = [node for node in ast.walk(current) if isinstance(node, ast.Call)]
+            calls = list(nodes_in(current, ast.Call))
             waiting += [v.node for call in calls for v in program.of(call.func) if isinstance(v, Callable)]
     return found
 

@@ -27,6 +27,7 @@ from distml.training.around import LOOPS, block_of, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in
 from distml.training.values import Foreign
 
 _HOOKS = {"MonitoredTrainingSession": 4, "MonitoredSession": 1, "SingularMonitoredSession": 0}
@@ -155,7 +156,7 @@ def _restored(entered: ast.stmt, program: Program) -> ast.stmt:
     for statement in block[block.index(entered) + 1 :]:
         if isinstance(statement, LOOPS):
             break
-        calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call) and restores(each, program)]
+        calls = [each for each in nodes_in(statement, ast.Call) if restores(each, program)]
         if any(each.args and ast.unparse(each.args[0]) == session for each in calls):
             found = statement
     return found

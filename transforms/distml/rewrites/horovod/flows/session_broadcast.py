@@ -15,6 +15,7 @@ from distml.training.around import loops_around, owner_of, whole_branch
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import method_name, receiver_of
 
 _SEND = Note(
     "weights of rank 0 sent to all ranks",
@@ -76,15 +77,16 @@ def _by_owner(program: Program) -> dict[ast.AST, list[ast.Call]]:
 
 def restores(call: ast.Call, program: Program) -> bool:
     """Whether a call reads weights from a checkpoint."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr != "restore":
+    if method_name(call) != "restore":
         return False
     return any(name.endswith("Saver().restore") for name in program.names(call.func)) or len(call.args) == 2
 
 
 def _initializes(call: ast.Call, graph: Graph) -> bool:
-    if not isinstance(call.func, ast.Attribute) or call.func.attr != "run":
+    on = receiver_of(call)
+    if on is None or method_name(call) != "run":
         return False
-    operation = argument(call, 0, "fetches") if not _is_initializer(call.func.value, graph) else call.func.value
+    operation = on if _is_initializer(on, graph) else argument(call, 0, "fetches")
     return operation is not None and _is_initializer(operation, graph)
 
 

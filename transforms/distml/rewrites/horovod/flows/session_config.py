@@ -9,6 +9,7 @@ from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import is_given
 from distml.training.values import Foreign
 
 _NOTE = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")
@@ -38,7 +39,7 @@ def configure(plan: Plan) -> None:
 def place(plan: Plan, call: ast.Call, name: str, position: int, module: str) -> None:
     """Let the configuration that `call` takes as `name` say which GPU to use."""
     given = argument(call, position, name)
-    if given is None or (isinstance(given, ast.Constant) and given.value is None):
+    if not is_given(given):
         _fresh(plan, call, name, module, given)
         return
     made = _made(given, "tensorflow.ConfigProto()", plan.program)

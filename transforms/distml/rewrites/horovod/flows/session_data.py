@@ -35,6 +35,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import Looping, loops_around
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in, values_given
 
 _SEED = re.compile(r"(numpy\.)?random\.(seed|RandomState|Random|default_rng)")
 _ARRANGES = re.compile(
@@ -137,7 +138,7 @@ def _draw(plan: Plan, graph: Graph, run: Run) -> bool:
 def _beside(loop: ast.For, reach: Reach, graph: Graph) -> Iterator[Draw]:
     """Random numbers that are drawn beside the batch of a turn, such as the noise of a generator."""
     for draw in draws(reach, loop, graph):
-        given = reached([*draw.call.args, *(keyword.value for keyword in draw.call.keywords)], loop)
+        given = reached(values_given(draw.call), loop)
         if not draw.counts and not given.names & targets(loop.target):
             yield draw
 
@@ -169,7 +170,7 @@ def _while_it_lasts(plan: Plan, call: ast.Call, loop: ast.While) -> bool:
     False where it does not ask, or may not be left where the batch is drawn.
     """
     statement = plan.program.statement(call)
-    methods = [each.func for each in ast.walk(loop.test) if isinstance(each, ast.Call)]
+    methods = [each.func for each in nodes_in(loop.test, ast.Call)]
     asked = [each.value for each in methods if isinstance(each, ast.Attribute)]
     if statement not in loop.body or not isinstance(call.func, ast.Attribute):
         return False
@@ -192,7 +193,7 @@ def seeded(program: Program) -> bool:
 @remembered
 def _arranges(program: Program) -> frozenset[str]:
     """The generators, seeded by nobody, by which the program arranges its data anew."""
-    calls = (call for call in program.calls if any(map(_ARRANGES.fullmatch, program.names(call.func))))
+    calls = (call for call in program.calls if program.matches(call.func, _ARRANGES))
     return frozenset(kind for call in calls for kind in draws_from(call, program) if not is_seeded(program, kind))
 
 
@@ -200,7 +201,7 @@ def _one_order(plan: Plan) -> None:
     """Have all ranks arrange the data alike: they take turns in it."""
     unit = plan.program.roots[0]
     for call in plan.program.calls:
-        if any(map(_SHUFFLES.fullmatch, plan.program.names(call.func))) and not _said(call, "seed"):
+        if plan.program.matches(call.func, _SHUFFLES) and not _said(call, "seed"):
             if plan.may_change(call):
                 plan.patch(call).keyword(call, "seed", "0", ALIKE)
     for kind in sorted(_arranges(plan.program) & SEED.keys()):

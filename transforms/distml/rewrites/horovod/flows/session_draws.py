@@ -10,6 +10,7 @@ from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached,
 from distml.rewrites.horovod.flows.session_graph import Graph
 from distml.training.callsites import argument, called
 from distml.training.program import Program
+from distml.training.syntax import method_name, nodes_in, values_given
 from distml.training.values import BoxMethod, Callable, Foreign, Instance
 
 RANDOM = re.compile(
@@ -35,7 +36,7 @@ class Draw(NamedTuple):
 def draws(reach: Reach, scope: ast.AST, graph: Graph) -> list[Draw]:
     """The calls inside a loop or function that draw what is fed, those left out that only serve others."""
     within = set(inside(scope))
-    calls = [n for part in reach.parts for n in ast.walk(part) if isinstance(n, ast.Call) and n in within]
+    calls = [n for part in reach.parts for n in nodes_in(part, ast.Call) if n in within]
     changing = _changing(scope)
     found = [draw for call in dict.fromkeys(calls) if (draw := _drawing(call, graph, scope, changing)) is not None]
     return [draw for draw in found if not any(_serves(draw.call, other.call, scope) for other in found)]
@@ -49,7 +50,7 @@ def _drawing(call: ast.Call, graph: Graph, scope: ast.AST, changing: set[str]) -
     """
     if is_run(call):
         return Draw(call, True) if takes(call, graph) else None
-    given = reached([*call.args, *(keyword.value for keyword in call.keywords)], scope)
+    given = reached(values_given(call), scope)
     if any(fed_back(part, graph) for part in given.parts):
         return None
     drawn = draw_of(call, graph.program)
@@ -77,7 +78,7 @@ def fed_back(part: ast.expr, graph: Graph) -> bool:
 
 def is_run(call: ast.Call) -> bool:
     """Whether a call has a session compute something."""
-    return isinstance(call.func, ast.Attribute) and call.func.attr in ("run", "eval")
+    return method_name(call) in ("run", "eval")
 
 
 def _changing(scope: ast.AST) -> set[str]:
@@ -93,7 +94,7 @@ def _serves(call: ast.Call, other: ast.Call, scope: ast.AST) -> bool:
     """Whether one call only computes what another is given."""
     if call is other:
         return False
-    given = [*other.args, *(keyword.value for keyword in other.keywords)]
+    given = values_given(other)
     return any(call is node for part in reached(given, scope).parts for node in ast.walk(part))
 
 

@@ -14,6 +14,7 @@ from distml.training.around import owner_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import is_given, nodes_in
 from distml.training.values import Box, Constant, Foreign
 
 _ABOUT = re.compile(
@@ -77,8 +78,8 @@ def _shown(feeds: ast.expr, owner: ast.AST) -> list[Feed]:
     for part in _displays(feeds, owner):
         found += [Feed(key, value) for key, value in zip(part.keys, part.values, strict=True)]
     if isinstance(feeds, ast.Name):
-        for node in ast.walk(owner):
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+        for node in nodes_in(owner, ast.Assign):
+            if isinstance(node.targets[0], ast.Subscript):
                 target = node.targets[0]
                 if isinstance(target.value, ast.Name) and target.value.id == feeds.id:
                     found.append(Feed(target.slice, node.value))
@@ -93,8 +94,8 @@ def _displays(feeds: ast.expr, owner: ast.AST) -> list[ast.Dict]:
         return []
     return [
         node.value
-        for node in ast.walk(owner)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and feeds.id in targets(node.targets[0])
+        for node in nodes_in(owner, ast.Assign)
+        if isinstance(node.value, ast.Dict) and feeds.id in targets(node.targets[0])
     ]
 
 
@@ -145,7 +146,7 @@ def sliceable(feed: Feed, program: Program) -> bool | None:
         return True if isinstance(first, ast.Constant) and first.value is None else None
     if taken_from(feed, program) is not None:
         return True
-    if shape is not None and not (isinstance(shape, ast.Constant) and shape.value is None):
+    if is_given(shape):
         return None
     values = program.of(feed.value)
     arrays = [v for v in values if isinstance(v, Box) or (isinstance(v, Foreign) and v.name.startswith("numpy."))]
@@ -192,7 +193,7 @@ def summed_up(run: Run, graph: Graph) -> bool:
 
 
 def _is_number(node: ast.expr, program: Program) -> bool:
-    return any(_ABOUT.fullmatch(each) for each in program.names(node))
+    return program.matches(node, _ABOUT)
 
 
 def _along_axis(call: ast.Call) -> bool:

@@ -11,6 +11,7 @@ from functools import cached_property
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import Keeper, remembered
+from distml.training.syntax import method_name
 from distml.training.values import Box, Class, Foreign
 
 OPTIMIZER = re.compile(r"tensorflow\.(train|contrib(\.\w+)+)\.\w*Optimizer\(\)")
@@ -79,7 +80,7 @@ def _update_calls(program: Program) -> Iterator[tuple[ast.Call, ast.expr]]:
 
 def is_optimizer(node: ast.expr, program: Program) -> bool:
     """Whether an expression can be an optimizer of TensorFlow 1."""
-    if any(OPTIMIZER.fullmatch(name) for name in program.names(node)):
+    if program.matches(node, OPTIMIZER):
         return True
     return any(isinstance(value, Foreign) and _chosen(value.node, program) for value in program.of(node))
 
@@ -89,7 +90,7 @@ def makes_optimizer(node: ast.AST, program: Program) -> bool:
     if not isinstance(node, ast.Call):
         return False
     if any(isinstance(value, Class) for value in program.of(node.func)):
-        return any(OPTIMIZER.fullmatch(name) for name in program.names(node))
+        return program.matches(node, OPTIMIZER)
     return any(OPTIMIZER.fullmatch(name + "()") for name in program.names(node.func)) or _chosen(node, program)
 
 
@@ -222,7 +223,7 @@ def graph_of(program: Program) -> Graph:
 
 
 def _is_run(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("run", "eval")
+    return method_name(node) in ("run", "eval")
 
 
 def _called(call: ast.Call, name: str) -> bool:

@@ -15,6 +15,7 @@ from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import is_given, method_name, nodes_in
 from distml.training.values import Box
 
 _SEND = Note(
@@ -66,7 +67,7 @@ def limit(plan: Plan) -> None:
         return
     for call in plan.program.calls_of(_STOPS):
         number = argument(call, 0, "num_steps") or argument(call, 1, "last_step")
-        if number is not None and not (isinstance(number, ast.Constant) and number.value is None):
+        if is_given(number):
             divide_number(plan, number, some=True)
         last = argument(call, 1, "last_step")
         if last is not None and last is not number:
@@ -76,7 +77,7 @@ def limit(plan: Plan) -> None:
 def refuse_stops(plan: Plan) -> None:
     """Raises `Refuse` (HVD206) where a hook ends the training of a rank by the evaluations of this rank."""
     for call in plan.program.calls:
-        if any(_DECIDES.fullmatch(name) for name in plan.program.names(call.func)):
+        if plan.program.matches(call.func, _DECIDES):
             raise Refuse(
                 "HVD206",
                 call,
@@ -91,7 +92,7 @@ def stops(plan: Plan) -> None:
     for call in plan.program.calls:
         above = [*plan.program.ancestors(call)]
         within = next((each for each in above if isinstance(each, ast.FunctionDef)), None)
-        if not (isinstance(call.func, ast.Attribute) and call.func.attr == "request_stop" and within is not None):
+        if not (method_name(call) == "request_stop" and within is not None):
             continue
         tests = [each.test for each in above[: above.index(within)] if isinstance(each, ast.If)]
         if within.name in _HOOKED and not _counts(within, plan.program) and not all(map(uniform.holds, tests)):
@@ -107,8 +108,8 @@ def _counts(method: ast.FunctionDef, program: Program) -> bool:
     """Whether all that the hook of a method asks its session for is the number of steps."""
     asked = [
         argument(call, 0, "fetches")
-        for call in ast.walk(program.parent(method) or method)
-        if isinstance(call, ast.Call) and "tensorflow.train.SessionRunArgs" in program.names(call.func)
+        for call in nodes_in(program.parent(method) or method, ast.Call)
+        if "tensorflow.train.SessionRunArgs" in program.names(call.func)
     ]
     return bool(asked) and all(each is not None and is_counter(each, program) for each in asked)
 
@@ -118,7 +119,7 @@ def save_often(plan: Plan) -> None:
     for name, (number, keyword) in _SAVES.items() if plan.options.shard != "none" else ():
         for call in plan.program.calls_of(name):
             steps = argument(call, number, keyword)
-            if steps is not None and not (isinstance(steps, ast.Constant) and steps.value is None):
+            if is_given(steps):
                 fewer(plan, steps)
 
 
@@ -135,6 +136,6 @@ def quiet(plan: Plan) -> None:
 def folder(plan: Plan, call: ast.Call, number: int, name: str) -> None:
     """Let only rank 0 have a folder for its files."""
     given = argument(call, number, name)
-    if given is None or (isinstance(given, ast.Constant) and given.value is None):
+    if not is_given(given):
         return
     plan.patch(given).wrap(given, f"{{}} if {plan.world(given).first} else None", _FOLDER)

@@ -17,6 +17,7 @@ from distml.training.around import LOOPS, Looping, loops_around
 from distml.training.callers import Reach
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import method_name
 
 
 def shorten(plan: Plan) -> None:
@@ -48,9 +49,9 @@ def _shorten(plan: Plan) -> None:
 
 def _judges(call: ast.Call, graph: Graph) -> bool:
     """Whether a call has a session compute something of what it is fed, and does not train."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("run", "eval"):
+    if method_name(call) not in ("run", "eval"):
         return False
-    fed = argument(call, 0 if call.func.attr == "eval" else 1, "feed_dict")
+    fed = argument(call, 0 if method_name(call) == "eval" else 1, "feed_dict")
     return fed is not None and not any(run.call is call for run in graph.runs)
 
 

@@ -23,6 +23,7 @@ from distml.rewrites.horovod.plan import Plan
 from distml.training.around import Looping, loops_around
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import method_name
 from distml.training.values import Box
 
 _GATHER = '''
@@ -110,7 +111,7 @@ def _is_loss(fetched: ast.expr, graph: Graph) -> bool:
     """Whether something fetched is what an optimizer makes small."""
     wanted = graph.program.of(fetched)
     for call in graph.program.calls:
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        name = method_name(call)
         loss = argument(call, 0, _LOSSES[name]) if name in _LOSSES else None
         if loss is not None and any(value in wanted for value in graph.program.of(loss)):
             return True

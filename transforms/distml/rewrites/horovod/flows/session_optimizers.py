@@ -27,6 +27,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import method_name, receiver_of
 
 _DEFAULTS = {"AdamOptimizer": "0.001", "AdadeltaOptimizer": "0.001"}
 _NAMES = {
@@ -77,7 +78,7 @@ def _wrapped(plan: Plan) -> None:
     for update in graph.updates:
         if optimizes(update, plan.program):
             _by_name(plan, update)
-        elif isinstance(update.func, ast.Attribute) and update.func.attr == "apply_gradients":
+        elif method_name(update) == "apply_gradients":
             _average(plan, update)
 
 
@@ -100,7 +101,7 @@ def optimizers(graph: Graph) -> list[ast.Call]:
         elif creates(update, graph.program):
             origin = argument(update, 1, "optimizer")
         else:
-            origin = update.func.value if isinstance(update.func, ast.Attribute) else None
+            origin = receiver_of(update)
         if origin is None:
             continue
         made = [each for each in graph.program.sources(origin) if makes_optimizer(each, graph.program)]
@@ -229,7 +230,7 @@ def _derives(call: ast.Call, program: Program) -> bool:
 
 
 def _computes(node: ast.AST, program: Program) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "compute_gradients"
+    return method_name(node) == "compute_gradients"
 
 
 def _named(update: ast.Call, program: Program) -> str:

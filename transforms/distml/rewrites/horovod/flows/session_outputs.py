@@ -16,6 +16,7 @@ from distml.training.callers import run_by
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import method_name, nodes_in
 
 _SAVED = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
 _WAIT = Note(
@@ -54,8 +55,8 @@ def _reports(plan: Plan) -> None:
 
 def saves(call: ast.Call, program: Program) -> bool:
     """Whether a call writes a checkpoint: of a saver, or of what nobody knows and saves what it is given a session of."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr == "save" and call.args and not run_by(call, program):
-        if any(SESSION.fullmatch(name) for name in program.names(call.args[0])):
+    if method_name(call) == "save" and call.args and not run_by(call, program):
+        if program.matches(call.args[0], SESSION):
             return True
     return any(name.endswith(("Saver().save", "Supervisor().saver.save")) for name in program.names(call.func))
 
@@ -71,7 +72,7 @@ def _reported(plan: Plan, graph: Graph, statement: ast.Expr, call: ast.Call) -> 
 
 
 def _is_read(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("run", "eval")
+    return method_name(node) in ("run", "eval")
 
 
 def _harmless(read: ast.AST, graph: Graph) -> bool:
@@ -105,7 +106,7 @@ def only_printed(statement: ast.Assign, program: Program) -> bool:
     """Whether what a statement assigns is printed at most."""
     target = statement.targets[0]
     owner = owner_of(statement, program)
-    uses = [n for n in ast.walk(owner) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and _same(n, target)]
+    uses = [n for n in nodes_in(owner, ast.Name) if isinstance(n.ctx, ast.Load) and _same(n, target)]
     return isinstance(target, ast.Name) and all(_printed(each, program) for each in uses)
 
 

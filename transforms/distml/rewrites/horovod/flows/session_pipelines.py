@@ -12,6 +12,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import block_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
+from distml.training.syntax import is_given, method_name, values_given
 from distml.training.values import Foreign
 
 _MAKES = frozenset({"make_one_shot_iterator", "make_initializable_iterator", "make_initializer"})
@@ -45,7 +46,7 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
     for data in [each for each in datasets if TRAINING in purposes(each, program)] or datasets:
         found |= tf_data.shard(plan, data)
     for call in dict.fromkeys(sources):
-        if any(_PRODUCERS.fullmatch(name) for name in program.names(call.func)):
+        if program.matches(call.func, _PRODUCERS):
             found |= _shuffled(plan, call)
             queued = True
     if not found and not queued and not any(_READS.search(called(call, program)) for call in sources):
@@ -70,9 +71,9 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
 
 def _noise(sources: list[ast.Call], program: Program) -> bool:
     """Whether a step draws what it computes with in the graph, as that of a generator does: not only its first weights."""
-    drawn = {each for each in sources if any(map(_DRAWS.fullmatch, program.names(each.func)))}
-    made = [each for each in sources if any(map(_VARIABLES.fullmatch, program.names(each.func)))]
-    given = (part for each in made for part in (*each.args, *(keyword.value for keyword in each.keywords)))
+    drawn = {each for each in sources if program.matches(each.func, _DRAWS)}
+    made = [each for each in sources if program.matches(each.func, _VARIABLES)]
+    given = (part for each in made for part in values_given(each))
     return bool(drawn - {source for part in given for source in program.sources(part)})
 
 
@@ -87,7 +88,7 @@ def _apart(plan: Plan) -> None:
 def _datasets(call: ast.Call, graph: Graph) -> list[ast.expr]:
     """The data sets behind an iterator."""
     program = graph.program
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    name = method_name(call)
     if name in _MAKES and isinstance(call.func, ast.Attribute):
         return [call.args[0] if _is_function(call, program) and call.args else call.func.value]
     if name in ("from_structure", "from_string_handle"):
@@ -113,7 +114,7 @@ def _initialized(iterator: ast.Call, graph: Graph) -> list[ast.expr]:
 def _begins_steps(made: ast.Call, graph: Graph) -> bool:
     """Whether steps are taken between the run of an initializer and that of the next one."""
     program = graph.program
-    runs = [call for call in program.calls if isinstance(call.func, ast.Attribute) and call.func.attr == "run"]
+    runs = [call for call in program.calls if method_name(call) == "run"]
     for call in runs:
         if not any(_is_made_by(each, made, program) for each in call.args):
             continue
@@ -134,7 +135,7 @@ def _is_made_by(node: ast.expr, made: ast.Call, program: Program) -> bool:
 
 def _initializes(node: ast.AST, program: Program) -> bool:
     """Whether a call runs the initializer of an iterator."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "run":
+    if not isinstance(node, ast.Call) or method_name(node) != "run":
         return False
     return any(name.endswith(".make_initializer()") for each in node.args for name in program.names(each))
 
@@ -152,7 +153,7 @@ def _shuffled(plan: Plan, call: ast.Call) -> bool:
             "give each rank its part of the inputs, such as `files[rank::size]`",
         )
         return False
-    if seed is not None and not (isinstance(seed, ast.Constant) and seed.value is None):
+    if is_given(seed):
         plan.patch(seed).wrap(seed, f"{{}} + {plan.world(call).rank}", _FILES)
     elif any(plan.program.calls_of("tensorflow.set_random_seed", "tensorflow.random.set_random_seed")):
         plan.patch(call).keyword(call, "seed", plan.world(call).rank, _FILES)

@@ -21,6 +21,7 @@ from distml.training.around import LOOPS, loops_around, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import method_name, nodes_in, values_given
 from distml.training.values import Callable, Foreign
 
 _ASSIGNS = frozenset({"assign", "assign_sub"})
@@ -85,7 +86,7 @@ def _made_elsewhere(program: Program) -> list[Refuse]:
         chosen = program.calls_of("importlib.import_module", "builtins.__import__")
         return [] if graph_of(program).runs else [_imported_by_name(call) for call in chosen]
     for call in program.calls:
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "run" and any(loops_around(call, program)):
+        if method_name(call) == "run" and any(loops_around(call, program)):
             fetched = argument(call, 0, "fetches")
             parts = fetched.elts if isinstance(fetched, ast.List | ast.Tuple) else [fetched]
             for part in parts:
@@ -126,7 +127,7 @@ def _for_effect(part: ast.expr, run: ast.Call, program: Program) -> bool:
     if isinstance(target, ast.Tuple | ast.List) and isinstance(fetched, ast.Tuple | ast.List):
         target = dict(zip(fetched.elts, target.elts, strict=False)).get(part, target)
     owner = owner_of(run, program)
-    read = {each.id for each in ast.walk(owner) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    read = {each.id for each in nodes_in(owner, ast.Name) if isinstance(each.ctx, ast.Load)}
     return isinstance(target, ast.Name) and target.id not in read
 
 
@@ -140,10 +141,10 @@ def _unseen(node: ast.expr, program: Program) -> bool:
 
 def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:
     """Whether a call assigns to a variable what is computed from a gradient, of TensorFlow or of the program's own."""
-    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    method = method_name(call)
     if not (method in _ASSIGNS or names & {f"tensorflow.{each}" for each in _ASSIGNS}):
         return False
-    held = [each for part in (*call.args, *(k.value for k in call.keywords)) for each in program.sources(part)]
+    held = [each for part in values_given(call) for each in program.sources(part)]
     if any(_is_fed(each, program) for step in _steps(call, names, program) for each in program.sources(step)):
         return True
     target = call.args[0] if names & {f"tensorflow.{each}" for each in _ASSIGNS} else getattr(call.func, "value", None)
@@ -167,7 +168,7 @@ def _steps(call: ast.Call, names: frozenset[str], program: Program) -> list[ast.
     if len(given) < _TWO or not _trainable(given[0], program):
         return []
     target, value = ast.dump(given[0]), given[1]
-    if (call.func.attr if isinstance(call.func, ast.Attribute) else "") == "assign_sub":
+    if (method_name(call)) == "assign_sub":
         return [value]
     found: list[ast.expr] = []
     for node in program.sources(value):
@@ -229,7 +230,7 @@ def _towers(graph: Graph) -> None:
     """Gradients that the program itself averages over several GPUs."""
     program = graph.program
     for call in program.calls:
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "compute_gradients":
+        if method_name(call) == "compute_gradients":
             for above in program.ancestors(call):
                 if isinstance(above, ast.With) and any(_chosen(i.context_expr, above, program) for i in above.items):
                     raise Refuse(

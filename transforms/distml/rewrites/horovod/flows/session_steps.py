@@ -15,6 +15,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, between, block_of, owner_of
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.syntax import method_name, nodes_in
 
 FEWER = Note(
     "steps divided by the number of ranks",
@@ -67,7 +68,7 @@ def _held(iterated: ast.expr, program: Program) -> ast.expr:
     found = [each.value for each in origins(iterated, program) if each.whole]
     unit = program.unit(iterated)
     owner = unit.lexical.owner_at(iterated.id, iterated)
-    uses = [n for n in ast.walk(owner or unit.tree) if isinstance(n, ast.Name) and n.id == iterated.id]
+    uses = [n for n in nodes_in(owner or unit.tree, ast.Name) if n.id == iterated.id]
     read = [n for n in uses if isinstance(n.ctx, ast.Load) and not isinstance(program.parent(n), ast.Attribute)]
     return found[0] if len(found) == 1 and read == [iterated] else iterated
 
@@ -185,7 +186,7 @@ def _lasts(loop: ast.For, number: ast.expr) -> Iterator[tuple[ast.expr, str]]:
         if isinstance(number, ast.Constant):
             yield from _literal_last(node, turn, number.value)
         elif reads(node) <= {turn} | reads(number):
-            found = [part for part in ast.walk(node) if isinstance(part, ast.expr) and ast.unparse(part) == text]
+            found = [part for part in nodes_in(node, ast.expr) if ast.unparse(part) == text]
             yield from ((part, "{{}} // {}") for part in found)
 
 
@@ -280,7 +281,7 @@ def _shared(number: ast.Name, program: Program) -> bool:
     """Whether a variable is read elsewhere too, with the same value."""
     unit = program.unit(number)
     owner = unit.lexical.owner_at(number.id, number)
-    uses = [n for n in ast.walk(owner or unit.tree) if isinstance(n, ast.Name) and n.id == number.id]
+    uses = [n for n in nodes_in(owner or unit.tree, ast.Name) if n.id == number.id]
     others = [each for each in uses if isinstance(each.ctx, ast.Load) and each is not number]
     if len(_definitions(number, program)) > 1:
         given = _reaching(number, program)
@@ -310,7 +311,7 @@ def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:
         if isinstance(node, ast.If) and any(isinstance(each, ast.Break) for each in node.body):
             if next((a for a in program.ancestors(node) if isinstance(a, LOOPS)), None) is loop:
                 tests.append(node.test)
-    compares = [each for test in tests for each in ast.walk(test) if isinstance(each, ast.Compare)]
+    compares = [each for test in tests for each in nodes_in(test, ast.Compare)]
     found = []
     for compare in compares:
         left, right = compare.left, compare.comparators[0]
@@ -330,7 +331,7 @@ def _in_branch(node: ast.stmt, loop: ast.While, program: Program) -> bool:
 def fetched(node: ast.Assign, program: Program) -> set[str]:
     """The variables that a session gives the number of its steps."""
     call, target = node.value, node.targets[0]
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "run"):
+    if not isinstance(call, ast.Call) or method_name(call) != "run":
         return set()
     asked = call.args[0] if call.args else None
     pairs: list[tuple[ast.expr, ast.expr]] = [(target, asked)] if asked is not None else []

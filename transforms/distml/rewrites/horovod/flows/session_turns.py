@@ -17,6 +17,7 @@ from distml.training.around import Looping
 from distml.training.callers import Reach as Stepping
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 _TURNS = Note(
     "shard the batches evenly across ranks",
@@ -96,7 +97,7 @@ def take_while(plan: Plan, loop: ast.While, counters: set[str], reach: Reach) ->
 
 def refuse_one(loop: Looping, counters: set[str], reach: Reach, program: Program) -> None:
     """Raises `Refuse` (HVD213) where the loop cuts its batches from arrays of one sample: no rank but one would get any."""
-    cut = [node for part in reach.parts for node in ast.walk(part) if isinstance(node, ast.Subscript)]
+    cut = [node for part in reach.parts for node in nodes_in(part, ast.Subscript)]
     for node in cut:
         if isinstance(node.value, ast.Name) and reads(node.slice) & counters:
             given = [each.value for each in origins(node.value, program) if each.whole]
@@ -180,15 +181,15 @@ def _uses(name: str, reach: Reach, loop: Looping) -> list[ast.Name]:
     found = [
         node
         for part in reach.parts
-        for node in ast.walk(part)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node in within
+        for node in nodes_in(part, ast.Name)
+        if node.id == name and isinstance(node.ctx, ast.Load) and node in within
     ]
     return list(dict.fromkeys(found))
 
 
 def _loads(name: str, loop: ast.For) -> Iterator[ast.Name]:
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+    for node in nodes_in(loop, ast.Name):
+        if node.id == name and isinstance(node.ctx, ast.Load):
             yield node
 
 
@@ -219,13 +220,13 @@ def _tested(loop: ast.For, own: set[str], reach: Reach, stepping: Stepping) -> l
     """Where conditions read the turn of a rank, which is another one on each, and neither decide what is fed nor take a step."""
     branches = (each for each in inside(loop) if isinstance(each, ast.If) and not _feeds(each, reach))
     tests = (each.test for each in branches if not stepping.holds(each.test))
-    names = (each for test in tests for each in ast.walk(test) if isinstance(each, ast.Name))
+    names = (each for test in tests for each in nodes_in(test, ast.Name))
     return [each for each in names if each.id in own]
 
 
 def _feeds(branch: ast.If, reach: Reach) -> bool:
     """Whether a branch sets something that is fed."""
-    stores = (each for each in ast.walk(branch) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    stores = (each for each in nodes_in(branch, ast.Name) if isinstance(each.ctx, ast.Store))
     return any(each.id in reach.names for each in stores)
 
 

@@ -22,6 +22,7 @@ from distml.rewrites.horovod.flows.fit.models import Given, calls
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import Looping, loops_around, owner_of
 from distml.training.program import Program
+from distml.training.syntax import names_in, nodes_in, values_given
 from distml.training.values import Callable, Constant, Instance
 
 _START = Note("ranks start from the weights of rank 0", "ranks that start apart stay apart", "broadcast")
@@ -89,12 +90,7 @@ def _decide_alike(plan: Plan, module: Module, arguments: Given) -> None:
 
 def _may_end(loop: Looping) -> bool:
     """Whether a loop ends early: by `break` or `return` under a condition."""
-    return any(
-        isinstance(end, ast.Break | ast.Return)
-        for node in ast.walk(loop)
-        if isinstance(node, ast.If)
-        for end in node.body
-    )
+    return any(isinstance(end, ast.Break | ast.Return) for node in nodes_in(loop, ast.If) for end in node.body)
 
 
 def _after_first(plan: Plan, module: Module, arguments: Given) -> None:
@@ -147,7 +143,7 @@ def _counted(shared: list[Looping], cuts: list[ast.Subscript], program: Program)
     for loop in shared:
         if not isinstance(loop, ast.For):
             continue
-        counters = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        counters = names_in(loop.target)
         moved = any(
             isinstance(node, ast.Name) and node.id in counters
             for cut in cuts
@@ -202,8 +198,8 @@ def _called_in_turns(plan: Plan, arguments: Given) -> None:
 def _anchor(loop: Looping, program: Program) -> ast.Call:
     """A call whose statement is the loop, for changes that go in front of it."""
     head = loop.iter if isinstance(loop, ast.For | ast.AsyncFor) else loop.test
-    call = next((each for each in ast.walk(head) if isinstance(each, ast.Call)), None)
-    return call if call is not None else next(each for each in ast.walk(loop) if isinstance(each, ast.Call))
+    call = next(nodes_in(head, ast.Call), None)
+    return call if call is not None else next(nodes_in(loop, ast.Call))
 
 
 def _unknown(plan: Plan, arguments: Given) -> None:
@@ -224,8 +220,8 @@ def _computed_from(nodes: Iterable[ast.expr], program: Program) -> list[ast.expr
         if node in found:
             continue
         found.append(node)
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+        for each in nodes_in(node, ast.Name):
+            if isinstance(each.ctx, ast.Load):
                 waiting += [origin.value for origin in origins(each, program)]
     return found
 
@@ -272,7 +268,7 @@ def _generated(plan: Plan, node: ast.expr) -> bool:
         )
         if not isinstance(call, ast.Call) or not makers:
             continue
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        given = values_given(call)
         arrays = [each for each in given if is_array(each, program)]
         if arrays and all(_cuts_samples(maker) for maker in makers):
             divide(plan, call, *arrays)
@@ -294,10 +290,10 @@ def _cuts_samples(maker: ast.AST) -> bool:
     names = {each.arg for each in arguments.args} if isinstance(arguments, ast.arguments) else set[str]()
     filled = (
         node.value
-        for node in ast.walk(maker)
-        if isinstance(node, ast.Assign) and any(isinstance(each, ast.Subscript) for each in node.targets)
+        for node in nodes_in(maker, ast.Assign)
+        if any(isinstance(each, ast.Subscript) for each in node.targets)
     )
-    parts = (part for value in filled for part in ast.walk(value) if isinstance(part, ast.Subscript))
+    parts = (part for value in filled for part in nodes_in(value, ast.Subscript))
     return not any(ast.unparse(part.value) in names for part in parts)
 
 
@@ -341,7 +337,7 @@ def _turns(plan: Plan, loop: Looping) -> None:
     program = plan.program
     count = None
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call):
-        calls_range = [c for c in ast.walk(loop.iter) if isinstance(c, ast.Call) and _counts(c, program)]
+        calls_range = [c for c in nodes_in(loop.iter, ast.Call) if _counts(c, program)]
         if calls_range and 1 <= len(calls_range[0].args) <= 2:
             count = calls_range[0].args[-1]
     if count is None:

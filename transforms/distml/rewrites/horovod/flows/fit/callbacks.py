@@ -20,6 +20,7 @@ from distml.rewrites.horovod.flows.fit.models import Given, literal
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import nodes_in, values_given
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 _FRONT = Note(
@@ -206,7 +207,7 @@ def _scheduler(plan: Plan, call: ast.Call) -> None:
 
 
 def _lambdas(plan: Plan, call: ast.Call) -> None:
-    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    arguments = values_given(call)
     values = [value for argument in arguments for value in plan.program.of(argument)]
     judgments = [judged([value.node], plan.program) for value in values if isinstance(value, Callable)]
     lambdas = [value.node for value in values if isinstance(value, Callable) and isinstance(value.node, ast.Lambda)]
@@ -246,8 +247,8 @@ def _is_read(value: Instance, program: Program) -> bool:
     """Whether the program looks at a callback from outside its class."""
     own = {each.node for each in program.lineage(value.type) if isinstance(each, Class)}
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Attribute) and value in program.of(node.value):
+        for node in nodes_in(unit.tree, ast.Attribute):
+            if value in program.of(node.value):
                 if not own & {*program.ancestors(node)}:
                     return True
     return False

@@ -14,6 +14,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callers import run_by
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import method_name
 from distml.training.values import Class, Foreign
 
 _WAIT = Note(
@@ -54,8 +55,8 @@ def wait_for_writes(plan: Plan, module: Module) -> None:
 
 
 def _is_read(call: ast.Call, program: Program) -> bool:
-    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return method == "load_weights" or any(_READS.fullmatch(name) for name in program.names(call.func))
+    method = method_name(call)
+    return method == "load_weights" or program.matches(call.func, _READS)
 
 
 def _writes(program: Program) -> Iterator[ast.Call]:
@@ -141,7 +142,7 @@ def _readable(call: ast.Call, program: Program) -> bool:
 def _saves_whole(program: Program) -> bool:
     return any(
         program.names(call.func) & _SAVING
-        or (isinstance(call.func, ast.Attribute) and call.func.attr == "save")
+        or (method_name(call) == "save")
         or "keras.callbacks.ModelCheckpoint" in program.names(call.func)
         for call in program.calls
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from distml.rewrites.horovod.aspects.destinations import opens_to_write
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.training.program import Program
+from distml.training.syntax import method_name
 
 _CHANGING = frozenset(
     "set_value assign set_weights load_weights reset_states apply_gradients restore assign_add assign_sub".split()
@@ -42,7 +43,7 @@ def judged(code: Iterable[ast.AST], program: Program) -> Judgment:
                 if "stop_training" in changed and _in_batch(node, program):
                     by_batch.append(node)
             elif isinstance(node, ast.Call):
-                method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+                method = method_name(node)
                 decides = decides or method in _CHANGING
                 writes = (
                     writes or method in _COSTLY or kind_of(node, program) == "file" or opens_to_write(node, program)

@@ -105,7 +105,7 @@ def _is_row(value: object) -> bool:
 
 def is_array(x: ast.expr, program: Program) -> bool:
     """Whether something is an array by its name or by what it is computed from."""
-    if any(_ARRAY.fullmatch(name) for name in program.names(x)):
+    if program.matches(x, _ARRAY):
         return True
     if any(_array_like(origin.value, program) for origin in origins(x, program)):
         return True
@@ -119,4 +119,4 @@ def _array_like(node: ast.expr, program: Program) -> bool:
         return is_array(node.value, program)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in ("astype", "reshape", "to_numpy") or is_array(node.func.value, program)
-    return any(_ARRAY.fullmatch(name) for name in program.names(node))
+    return program.matches(node, _ARRAY)

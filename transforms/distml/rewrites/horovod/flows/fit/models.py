@@ -13,6 +13,7 @@ from functools import cached_property
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
 from distml.training.values import Box, Callable, Constant, Foreign, Instance, Values
 
@@ -58,7 +59,7 @@ SIGNATURES = {
 
 def is_model(node: ast.expr, program: Program) -> bool:
     """Whether an expression can stand for a Keras model."""
-    return any(_MODEL.fullmatch(name) for name in program.names(node))
+    return program.matches(node, _MODEL)
 
 
 def calls(program: Program, method: str) -> Iterator[ast.Call]:
@@ -91,7 +92,7 @@ def _of_model(call: ast.Call, func: ast.Attribute, program: Program) -> bool:
 def _replaced(func: ast.Attribute, program: Program) -> bool:
     """Whether a class of the program has a method of its own instead, and leaves nothing of it to Keras."""
     own = own_method(func.value, func.attr, program)
-    called = (node.func for each in own for node in ast.walk(each) if isinstance(node, ast.Call))
+    called = (node.func for each in own for node in nodes_in(each, ast.Call))
     return bool(own) and not any(isinstance(each, ast.Attribute) and each.attr == func.attr for each in called)
 
 

@@ -18,6 +18,7 @@ from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, lit
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import method_name, names_in, values_given
 from distml.training.values import Class, Constant, Foreign, Instance
 
 CLASSES = {
@@ -50,7 +51,7 @@ def distribute(plan: Plan, module: str, call: ast.Call) -> None:
         return
     averaging = not steps_with_tape(program, *_classes(arguments, program))
     if own:
-        for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        for argument in values_given(call):
             if any(_is_made(value) for value in program.of(argument)):
                 _Placing(plan, module, averaging).place(argument)
     given_ones = arguments.all("optimizer")
@@ -76,7 +77,7 @@ def _comes_from_callers(node: ast.Name, program: Program) -> bool:
 def refuse_unseen(plan: Plan, trainings: Iterable[ast.AST]) -> None:
     """Raise `Refuse` (HVD205) where the program compiles no model and loads none: another file must do it."""
     program = plan.program
-    seen = any(isinstance(call.func, ast.Attribute) and call.func.attr == "compile" for call in program.calls)
+    seen = any(method_name(call) == "compile" for call in program.calls)
     loaded = any(name.endswith("load_model") for call in program.calls for name in program.names(call.func))
     for call in trainings:
         if isinstance(call, ast.Call) and not seen and not loaded:
@@ -260,7 +261,7 @@ def _configuration(owner: ast.ClassDef, rate: ast.expr) -> str:
     kept: dict[str, str] = {}
     for node in ast.walk(made) if made else ():
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
-            inside = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)} & {*names}
+            inside = names_in(node.value) & {*names}
             if len(inside) == 1 and isinstance(node.value, ast.Name | ast.Call):
                 kept.setdefault(inside.pop(), node.targets[0].attr)
     if any(name not in kept and name != "name" for name in names):

@@ -47,11 +47,9 @@ def _alike(plan: Plan, steps: Iterable[ast.AST], graph: bool) -> None:
     before = Ahead(program, reach, reach, lambda function: _of_model(function, program))
     ahead = [each for each in program.calls if plan.may_change(each) and before.holds(each)]
     if graph:
-        ahead = [each for each in ahead if not any(map(_TENSORS.fullmatch, program.names(each.func)))]
+        ahead = [each for each in ahead if not program.matches(each.func, _TENSORS)]
     made = {maker for call in ahead for maker in generators(call, program)}
-    shuffled = {
-        each for call in ahead if any(map(_PARTS.fullmatch, program.names(call.func))) for each in program.sources(call)
-    }
+    shuffled = {each for call in ahead if program.matches(call.func, _PARTS) for each in program.sources(call)}
     numbers = count()
     for call in program.ordered(ahead):
         seed = argument(
@@ -62,7 +60,7 @@ def _alike(plan: Plan, steps: Iterable[ast.AST], graph: bool) -> None:
                 plan.patch(seed).wrap(seed, _agreed(plan, seed), ALIKE)
         elif call in made and is_unseeded(call, program):
             plan.patch(call).argument(call, "0", ALIKE)
-        elif any(map(_TENSORS.fullmatch, program.names(call.func))) and _none(seed, program):
+        elif program.matches(call.func, _TENSORS) and _none(seed, program):
             pipeline = any(name.startswith("tensorflow.data.") for name in program.names(call.func))
             if call in shuffled if pipeline else not _weight(call, program):
                 plan.patch(call).keyword(call, "seed", str(next(numbers)), ALIKE)
@@ -73,7 +71,7 @@ def _alike(plan: Plan, steps: Iterable[ast.AST], graph: bool) -> None:
 def _globally(plan: Plan, call: ast.Call) -> None:
     """Seed a call, or the generators of the libraries that it draws from."""
     for kind in sorted(draws(call, plan.program)):
-        if not is_seeded(plan.program, kind) and any(map(_TABLES.fullmatch, plan.program.names(call.func))):
+        if not is_seeded(plan.program, kind) and plan.program.matches(call.func, _TABLES):
             plan.patch(call).keyword(call, "random_state", "0", ALIKE)
         elif not is_seeded(plan.program, kind):
             unit = plan.program.roots[0]

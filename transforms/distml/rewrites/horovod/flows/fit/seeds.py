@@ -15,6 +15,7 @@ from distml.training.callers import run_by
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import is_given, nodes_in
 from distml.training.values import Class, Constant, Foreign
 
 ALIKE = Note(
@@ -110,7 +111,7 @@ def _run_by_all(owners: Iterable[ast.AST], program: Program, apart: Container[as
         if owner in seen or owner in apart:
             continue
         seen.add(owner)
-        for call in (each for each in ast.walk(owner) if isinstance(each, ast.Call)):
+        for call in nodes_in(owner, ast.Call):
             yield call
             waiting += run_by(call, program)
 
@@ -219,8 +220,8 @@ def begun_alike(plan: Plan) -> bool:
 def orders(program: Program, loop: ast.AST, arrays: Iterable[ast.expr]) -> bool:
     """Whether a loop draws, by itself, which samples it takes, or shuffles something."""
     sources = {source for each in arrays for source in program.sources(each)}
-    for call in (each for each in ast.walk(loop) if isinstance(each, ast.Call)):
-        draws = any(map(_DRAWS.fullmatch, program.names(call.func))) or bool(generators(call, program))
+    for call in nodes_in(loop, ast.Call):
+        draws = program.matches(call.func, _DRAWS) or bool(generators(call, program))
         if _splits(call, program) or (
             draws and (call in sources or called(call, program) in ("shuffle", "permutation"))
         ):
@@ -256,7 +257,7 @@ def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
     statement = program.statement(call)
     code = []
     for seed in program.calls:
-        if any(_GLOBAL.fullmatch(name) for name in program.names(seed.func)) and len(seed.args) == 1:
+        if program.matches(seed.func, _GLOBAL) and len(seed.args) == 1:
             if program.unit(seed) is program.unit(call):
                 code.append(f"{ast.unparse(seed.func)}({ast.unparse(seed.args[0])} + {world.rank})")
     here = program.unit(call).source.location
@@ -267,5 +268,5 @@ def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
     for value in program.of(x) if x is not None else ():
         if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
             own = argument(value.node, -1, "seed")
-            if own is not None and not (isinstance(own, ast.Constant) and own.value is None):
+            if is_given(own):
                 plan.patch(own).wrap(own, "{} + " + plan.world(own).rank, _APART)

@@ -13,6 +13,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 from distml.training.values import Class, Foreign, Instance
 
 _DEALT = '''
@@ -81,7 +82,7 @@ def _asked(owners: list[ast.ClassDef], program: Program) -> set[ast.AST]:
         function = waiting.pop()
         if function not in found:
             found.add(function)
-            calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+            calls = list(nodes_in(function, ast.Call))
             if any(called(each, program) == "shuffle" and _keeps(each) for each in calls):
                 return set()
             waiting += [each for call in calls for each in run_by(call, program)]

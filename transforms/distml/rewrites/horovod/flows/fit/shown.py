@@ -16,6 +16,7 @@ from distml.rewrites.horovod.plan import Plan
 from distml.training.around import owner_of, turns_around
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import values_given
 
 _STEPS = {"predict": ("predict", "predict_step"), "evaluate": ("evaluate", "test_step")}
 
@@ -36,7 +37,7 @@ def _shows(statement: ast.stmt, call: ast.Call, program: Program) -> bool:
     shown = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(shown, ast.Call) or outputs.kind_of(shown, program) != "output":
         return False
-    parts = [*shown.args, *(keyword.value for keyword in shown.keywords)]
+    parts = values_given(shown)
     return (
         _plain(call, program)
         and all(reads_only(each, program, harmless=[call]) for each in parts)

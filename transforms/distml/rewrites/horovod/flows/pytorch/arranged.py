@@ -17,6 +17,7 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
+from distml.training.syntax import nodes_in
 from distml.training.values import Callable, Class, Function, Instance
 
 _ALIKE = Note(
@@ -60,14 +61,14 @@ class Arranged:
         for method in (each for each in methods if each not in looking):
             for kind in sorted(self._drawn(method, methods)) if self._again(method) else ():
                 self._seed(method, kind)
-            for call in (each for each in ast.walk(method) if isinstance(each, ast.Call)):
+            for call in nodes_in(method, ast.Call):
                 if makes_generator(call, self.program):
                     self.orders.alike(call)
 
     def _drawn(self, method: Method, methods: list[Method]) -> set[str]:
         """The generators that a method draws from, but not where it runs another method, which agrees on its own."""
         found = drawn(self.study, method, DRAWS, 0)
-        for call in (each for each in ast.walk(method) if isinstance(each, ast.Call)):
+        for call in nodes_in(method, ast.Call):
             for function in self.study.run_by(call):
                 found |= drawn(self.study, function, DRAWS, 1) if function not in methods else set()
         return found
@@ -94,5 +95,5 @@ class Arranged:
             if function not in seen:
                 seen.add(function)
                 yield function
-                for call in (each for each in ast.walk(function) if isinstance(each, ast.Call)):
+                for call in nodes_in(function, ast.Call):
                     waiting += self.study.run_by(call)

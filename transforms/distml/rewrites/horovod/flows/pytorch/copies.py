@@ -79,7 +79,7 @@ class _Given(Walk):
             self._to([call], stack)
 
     def _called(self, call: ast.Call, stack: tuple[ast.Call, ...]) -> None:
-        if not any(_MODEL.fullmatch(name) for name in self.program.names(call.func)):
+        if not self.program.matches(call.func, _MODEL):
             self._to([call], stack)
 
 

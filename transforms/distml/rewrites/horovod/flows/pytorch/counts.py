@@ -13,6 +13,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, block_of, owner_of
 from distml.training.callsites import called
+from distml.training.syntax import names_in, nodes_in
 
 _TURNS = Note(
     "turns for the batches of this rank", "a rank that asks for more than its share would find none", "fewer-steps"
@@ -54,7 +55,7 @@ class Counts:
 
     def _cut(self, loop: ast.For, sampled: set[ast.Call]) -> None:
         """The number of batches after which what a loop goes through ends: `islice(loader, most)`, `zip(range(most), loader)`."""
-        for call in (each for each in ast.walk(loop.iter) if isinstance(each, ast.Call)):
+        for call in nodes_in(loop.iter, ast.Call):
             name, within = called(call, self.program), self.program.parent(call)
             beside = isinstance(within, ast.Call) and called(within, self.program) == "zip"
             ends = call.args[1:3] if name == "islice" else call.args[:2] if name == "range" and beside else []
@@ -88,20 +89,16 @@ class Counts:
     def _only_counts(self, bound: ast.expr, loop: Looping) -> bool:
         """Whether a number says nothing but how many turns a loop takes, and their numbers nothing but when and where."""
         ends = self._ends(loop, bound)
-        numbers = (
-            {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
-            if isinstance(loop, ast.For)
-            else ()
-        )
-        for each in ast.walk(loop):
-            if isinstance(each, ast.Name) and each.id in numbers and isinstance(each.ctx, ast.Load):
+        numbers = names_in(loop.target) if isinstance(loop, ast.For) else ()
+        for each in nodes_in(loop, ast.Name):
+            if each.id in numbers and isinstance(each.ctx, ast.Load):
                 test = next((above for above in self.program.ancestors(each) if isinstance(above, ast.Compare)), None)
                 if not self._now_and_then(each) and not any(end in ends for end in ast.walk(test or each)):
                     return False
         text = ast.unparse(bound)
-        for each in ast.walk(self.program.unit(bound).tree) if not isinstance(bound, ast.Constant) else ():
-            if isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Load) and each is not bound:
-                if ast.unparse(each) == text and not self._told(each) and each not in ends:
+        for use in ast.walk(self.program.unit(bound).tree) if not isinstance(bound, ast.Constant) else ():
+            if isinstance(use, ast.Name | ast.Attribute) and isinstance(use.ctx, ast.Load) and use is not bound:
+                if ast.unparse(use) == text and not self._told(use) and use not in ends:
                     return False
         return isinstance(bound, ast.Constant | ast.Name | ast.Attribute)
 
@@ -131,7 +128,7 @@ class Counts:
 
     def _own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:
         """Whether a limit is computed from the batches of a rank, or from its samples, as it is made to be elsewhere."""
-        held = (each.value for each in ast.walk(bound) if isinstance(each, ast.Attribute) and each.attr == "dataset")
+        held = (each.value for each in nodes_in(bound, ast.Attribute) if each.attr == "dataset")
         return self.counts_own(bound, sampled) or any(self.loops.makers(each) & sampled for each in held)
 
     def _last(self, loop: Looping, bound: ast.expr) -> None:
@@ -142,7 +139,7 @@ class Counts:
 
     def _ends(self, loop: Looping, bound: ast.expr) -> list[ast.expr]:
         """Where a turn is told to be the last, or so far from it: `if i + 1 == turns:`, `if i == turns - 1:`."""
-        tests = (each for each in ast.walk(loop) if isinstance(each, ast.Compare)) if isinstance(loop, ast.For) else ()
+        tests = nodes_in(loop, ast.Compare) if isinstance(loop, ast.For) else ()
         right = (each for test in tests if len(test.ops) == 1 for each in ast.walk(test.comparators[0]))
         found = (each for each in right if isinstance(each, ast.expr) and not isinstance(each, ast.Constant))
         return [each for each in found if ast.unparse(each) == ast.unparse(bound)]
@@ -164,8 +161,8 @@ class Counts:
     def _makes(self, iterator: ast.Name) -> Iterator[ast.stmt]:
         """The statements that set a variable to a new iterator, also under the same name in another function."""
         for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
-                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and self._begins(node.value):
+            for node in nodes_in(unit.tree, ast.Assign):
+                if isinstance(node.value, ast.Call) and self._begins(node.value):
                     if any(isinstance(each, ast.Name) and each.id == iterator.id for each in node.targets):
                         if unit is self.program.unit(iterator) and self._seen_from(node, iterator):
                             yield node
@@ -184,12 +181,12 @@ class Counts:
     def _bounds(self, loop: Looping) -> Iterator[ast.expr]:
         """What the turns of a loop are counted to: there, where it is left, and in loops inside it that count the same."""
         numbers = counted(loop, self.program)
-        for node in ast.walk(loop):
-            if isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body):
+        for node in nodes_in(loop, ast.If):
+            if any(isinstance(each, ast.Break | ast.Return) for each in node.body):
                 yield from bounds(node.test, numbers)
         if isinstance(loop, ast.While):
             outer = {ast.unparse(each) for each in _compared(loop.test)}
-            for inner in (each for each in ast.walk(loop) if isinstance(each, ast.While)):
+            for inner in nodes_in(loop, ast.While):
                 yield from (each for each in _compared(inner.test) if ast.unparse(each) in outer)
             return
         for leaf in self.loops.leaves(loop.iter):
@@ -212,5 +209,5 @@ class Counts:
 
 def _compared(test: ast.expr) -> list[ast.expr]:
     """The numbers that counters are compared with."""
-    compares = [each for each in ast.walk(test) if isinstance(each, ast.Compare) and len(each.ops) == 1]
+    compares = [each for each in nodes_in(test, ast.Compare) if len(each.ops) == 1]
     return [each.comparators[0] for each in compares if isinstance(each.ops[0], ast.Lt | ast.LtE)]

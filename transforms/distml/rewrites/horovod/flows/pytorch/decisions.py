@@ -17,6 +17,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
 from distml.training.callsites import called
+from distml.training.syntax import nodes_in
 
 _AGREED = Note(
     "decided on rank 0 for all ranks",
@@ -64,8 +65,8 @@ class Decisions:
             ):
                 found.append(call)
         for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
-                if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            for node in nodes_in(unit.tree, ast.Subscript):
+                if isinstance(node.ctx, ast.Store):
                     if isinstance(node.slice, ast.Constant) and node.slice.value == "lr":
                         found.append(node)
         return found
@@ -78,7 +79,7 @@ class Decisions:
                     self._agree(node)
         for call in self.program.calls:
             if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and call.args:
-                if any(_PLATEAU.fullmatch(name) for name in self.program.names(call.func.value)):
+                if self.program.matches(call.func.value, _PLATEAU):
                     if not self.uniform.holds(call.args[0]):
                         self.plan.patch(call).wrap(call.args[0], self.spelling.mean(call.args[0]), _MEAN)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument, option_name
+from distml.training.syntax import method_name
 from distml.training.values import Callable, Constant, Foreign
 
 _NUMBERED = re.compile(r"cuda:\d+")
@@ -111,7 +112,7 @@ class Devices:
 
     def _moves(self, call: ast.Call, names: frozenset[str]) -> str:
         """The method by which a call moves a tensor or a model to a device; empty where it does not."""
-        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        method = method_name(call)
         own = any(isinstance(each, Callable) for each in self.program.of(call.func))
         library = not names or any(name.startswith(("torch", "?")) for name in names)
         return method if method in _MOVES and library and not own else ""

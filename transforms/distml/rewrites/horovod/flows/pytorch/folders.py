@@ -10,6 +10,7 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
+from distml.training.syntax import method_name, receiver_of
 
 _MADE = frozenset({"os.makedirs", "os.mkdir", "pathlib.Path().mkdir", "torch.load"})
 """What all ranks do with a path."""
@@ -33,7 +34,7 @@ class Folders:
         for call in self.program.calls:
             names = self.program.names(call.func)
             if names & _MADE and self._may_change(call):
-                path = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "mkdir" else None
+                path = receiver_of(call) if method_name(call) == "mkdir" else None
                 path = path if "pathlib.Path().mkdir" in names else argument(call, 0, "name", "path", "f")
                 sources = self.program.sources(path) if path is not None else ()
                 own = [each for each in sources if isinstance(each, ast.Call) and is_of_process(each, self.program)]

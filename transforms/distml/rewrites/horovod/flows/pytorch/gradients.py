@@ -18,6 +18,7 @@ from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Step, Study, br
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import block_of
 from distml.training.callsites import called
+from distml.training.syntax import nodes_in
 from distml.training.values import Box, Foreign, Module
 
 _WRAPPED = Note(
@@ -62,8 +63,8 @@ class Gradients:
             if (name := called(call, self.program)) in _READS or _CLIPS.search(name.lower())
         )
         for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
-                if isinstance(node, ast.Attribute) and node.attr == "grad" and self.program.function(node):
+            for node in nodes_in(unit.tree, ast.Attribute):
+                if node.attr == "grad" and self.program.function(node):
                     above = self.program.parent(node)
                     if not (isinstance(above, ast.Call) and above.func is node):
                         yield node
@@ -129,7 +130,7 @@ class Gradients:
         if any(isinstance(inner, leaves) for each in between for inner in ast.walk(each)):
             return False
         clears = {program.statement(call) for call in self._zeroed(step)}
-        return not any(inner in clears for each in between for inner in ast.walk(each) if isinstance(inner, ast.stmt))
+        return not any(inner in clears for each in between for inner in nodes_in(each, ast.stmt))
 
     def _above(self, statement: ast.stmt, other: ast.stmt) -> ast.stmt:
         """The statement around `statement` that stands in the block of `other`."""

@@ -14,6 +14,7 @@ from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping
+from distml.training.syntax import nodes_in
 
 _PACE = Note(
     "iterations of all ranks",
@@ -55,7 +56,7 @@ class Intervals:
     def _begun_anew(self, loop: Looping) -> Iterator[str]:
         """What the loops around a loop set anew."""
         for above in (each for each in self.program.ancestors(loop) if isinstance(each, LOOPS)):
-            for node in (each for each in ast.walk(above) if isinstance(each, ast.Assign)):
+            for node in nodes_in(above, ast.Assign):
                 yield from (ast.unparse(each) for each in node.targets if isinstance(node.value, ast.Constant))
 
     def _paces(self, loop: Looping, names: set[str]) -> Iterator[ast.expr]:

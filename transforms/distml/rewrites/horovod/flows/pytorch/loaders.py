@@ -20,6 +20,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
 from distml.training.callsites import argument, positional
+from distml.training.syntax import nodes_in
 from distml.training.values import Box, Foreign
 
 _EPOCH = Note(
@@ -108,10 +109,10 @@ class Loaders:
         if self._leaves_nothing(loop):
             return True
         given, anew = (
-            {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            {each.id for target in targets for each in nodes_in(target, ast.Name)}
             for targets in (statement.targets, [loop.target])
         )
-        reads = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+        reads = [each for each in nodes_in(loop, ast.Name) if isinstance(each.ctx, ast.Load)]
         after = [each for each in reads if each.id in given and (each.lineno > statement.lineno or each.id not in anew)]
         return not any(TRAINING in purposes(each, self.program) for each in after)
 
@@ -124,7 +125,7 @@ class Loaders:
             return False
         inside = {*ast.walk(loop)}
         stored = {each.id for each in inside if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-        others = [each for each in ast.walk(outer) if isinstance(each, ast.Name) and each not in inside]
+        others = [each for each in nodes_in(outer, ast.Name) if each not in inside]
         for name in stored:
             same = sorted((each for each in others if each.id == name), key=place_of)
             behind = [each for each in same if each.lineno > loop.lineno and isinstance(each.ctx, ast.Load)]
@@ -257,7 +258,7 @@ class Loaders:
             return False
         if not all(self.loops.is_data(leaf) for leaf in self.loops.leaves(loop.iter)):
             return False
-        inner = [each for each in ast.walk(loop) if isinstance(each, ast.For) and each is not loop]
+        inner = [each for each in nodes_in(loop, ast.For) if each is not loop]
         if any(
             self.study.training.holds_any(each.body) and self.loops.is_data(leaf)
             for each in inner
@@ -334,7 +335,7 @@ class Loaders:
 
     def _conditional(self, node: ast.DictComp, value: str) -> None:
         """In `{x: DataLoader(...) for x in [...]}` one of the loaders gets a sampler."""
-        maker = next((each for each in ast.walk(node.value) if isinstance(each, ast.Call)), None)
+        maker = next(nodes_in(node.value, ast.Call), None)
         data = argument(maker, 0, "dataset") if maker else None
         if maker is None or data is None or not isinstance(node.key, ast.Name):
             return

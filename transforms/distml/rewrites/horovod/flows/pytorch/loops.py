@@ -14,6 +14,7 @@ from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.training.around import LOOPS, SCOPES, between
 from distml.training.callsites import called
+from distml.training.syntax import nodes_in
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
@@ -172,7 +173,7 @@ class Loops:
         if any(maker in use.makers for use in self.others):
             return False
         drawn = (use.drawn for use in self.training if maker in use.makers)
-        tests = [node for each in drawn for node in ast.walk(each) if isinstance(node, ast.If)]
+        tests = [node for each in drawn for node in nodes_in(each, ast.If)]
         tests += (
             node
             for each in self.study.backwards
@@ -189,12 +190,12 @@ class Loops:
     @cached_property
     def _looked_into(self) -> frozenset[ast.Call]:
         trees = (unit.tree for unit in self.program.units.values())
-        nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+        nodes = (node for tree in trees for node in nodes_in(tree, ast.Attribute))
         return frozenset[ast.Call]().union(*(self.makers(node.value) for node in nodes if node.attr in _SETTINGS))
 
     def streams(self, data: ast.expr) -> bool:
         """Whether a data set can only be gone through, not looked up by index."""
-        if any(_STREAM.fullmatch(name) for name in self.program.names(data)):
+        if self.program.matches(data, _STREAM):
             return True
         owners = [value.type for value in self.program.of(data) if isinstance(value, Instance)]
         return bool(owners) and not any(self._has_method(owner, "__getitem__") for owner in owners)
@@ -259,7 +260,7 @@ class Loops:
     def _tells_passes(self, loop: ast.For, counter: ast.Name, node: ast.AST) -> bool:
         """Whether the counter of a loop is another one at each pass that begins at a node: nothing else sets it, and where a
         pass begins now and then only, the loop does not begin anew."""
-        names = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == counter.id]
+        names = [each for each in nodes_in(loop, ast.Name) if each.id == counter.id]
         if any(isinstance(each.ctx, ast.Store) and each is not counter for each in names):
             return False
         within = between(node, loop, self.program)
@@ -298,10 +299,9 @@ class Loops:
 
 def _assignments(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The targets of simple assignments, each with its value."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                yield from assigned(target, node.value)
+    for node in nodes_in(tree, ast.Assign):
+        for target in node.targets:
+            yield from assigned(target, node.value)
 
 
 def _choices(node: ast.expr) -> list[ast.expr]:

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
 from distml.training.callsites import argument, positional, settings_of
+from distml.training.syntax import method_name, nodes_in, receiver_of
 from distml.training.values import Box, Class, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
@@ -85,8 +86,8 @@ class Optimizers:
     def set_by_hand(self) -> Iterator[ast.Assign]:
         """The assignments to rates of optimizers, in files that must not be changed those that are sure to run."""
         for location, unit in self.program.units.items():
-            for node in ast.walk(unit.tree):
-                if isinstance(node, ast.Assign) and any(self._sets_rate(each) for each in node.targets):
+            for node in nodes_in(unit.tree, ast.Assign):
+                if any(self._sets_rate(each) for each in node.targets):
                     if location in self.plan.editable or self._runs(node):
                         yield node
 
@@ -216,8 +217,8 @@ class Optimizers:
             if isinstance(node, ast.Name):
                 names.add(node.id)
         scope: ast.AST = owner_of(value, self.program)
-        for node in ast.walk(scope):
-            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id in names for t in node.targets):
+        for node in nodes_in(scope, ast.Assign):
+            if any(isinstance(t, ast.Name) and t.id in names for t in node.targets):
                 yield from ast.walk(node.value)
 
     # The same start
@@ -329,7 +330,7 @@ class Optimizers:
             return False
         for above in self.program.ancestors(model):
             if isinstance(above, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
-                bound = {n.id for g in above.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+                bound = {n.id for g in above.generators for n in nodes_in(g.target, ast.Name)}
                 if root.id in bound:
                     return False
             if isinstance(above, ast.Lambda):
@@ -339,7 +340,7 @@ class Optimizers:
     def _loop_variable(self, name: ast.Name) -> bool:
         """Whether a loop in the same function sets a name: behind the loop it is only the last of several."""
         scope: ast.AST = owner_of(name, self.program)
-        targets = [each.target for each in ast.walk(scope) if isinstance(each, ast.For)]
+        targets = [each.target for each in nodes_in(scope, ast.For)]
         return any(isinstance(n, ast.Name) and n.id == name.id for target in targets for n in ast.walk(target))
 
     def _place(self, node: ast.Call, models: tuple[Model, ...], depth: int) -> Place:
@@ -389,7 +390,7 @@ class Optimizers:
             if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
                 return statement.targets[0]
             return None
-        return call.func.value if isinstance(call.func, ast.Attribute) else None
+        return receiver_of(call)
 
 
 def training_after(study: Study, statement: ast.stmt) -> ast.stmt | None:
@@ -433,7 +434,7 @@ def _rates_in(node: ast.AST) -> Iterator[str]:
         values = [value for key, value in zip(node.keys, node.values, strict=True) if _is_text(key, "lr")]
     elif isinstance(node, ast.Call):
         values = [keyword.value for keyword in node.keywords if keyword.arg == "lr"]
-        made = isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
+        made = method_name(node) == "__init__"
         values += node.args[1:2] if made else []
     yield from (value.id for value in values if isinstance(value, ast.Name))
 

@@ -19,6 +19,7 @@ from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
+from distml.training.syntax import nodes_in, values_given
 from distml.training.unit import Unit
 from distml.training.values import Box, Class, Constant, Foreign, Instance
 
@@ -90,7 +91,7 @@ class Orders:
             kinds |= drawn(study, function, DRAWS, 2)
         for call in self._drawing([iterable]):
             kinds |= self.alike(call)
-        inside = (each for function in functions for each in ast.walk(function) if isinstance(each, ast.expr))
+        inside = (each for function in functions for each in nodes_in(function, ast.expr))
         for call in self._drawing(list(inside)):
             kinds |= self.alike(call)
         return kinds | ({"torch"} if self._unheard(iterable) else set())
@@ -99,7 +100,7 @@ class Orders:
         """The calls that make what the order comes from, and those in the classes of the program that give it."""
         found = {source for part in parts for source in self._program.sources(part)}
         for owner in self._owners(parts):
-            inside = [each for each in ast.walk(owner) if isinstance(each, ast.expr)]
+            inside = list(nodes_in(owner, ast.expr))
             found |= {source for each in inside for source in self._program.sources(each)}
         yield from self._program.ordered(each for each in found if isinstance(each, ast.Call))
 
@@ -115,7 +116,7 @@ class Orders:
                     if isinstance(value, Instance) and value.type.node not in found and self._orders(value.type):
                         found[value.type.node] = None
                         made = (call for call in self._program.calls if value.type in self._program.of(call.func))
-                        waiting += [each for call in made for each in (*call.args, *(k.value for k in call.keywords))]
+                        waiting += [each for call in made for each in values_given(call)]
         return list(found)
 
     def _orders(self, owner: Class) -> bool:

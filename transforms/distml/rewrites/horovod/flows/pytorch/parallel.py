@@ -20,6 +20,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.flows.pytorch.wrapped import BEFORE, Wrapped
 from distml.rewrites.horovod.plan import Holder, Note, Plan
 from distml.training.callsites import called
+from distml.training.syntax import nodes_in
 from distml.training.values import Callable, Class, Foreign, Instance, Values
 
 _SAME = frozenset("train eval parameters zero_grad training".split())
@@ -144,8 +145,8 @@ class Parallel:
         return self._attributes(name.attr) if once and plain and isinstance(name, ast.Attribute) else None
 
     def _variable(self, name: str, scope: ast.AST) -> ast.expr | None:
-        for node in ast.walk(scope):
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+        for node in nodes_in(scope, ast.Name):
+            if node.id == name and isinstance(node.ctx, ast.Load):
                 lexical = self.program.unit(node).lexical
                 if lexical.scope(node) is scope:
                     return node if lexical.owner_at(name, node) is scope else None
@@ -156,8 +157,8 @@ class Parallel:
         found = [
             node
             for unit in self.program.units.values()
-            for node in ast.walk(unit.tree)
-            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
+            for node in nodes_in(unit.tree, ast.Attribute)
+            if node.attr == name and isinstance(node.ctx, ast.Load)
             if self._is_module(node)
         ]
         models = {value for node in found for value in self.program.of(node)}

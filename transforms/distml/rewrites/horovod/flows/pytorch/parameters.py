@@ -9,6 +9,7 @@ import ast
 
 from distml.source.bindings import last_name
 from distml.training.program import Program
+from distml.training.syntax import targets_of
 
 _METHODS = ("parameters", "named_parameters")
 _SAME = frozenset("list tuple filter chain sorted set iter from_iterable".split())
@@ -42,7 +43,7 @@ def _variable(program: Program, name: ast.Name, depth: int) -> bool:
     owner = lexical.owner_at(name.id, name)
     given: list[ast.expr] = []
     for node in ast.walk(owner) if owner is not None else ():
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        targets = targets_of(node)
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
             if any(isinstance(target, ast.Name) and target.id == name.id for target in targets):
                 given.append(node.value)

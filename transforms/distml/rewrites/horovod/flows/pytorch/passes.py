@@ -16,6 +16,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.training.callsites import positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import method_name, names_in, nodes_in
 from distml.training.values import Class, Foreign
 
 _UNGRADED = frozenset({"torch.no_grad", "torch.inference_mode", "torch.no_grad()", "torch.inference_mode()"})
@@ -73,7 +74,7 @@ class Turns:
             for function in self.study.run_by(call) if graded(self.program, call) else ():
                 if function not in found:
                     found.add(function)
-                    waiting += [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+                    waiting += list(nodes_in(function, ast.Call))
         return found
 
     def hold(self, call: ast.Call) -> bool:
@@ -141,15 +142,15 @@ def _in_sequence(study: Study, one: ast.Call, other: ast.Call) -> bool:
 
 def keeps_buffers(program: Program) -> bool:
     """Whether the model may have buffers, such as running statistics."""
-    own = any(isinstance(call.func, ast.Attribute) and call.func.attr == "register_buffer" for call in program.calls)
+    own = any(method_name(call) == "register_buffer" for call in program.calls)
     return own or any(KEEPS.fullmatch(name) for call in program.calls for name in program.names(call.func))
 
 
 def thaws(program: Program) -> Iterator[ast.Attribute]:
     """Where it is said which parameters take part in training: a wrapped model looks at that once."""
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Attribute) and node.attr in ("requires_grad", "requires_grad_", "add_param_group"):
+        for node in nodes_in(unit.tree, ast.Attribute):
+            if node.attr in ("requires_grad", "requires_grad_", "add_param_group"):
                 if node.attr != "requires_grad" or isinstance(node.ctx, ast.Store):
                     yield node
 
@@ -170,7 +171,7 @@ def partly(program: Program) -> bool:
 
 def _calls_layer(branch: ast.AST, own: str) -> bool:
     """Whether something of the model, which is called `own`, is called in a branch."""
-    calls = [node.func for node in ast.walk(branch) if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes_in(branch, ast.Call)]
     return any(isinstance(each, ast.Attribute) and ast.unparse(each.value) == own for each in calls)
 
 
@@ -188,19 +189,19 @@ def _leaves_out(program: Program, owner: ast.ClassDef) -> bool:
         return False
     made = {
         target.attr
-        for node in ast.walk(owner)
-        if isinstance(node, ast.Assign) and any(_has_weights(name) for name in program.names(node.value))
+        for node in nodes_in(owner, ast.Assign)
+        if any(_has_weights(name) for name in program.names(node.value))
         for target in node.targets
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     }
-    named = {node.value for node in ast.walk(owner) if isinstance(node, ast.Constant)}
+    named = {node.value for node in nodes_in(owner, ast.Constant)}
     return bool(made - _read(program) - named)
 
 
 @remembered
 def _read(program: Program) -> frozenset[str]:
     """The attributes that are read anywhere."""
-    nodes = (node for unit in program.units.values() for node in ast.walk(unit.tree) if isinstance(node, ast.Attribute))
+    nodes = (node for unit in program.units.values() for node in nodes_in(unit.tree, ast.Attribute))
     return frozenset(node.attr for node in nodes if isinstance(node.ctx, ast.Load))
 
 
@@ -226,10 +227,10 @@ def accumulation(study: Study) -> Accumulation | None:
         return None
     if step not in branch.body or any(above is branch for above in study.program.ancestors(backward)):
         return None
-    read = {node.id for node in ast.walk(branch.test) if isinstance(node, ast.Name)}
+    read = names_in(branch.test)
     inside = [node for each in loop.body for node in ast.walk(each)]
     stored = {node.id for node in inside if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    counters = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-    calls = [node for node in ast.walk(branch.test) if isinstance(node, ast.Call)]
+    counters = names_in(loop.target)
+    calls = list(nodes_in(branch.test, ast.Call))
     plain = all(isinstance(call.func, ast.Name) and call.func.id == "len" for call in calls)
     return Accumulation(loop, branch.test) if read & counters and not read & stored and plain else None

@@ -12,6 +12,7 @@ import re
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import called
+from distml.training.syntax import method_name
 from distml.training.values import Foreign
 
 _DEVICE = Note(
@@ -74,7 +75,7 @@ class Placement:
         """Whether something chooses a device otherwise."""
         if isinstance(node, ast.Call) and called(node, self.program) == "cuda" and isinstance(node.func, ast.Attribute):
             return True
-        if isinstance(node, ast.Attribute) and any(map(_OF_GPU.fullmatch, self.program.names(node))):
+        if isinstance(node, ast.Attribute) and self.program.matches(node, _OF_GPU):
             return True
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or not _SPELLED.fullmatch(node.value):
             return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda:")
@@ -92,13 +93,13 @@ class Placement:
         """Whether something is put on a device, whichever that is."""
         if isinstance(node, ast.keyword):
             return node.arg == "device"
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "to":
+        if not isinstance(node, ast.Call) or method_name(node) != "to":
             return False
         return any(not all(map(_TYPES.fullmatch, self.program.names(each) or {""})) for each in node.args)
 
     def _to_array(self, node: ast.AST) -> bool:
         """Whether a tensor becomes an array where it is, which a tensor on a GPU cannot."""
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "numpy":
+        if not isinstance(node, ast.Call) or method_name(node) != "numpy":
             return False
         return not any(isinstance(each, ast.Attribute) and each.attr == "cpu" for each in ast.walk(node.func))
 

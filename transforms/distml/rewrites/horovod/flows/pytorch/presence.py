@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from distml.source.bindings import arguments, binds, bound_names
 from distml.training.around import block_of, owner_of
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -19,7 +20,7 @@ def is_set_before(program: Program, name: str, statement: ast.stmt) -> bool:
     """
     root, dot, _ = name.partition(".")
     owner = owner_of(statement, program)
-    if dot or not any(root in _names(each) for each in ast.walk(owner) if isinstance(each, ast.stmt)):
+    if dot or not any(root in _names(each) for each in nodes_in(owner, ast.stmt)):
         return True
     if not isinstance(owner, ast.Module) and any(each.arg == root for each in arguments(owner)):
         return True

@@ -9,6 +9,7 @@ from distml.rewrites.horovod.flows.pytorch.study import ENVIRONMENTS, Study
 from distml.rewrites.horovod.plan import Refuse
 from distml.training.callsites import positional, stored
 from distml.training.program import Program
+from distml.training.syntax import method_name, names_in, nodes_in, values_given
 from distml.training.values import Class, Foreign
 
 _VARIABLES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
@@ -18,8 +19,8 @@ _CHANGES = frozenset({"add_", "sub_", "addcdiv_", "addcmul_", "copy_", "set_", "
 def manual_updates(study: Study) -> Iterator[ast.stmt]:
     """The statements that change weights by their gradients themselves: `w -= rate * w.grad`."""
     for unit in study.program.units.values():
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.stmt) and _updates(node) and not study.inside_optimizer(node):
+        for node in nodes_in(unit.tree, ast.stmt):
+            if _updates(node) and not study.inside_optimizer(node):
                 if all(_is_input(each, study.program) for each in _with_grad(node)):
                     continue
                 yield node
@@ -35,14 +36,14 @@ def _updates(node: ast.stmt) -> bool:
             return ast.unparse(target).removesuffix(".data") == ast.unparse(value.left).removesuffix(".data")
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         call, func = node.value, node.value.func
-        given = [*call.args, *(k.value for k in call.keywords)]
+        given = values_given(call)
         return func.attr in _CHANGES and not _is_grad(func.value) and any(_has_grad(each) for each in given)
     return False
 
 
 def _has_grad(node: ast.AST) -> bool:
     """Whether an expression reads the `.grad` of a tensor; `torch.autograd.grad(...)` is a function."""
-    called = {each.func for each in ast.walk(node) if isinstance(each, ast.Call)}
+    called = {each.func for each in nodes_in(node, ast.Call)}
     return any(
         isinstance(each, ast.Attribute) and each.attr == "grad" and each not in called for each in ast.walk(node)
     )
@@ -50,7 +51,7 @@ def _has_grad(node: ast.AST) -> bool:
 
 def _with_grad(node: ast.AST) -> list[ast.expr]:
     """The tensors whose gradients are read."""
-    return [each.value for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == "grad"]
+    return [each.value for each in nodes_in(node, ast.Attribute) if each.attr == "grad"]
 
 
 def _is_input(tensor: ast.expr, program: Program) -> bool:
@@ -92,7 +93,7 @@ def own_updates(study: Study) -> Iterator[ast.Call]:
 
 def _changes(function: ast.AST) -> bool:
     """Whether a function reads gradients and changes other tensors."""
-    calls = (each.func for each in ast.walk(function) if isinstance(each, ast.Call))
+    calls = (each.func for each in nodes_in(function, ast.Call))
     changed = (f for f in calls if isinstance(f, ast.Attribute) and f.attr in _CHANGES and not _is_grad(f.value))
     return _has_grad(function) and any(changed)
 
@@ -100,7 +101,7 @@ def _changes(function: ast.AST) -> bool:
 def set_by_data(study: Study) -> Iterator[ast.stmt]:
     """The statements in models that set parameters from a batch: `self.loc.data.copy_(x.mean())` where `forward` leads."""
     for unit in study.program.units.values():
-        for owner in (node for node in ast.walk(unit.tree) if isinstance(node, ast.ClassDef)):
+        for owner in nodes_in(unit.tree, ast.ClassDef):
             bases = (base.name for base in study.program.lineage(Class(owner)) if isinstance(base, Foreign))
             if any(base.startswith("torch.nn.") for base in bases):
                 yield from _set_in(owner, study.program)
@@ -110,8 +111,8 @@ def _set_in(owner: ast.ClassDef, program: Program) -> Iterator[ast.stmt]:
     methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
     held = {
         ast.unparse(target)
-        for node in ast.walk(owner)
-        if isinstance(node, ast.Assign) and any(name.endswith(".Parameter()") for name in program.names(node.value))
+        for node in nodes_in(owner, ast.Assign)
+        if any(name.endswith(".Parameter()") for name in program.names(node.value))
         for target in node.targets
     }
     waiting, reached = ["forward"], set[str]()
@@ -120,7 +121,7 @@ def _set_in(owner: ast.ClassDef, program: Program) -> Iterator[ast.stmt]:
         if name in methods and name not in reached:
             reached.add(name)
             own = positional(methods[name])[:1]
-            called = (n.func for n in ast.walk(methods[name]) if isinstance(n, ast.Call))
+            called = (n.func for n in nodes_in(methods[name], ast.Call))
             waiting += [f.attr for f in called if isinstance(f, ast.Attribute) and [ast.unparse(f.value)] == own]
     for name in sorted(reached):
         given = set(positional(methods[name])[1:])
@@ -136,14 +137,14 @@ def _from(node: ast.expr, function: ast.FunctionDef, given: set[str]) -> bool:
     """Whether an expression is computed from a parameter, also through variables."""
     own = set(positional(function)[:1])
     for _ in range(3):
-        for each in ast.walk(function):
-            if isinstance(each, ast.Assign) and _names(each.value) & given:
+        for each in nodes_in(function, ast.Assign):
+            if _names(each.value) & given:
                 given |= {name for target in each.targets for name in _names(target) - own}
     return bool(_names(node) & given)
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return names_in(node)
 
 
 def refuse(study: Study) -> None:
@@ -222,7 +223,7 @@ def _without_model(study: Study, maker: ast.Call) -> None:
 def _environment(study: Study) -> None:
     """Programs that learn from an environment make as many steps as their episodes are long."""
     for call in study.program.calls:
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "step":
+        if method_name(call) == "step":
             names = study.program.names(call.func)
             loop = study.loop(call)
             steps = loop is None or study.stepping.holds(loop) or _in_episode(study, call)
@@ -237,11 +238,7 @@ def _environment(study: Study) -> None:
 
 def _in_episode(study: Study, call: ast.Call) -> bool:
     """Whether training steps are made until an episode ends: `while not done:`, where the environment says so."""
-    found = {
-        each.id
-        for each in ast.walk(study.program.statement(call))
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    }
+    found = {each.id for each in nodes_in(study.program.statement(call), ast.Name) if isinstance(each.ctx, ast.Store)}
     return any(
         isinstance(above, ast.While) and study.stepping.holds(above) and _names(above.test) & found
         for above in study.program.ancestors(call)

@@ -15,6 +15,7 @@ from distml.rewrites.horovod.flows.pytorch.orders import Orders
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import between
 from distml.training.callsites import argument
+from distml.training.syntax import nodes_in
 from distml.training.values import Box, Constant, Foreign
 
 SHARDED = Note(
@@ -194,9 +195,7 @@ class Samplers:
             return False
         around = self._above(data)
         earlier = (
-            each
-            for each in ast.walk(around[-1])
-            if isinstance(each, ast.Call) and each not in around and place_of(each) < place_of(data)
+            each for each in nodes_in(around[-1], ast.Call) if each not in around and place_of(each) < place_of(data)
         )
         return all(any(map(self.loops.is_loader, self._calls(each))) for each in earlier)
 

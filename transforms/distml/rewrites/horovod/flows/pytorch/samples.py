@@ -12,6 +12,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import method_name, receiver_of
 from distml.training.values import Box
 
 _COUNTED = Note(
@@ -178,8 +179,8 @@ def length(node: ast.AST) -> ast.expr | None:
     """The data in `len(data)`, `float(len(data))` or `data.__len__()`."""
     if not isinstance(node, ast.Call):
         return None
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "__len__":
-        return node.func.value
+    if method_name(node) == "__len__":
+        return receiver_of(node)
     name = ast.unparse(node.func)
     if name == "float" and len(node.args) == 1:
         return length(node.args[0])

@@ -13,6 +13,7 @@ from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
+from distml.training.syntax import nodes_in, values_given
 from distml.training.values import Callable, Foreign, Instance
 
 _STEPS = Note(
@@ -152,7 +153,7 @@ class Schedules:
         So does an epoch that a schedule is told with its fraction: `step(epoch + i / len(loader))`.
         """
         bodies = [each.node for each in self.program.of(given) if isinstance(each, Callable)]
-        counted = [given, *(node for body in bodies for node in ast.walk(body) if isinstance(node, ast.expr))]
+        counted = [given, *(node for body in bodies for node in nodes_in(body, ast.expr))]
         return any(self.loaders.counts.counts_own(each, self.loaders.sampled) for each in counted)
 
     def _warn(self, node: ast.expr | ast.stmt, what: str) -> None:
@@ -166,4 +167,4 @@ class Schedules:
 
 def _given(call: ast.Call) -> list[ast.expr]:
     """What a call is given."""
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
+    return values_given(call)

@@ -12,6 +12,7 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
+from distml.training.syntax import names_in, nodes_in, targets_of
 from distml.training.unit import Unit
 from distml.training.values import Box
 
@@ -127,10 +128,10 @@ class Seeds:
 
     def _steering(self, loop: ast.While) -> set[str]:
         """The generators that decide how far a turn of a loop goes, and so how many turns it makes."""
-        tested = {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
+        tested = names_in(loop.test)
         found: set[str] = set()
         for node in ast.walk(loop):
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            targets = targets_of(node)
             if isinstance(node, ast.Assign | ast.AugAssign) and any(
                 isinstance(target, ast.Name) and target.id in tested for target in targets
             ):
@@ -142,12 +143,11 @@ class Seeds:
 def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int, own: bool = False) -> set[str]:
     """The generators that running `node` draws from, by calls of the wanted functions; `own`: not inside models."""
     found: set[str] = set()
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call):
-            found |= kinds_of(study.program.names(each.func), wanted)
-            for function in [*study.run_by(each), *_next_of(study, each)] if depth else ():
-                if not (own and study.of_model(function)):
-                    found |= drawn(study, function, wanted, depth - 1, own)
+    for each in nodes_in(node, ast.Call):
+        found |= kinds_of(study.program.names(each.func), wanted)
+        for function in [*study.run_by(each), *_next_of(study, each)] if depth else ():
+            if not (own and study.of_model(function)):
+                found |= drawn(study, function, wanted, depth - 1, own)
     return found
 
 

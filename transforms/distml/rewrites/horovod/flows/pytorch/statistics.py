@@ -11,6 +11,7 @@ from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.syntax import nodes_in
 
 KEEPS = re.compile(
     r"torch\.nn\.(modules\.batchnorm\.)?(Lazy)?(BatchNorm\dd|SyncBatchNorm)|torchvision\.models\.(\w+\.)*[a-z]\w+"
@@ -53,7 +54,7 @@ class Statistics:
             function = self.program.function(loop)
             calls = [each for each in self.program.calls if self.program.function(each) is function]
             modes = {name: [*self._moded(calls, name)] for name in ("train", "eval")}
-            used = {ast.unparse(each.func) for each in ast.walk(loop) if isinstance(each, ast.Call)}
+            used = {ast.unparse(each.func) for each in nodes_in(loop, ast.Call)}
             for model in dict.fromkeys(modes["train"]):
                 if model in used and model not in modes["eval"]:
                     self._average(loop, model)
@@ -80,8 +81,8 @@ class Statistics:
         scope: ast.AST = function or self.program.unit(loop).tree
         found = [
             ast.unparse(node.func.value)
-            for node in ast.walk(scope)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "train"
+            for node in nodes_in(scope, ast.Call)
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "train"
             if isinstance(node.func.value, ast.Name | ast.Attribute) and not node.args
             if any(name.startswith(("torch.nn.", "torchvision.")) for name in self.program.names(node.func.value))
             if self.program.function(node) is function and self.optimizers.stable(node.func.value)

@@ -12,6 +12,7 @@ from distml.training.ahead import Ahead
 from distml.training.around import Looping, loops_around
 from distml.training.callers import Reach, callers, run_by
 from distml.training.program import Program
+from distml.training.syntax import method_name, values_given
 from distml.training.values import Box, Callable, Class, Foreign, Instance, Value
 
 LIBRARY = re.compile(r"torch\.optim\.(?!lr_scheduler|swa_utils)(\w+\.)*\w+\(\)")
@@ -119,7 +120,7 @@ class Study:
         return any(self.parameters_in(each) and not self._holds_optimizer(each, asked) for each in given)
 
     def _holds_optimizer(self, node: ast.expr, asked: frozenset[ast.AST]) -> bool:
-        if any(LIBRARY.fullmatch(name) for name in self.program.names(node)):
+        if self.program.matches(node, LIBRARY):
             return True
         made = (v for v in self.program.of(node) if isinstance(v, Foreign) and isinstance(v.node, ast.Call))
         return any(v.node is not node and v.node not in asked and self._is_optimizer(v, asked) for v in made)
@@ -139,7 +140,7 @@ class Study:
         for call in self.program.calls:
             if not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
                 continue
-            scaled = any(_SCALERS.fullmatch(name) for name in self.program.names(call.func.value))
+            scaled = self.program.matches(call.func.value, _SCALERS)
             optimizer = call.args[0] if scaled and call.args else call.func.value
             makers = frozenset(each for each in self.makers(optimizer) if not self._takes_itself(each, optimizer))
             if makers and not self.inside_optimizer(call) and self.runs(call):
@@ -149,7 +150,7 @@ class Study:
         """Whether one call of the program makes optimizers and what they are given to, such as schedules: then only what sets
         gradients to zero is an optimizer.
         """
-        given = (value for each in (*maker.args, *(k.value for k in maker.keywords)) for value in self._inside(each))
+        given = (value for each in values_given(maker) for value in self._inside(each))
         if not any(isinstance(value, Foreign) and value.node is maker for value in given):
             return False
         zeroed = (each.func for each in self.program.calls if isinstance(each.func, ast.Attribute))
@@ -202,7 +203,7 @@ class Study:
     def _backwards(self) -> Iterator[ast.Call]:
         for call in self.program.calls:
             own = any(isinstance(value, Callable) for value in self.program.of(call.func))
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "backward" and not own:
+            if method_name(call) == "backward" and not own:
                 yield call
 
     def loop(self, node: ast.AST) -> Looping | None:

@@ -11,6 +11,7 @@ from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, block_of
+from distml.training.syntax import mentions, names_in, nodes_in
 from distml.training.values import Box
 
 _PART = Note(
@@ -57,7 +58,7 @@ class Tensors:
             if found is None:
                 return self._deal(loop) or self.picks(loop)
             statement, name = found
-            if any(_DATASET.fullmatch(each) for each in self.program.names(tensor)):
+            if self.program.matches(tensor, _DATASET):
                 self._chosen.add((statement, name))
             wanted[f"{id(statement)} {name}"] = (statement, name, dimension)
         if any(self._measured_before(tensor, [each for each, _, _ in wanted.values()]) for tensor, _ in sized):
@@ -80,7 +81,7 @@ class Tensors:
             return False
         ranges = [leaf for leaf in self.loops.leaves(loop.iter) if "builtins.range" in self._callee(leaf)]
         moving = self._moving(loop)
-        cuts = [node for node in ast.walk(loop) if isinstance(node, ast.Subscript) and self._cuts(node, moving)]
+        cuts = [node for node in nodes_in(loop, ast.Subscript) if self._cuts(node, moving)]
         inner = [each for each in ast.walk(loop) if isinstance(each, LOOPS) and each is not loop]
         if len(ranges) != 1 or not cuts or any(self.study.training.holds(each) for each in inner):
             return False
@@ -100,7 +101,7 @@ class Tensors:
         if not isinstance(cut, ast.Slice) or not isinstance(node.ctx, ast.Load) or not cut.lower or not cut.upper:
             return False
         listed = any(isinstance(value, Box) for value in self.program.of(node.value))
-        return _reads(cut.lower, moving) and not listed and not self._order(node.value)
+        return mentions(cut.lower, moving) and not listed and not self._order(node.value)
 
     def _callee(self, node: ast.expr) -> frozenset[str]:
         return self.program.names(node.func) if isinstance(node, ast.Call) else frozenset()
@@ -147,11 +148,11 @@ class Tensors:
         if not isinstance(loop, ast.While):
             return []
         moving = _counter(loop)
-        pieces = [node for node in ast.walk(loop) if isinstance(node, ast.Slice) and _reads(node, moving)]
+        pieces = [node for node in nodes_in(loop, ast.Slice) if mentions(node, moving)]
         given = [
             node
-            for node in ast.walk(loop)
-            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id in moving for a in node.args)
+            for node in nodes_in(loop, ast.Call)
+            if any(isinstance(a, ast.Name) and a.id in moving for a in node.args)
         ]
         found = self._sizes_in(loop.test, 0) if moving and (pieces or given) else []
         inside = {ast.unparse(argument) for call in given for argument in call.args}
@@ -174,10 +175,10 @@ class Tensors:
         moving = self._moving(loop)
         dimension = sized[0][1]
         found: list[tuple[ast.expr, int]] = []
-        for node in ast.walk(loop):
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and _reads(node.slice, moving):
+        for node in nodes_in(loop, ast.Subscript):
+            if isinstance(node.ctx, ast.Load) and mentions(node.slice, moving):
                 base = node.value
-                if isinstance(base, ast.Name | ast.Attribute) and not _reads(base, moving) and not self._order(base):
+                if isinstance(base, ast.Name | ast.Attribute) and not mentions(base, moving) and not self._order(base):
                     found.append((base, _dimension(node.slice, moving, dimension)))
         return found
 
@@ -185,9 +186,9 @@ class Tensors:
         """The counter of a loop, and what is computed from it."""
         moving = _counter(loop)
         for _ in range(3):
-            for node in ast.walk(loop):
-                if isinstance(node, ast.Assign) and _reads(node.value, moving) and not _calls(node.value):
-                    moving |= {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            for node in nodes_in(loop, ast.Assign):
+                if mentions(node.value, moving) and not _calls(node.value):
+                    moving |= {n.id for t in node.targets for n in nodes_in(t, ast.Name)}
         return moving
 
     def _order(self, base: ast.expr) -> bool:
@@ -207,8 +208,8 @@ class Tensors:
             unit = self.program.unit(node)
             same = [
                 each
-                for each in ast.walk(unit.tree)
-                if isinstance(each, ast.Attribute) and each.attr == node.attr and isinstance(each.ctx, ast.Store)
+                for each in nodes_in(unit.tree, ast.Attribute)
+                if each.attr == node.attr and isinstance(each.ctx, ast.Store)
             ]
             places = [self.program.statement(each) for each in same]
         if not places or any(isinstance(each, (*LOOPS, ast.With, ast.AugAssign)) for each in places):
@@ -233,8 +234,8 @@ class Tensors:
         lexical = (unit or next(u for u in self.program.units.values() if u.tree is owner)).lexical
         return [
             self.program.statement(each)
-            for each in ast.walk(owner)
-            if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store)
+            for each in nodes_in(owner, ast.Name)
+            if each.id == name and isinstance(each.ctx, ast.Store)
             if lexical.owner_at(name, each) is owner
         ]
 
@@ -259,9 +260,9 @@ class Tensors:
 def _counter(loop: ast.For | ast.While) -> set[str]:
     """The variables that a loop counts with: its targets, or what is compared in front of a turn and added to in it."""
     if isinstance(loop, ast.For):
-        return {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-    added = [node.target for node in ast.walk(loop) if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)]
-    compared = {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
+        return names_in(loop.target)
+    added = [node.target for node in nodes_in(loop, ast.AugAssign) if isinstance(node.op, ast.Add)]
+    compared = names_in(loop.test)
     return {target.id for target in added if isinstance(target, ast.Name)} & compared
 
 
@@ -282,7 +283,7 @@ def _dimension(cut: ast.expr, moving: set[str], otherwise: int) -> int:
     """The dimension of a tensor along which a counter goes: 1 in `x[:, i : i + 8]`."""
     if not isinstance(cut, ast.Tuple):
         return 0
-    return next((at for at, each in enumerate(cut.elts) if _reads(each, moving)), otherwise)
+    return next((at for at, each in enumerate(cut.elts) if mentions(each, moving)), otherwise)
 
 
 def _value(statement: ast.stmt) -> ast.AST:
@@ -290,10 +291,6 @@ def _value(statement: ast.stmt) -> ast.AST:
     return statement.value if isinstance(statement, ast.Assign) else statement
 
 
-def _reads(node: ast.AST, names: set[str]) -> bool:
-    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
-
-
 def _calls(node: ast.AST) -> bool:
-    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    calls = list(nodes_in(node, ast.Call))
     return any(getattr(each.func, "id", "") not in ("min", "max", "len", "int", "slice", "range") for each in calls)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.training.around import LOOPS, block_of
+from distml.training.syntax import nodes_in, values_given
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BEFORE, AFTER = frozenset({"before"}), frozenset({"after"})
@@ -74,8 +75,8 @@ class Wrapped:
         assert isinstance(model, ast.Attribute)
         values = self.program.of(model)
         for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
-                if isinstance(node, ast.Attribute) and node.attr == model.attr:
+            for node in nodes_in(unit.tree, ast.Attribute):
+                if node.attr == model.attr:
                     if not isinstance(node.ctx, ast.Load) or values & self.program.of(node):
                         yield node
 
@@ -134,7 +135,7 @@ class Wrapped:
         return through in seen or all(
             any(
                 self.always(each, seen | {through})
-                for each in (*call.args, *(k.value for k in call.keywords))
+                for each in values_given(call)
                 if self._parameter(function, call, each) == parameter
             )
             for call in self.study.callers.get(function, ())

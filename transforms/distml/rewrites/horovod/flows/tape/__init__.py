@@ -14,6 +14,7 @@ from distml.training.around import loops_around, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import names_in
 from distml.training.values import Class
 
 
@@ -82,7 +83,7 @@ def _counted(owner: ast.AST | None) -> set[str]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "assign_add":
             found.add(ast.unparse(node.func.value))
         elif isinstance(node, ast.For) and node is owner:
-            found |= {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+            found |= names_in(node.target)
     return found
 
 

@@ -20,6 +20,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import loops_around
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import nodes_in
 from distml.training.values import Callable, Class, Foreign, Instance
 
 _NOTE = Note(
@@ -280,7 +281,7 @@ def _same_place(value: ast.expr, use: ast.expr, program: Program) -> bool:
     theirs, ours = program.unit(value).lexical, program.unit(use).lexical
     if theirs is not ours:
         return False
-    names = [each for each in ast.walk(value) if isinstance(each, ast.Name)]
+    names = list(nodes_in(value, ast.Name))
     return all(theirs.owner(each.id, theirs.scope(value)) is ours.owner(each.id, ours.scope(use)) for each in names)
 
 

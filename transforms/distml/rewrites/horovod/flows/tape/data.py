@@ -25,6 +25,7 @@ from distml.source.bindings import arguments
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import mentions, names_in, nodes_in
 from distml.training.values import Callable, Class, Constant, Instance
 
 _PART = Note(
@@ -173,7 +174,7 @@ def _alike(plan: Plan, data: ast.expr) -> None:
 
 def _sliced(turn: Turn) -> list[ast.expr]:
     """What the turns of a loop take parts of."""
-    return [node.value for node in ast.walk(turn.node) if isinstance(node, ast.Subscript)]
+    return [node.value for node in nodes_in(turn.node, ast.Subscript)]
 
 
 def _slices(turn: Turn, way: Way) -> bool:
@@ -182,22 +183,12 @@ def _slices(turn: Turn, way: Way) -> bool:
     if not name:
         return False
     derived = {name}
-    for node in ast.walk(turn.node):
-        if isinstance(node, ast.Assign) and any(
-            isinstance(n, ast.Name) and n.id in derived for n in ast.walk(node.value)
-        ):
-            if not any(isinstance(n, ast.Call) and not _plain(n) for n in ast.walk(node.value)):
-                derived |= {
-                    each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)
-                }
-    for node in ast.walk(turn.node):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            if any(isinstance(n, ast.Name) and n.id in derived for n in ast.walk(node.slice)):
-                return True
-        if isinstance(node, ast.Call) and _is_batch(node, turn, way):
-            if any(isinstance(n, ast.Name) and n.id in derived for each in node.args for n in ast.walk(each)):
-                return True
-    return False
+    for node in nodes_in(turn.node, ast.Assign):
+        if mentions(node.value, derived) and all(map(_plain, nodes_in(node.value, ast.Call))):
+            derived |= {name for target in node.targets for name in names_in(target)}
+    read = (each.slice for each in nodes_in(turn.node, ast.Subscript) if isinstance(each.ctx, ast.Load))
+    drawn = (each for call in nodes_in(turn.node, ast.Call) if _is_batch(call, turn, way) for each in call.args)
+    return any(mentions(each, derived) for each in (*read, *drawn))
 
 
 def _plain(call: ast.Call) -> bool:
@@ -255,7 +246,7 @@ def _cuts(functions: list[Callable]) -> bool:
     for node in (each for value in functions for each in ast.walk(value.node)):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             own = {each.arg for value in functions for each in arguments(value.node)}
-            if any(isinstance(each, ast.Name) and each.id in own for each in ast.walk(node.slice)):
+            if mentions(node.slice, own):
                 return True
     return False
 
@@ -274,7 +265,7 @@ def _trained_on(call: ast.Call, turn: Turn, way: Way) -> bool:
         steps += [node] if leads or opens else []
     statement = program.statement(call)
     bound = statement.targets if isinstance(statement, ast.Assign) else []
-    given = {each.id for target in bound for each in ast.walk(target) if isinstance(each, ast.Name)}
+    given = {each.id for target in bound for each in nodes_in(target, ast.Name)}
     inside = (each for step in steps for each in ast.walk(step))
     return any(each is call or (isinstance(each, ast.Name) and each.id in given) for each in inside)
 

@@ -15,6 +15,7 @@ from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 _NOTE = Note(
     "decided on rank 0 for all ranks",
@@ -47,8 +48,8 @@ def _loop(plan: Plan, turn: Turn, uniform: Uniform) -> None:
         return
     if isinstance(node, ast.While) and not uniform.holds(node.test):
         _end(plan, node.test, going=True)
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.If) and _leaves(inner, node, plan.program) and not uniform.holds(inner.test):
+    for inner in nodes_in(node, ast.If):
+        if _leaves(inner, node, plan.program) and not uniform.holds(inner.test):
             if any(_leaves_directly(each, plan.program) for each in inner.body):
                 _end(plan, inner.test, going=False)
             else:

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.tape.updates import Update, is_gradient, is_persistent, tape_item
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 _NOTE = Note(
     "gradients averaged over all ranks",
@@ -74,7 +75,7 @@ def _wrap(plan: Plan, opened: ast.With, item: ast.withitem, inside: bool) -> Non
 def _asked(gradient: ast.Call, opened: ast.With, item: ast.withitem, program: Program) -> list[ast.Call]:
     """All calls that ask the tape that this `with` opens for gradients."""
     scope = program.unit(gradient).lexical.scope(gradient)
-    calls = [node for node in ast.walk(scope) if isinstance(node, ast.Call) and is_gradient(node, program)]
+    calls = [node for node in nodes_in(scope, ast.Call) if is_gradient(node, program)]
     return [each for each in calls if tape_item(each, program) == (opened, item)]
 
 

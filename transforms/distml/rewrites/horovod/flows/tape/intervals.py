@@ -18,6 +18,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping
 from distml.training.callers import Reach
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 _JUDGES = re.compile(r"keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.(evaluate|predict)")
 _FEWER = Note(
@@ -59,7 +60,7 @@ def _saves(program: Program) -> Iterator[ast.AST]:
 
 def _evaluations(program: Program) -> Iterator[ast.AST]:
     """What asks a model of Keras to judge, and the loops over data that no step is taken in."""
-    yield from (call for call in program.calls if any(_JUDGES.fullmatch(name) for name in program.names(call.func)))
+    yield from (call for call in program.calls if program.matches(call.func, _JUDGES))
     trained = {turn.node for update in updates(program) for way in ways(update.call, program) for turn in way.turns}
     for unit in program.units.values():
         for node in ast.walk(unit.tree):
@@ -70,6 +71,6 @@ def _evaluations(program: Program) -> Iterator[ast.AST]:
 
 def _numbers(loop: Looping, program: Program) -> set[str]:
     """The variables that count the steps of a loop, those of optimizers among them."""
-    held = (each for each in ast.walk(loop) if isinstance(each, ast.Attribute))
-    steps = (each for each in held if any(ITERATIONS.fullmatch(name) for name in program.names(each)))
+    held = nodes_in(loop, ast.Attribute)
+    steps = (each for each in held if program.matches(each, ITERATIONS))
     return intervals.counted(loop, program) | {ast.unparse(each) for each in steps}

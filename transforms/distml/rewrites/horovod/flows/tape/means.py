@@ -21,6 +21,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 _MEAN = '''
 
@@ -100,8 +101,8 @@ def _items(target: ast.expr, value: ast.expr, program: Program) -> Iterator[tupl
 
 def _losses(update: Update, program: Program) -> Iterator[ast.expr]:
     """What gradients of a function's tapes are taken of."""
-    for node in ast.walk(program.function(update.call) or program.unit(update.call).tree):
-        if isinstance(node, ast.Call) and called(node, program) == "gradient" and node.args:
+    for node in nodes_in(program.function(update.call) or program.unit(update.call).tree, ast.Call):
+        if called(node, program) == "gradient" and node.args:
             yield node.args[0]
 
 
@@ -110,23 +111,22 @@ def _metrics(loop: ast.For, program: Program) -> Iterator[str]:
     seen: set[ast.AST] = set()
     waiting: list[ast.AST] = [*loop.body]
     while waiting:
-        for node in ast.walk(waiting.pop()):
-            if isinstance(node, ast.Call):
-                held = node.func
-                if isinstance(held, ast.Attribute) and held.attr == "update_state":
-                    held = held.value
-                if any(each.startswith("keras.metrics.") and each.endswith("()") for each in program.names(held)):
-                    if _same_here(held, loop, program) and not _made_in(held, loop):
-                        yield ast.unparse(held)
-                for function in run_by(node, program):
-                    if function not in seen:
-                        seen.add(function)
-                        waiting.append(function)
+        for node in nodes_in(waiting.pop(), ast.Call):
+            held = node.func
+            if isinstance(held, ast.Attribute) and held.attr == "update_state":
+                held = held.value
+            if any(each.startswith("keras.metrics.") and each.endswith("()") for each in program.names(held)):
+                if _same_here(held, loop, program) and not _made_in(held, loop):
+                    yield ast.unparse(held)
+            for function in run_by(node, program):
+                if function not in seen:
+                    seen.add(function)
+                    waiting.append(function)
 
 
 def _made_in(metric: ast.expr, loop: ast.For) -> bool:
     """Whether a loop makes the metric, or what holds it, anew."""
-    stores = (each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    stores = (each for each in nodes_in(loop, ast.Name) if isinstance(each.ctx, ast.Store))
     return any(each.id == ast.unparse(metric).partition(".")[0] for each in stores)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.plan import Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import method_name, receiver_of
 from distml.training.values import Class, Foreign, Instance
 
 _MADE = re.compile(
@@ -57,8 +58,8 @@ def _by_keyword(plan: Plan, optimizer: ast.expr) -> list[ast.Call]:
 def _compiled(program: Program, owners: set[Class]) -> Iterator[ast.expr]:
     """The optimizers that models of these classes are compiled with."""
     for call in program.calls:
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "compile":
-            held = {value.type for value in program.of(call.func.value) if isinstance(value, Instance)}
+        if method_name(call) == "compile":
+            held = {value.type for value in program.of(receiver_of(call)) if isinstance(value, Instance)}
             given = argument(call, 0, "optimizer")
             if held & owners and given is not None:
                 yield given

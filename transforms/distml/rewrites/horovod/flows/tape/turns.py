@@ -13,6 +13,7 @@ from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.training.around import turns_around
 from distml.training.callsites import called
 from distml.training.program import Program
+from distml.training.syntax import method_name
 from distml.training.values import Box, Constant, Foreign, Instance
 
 _RANGES = frozenset({"builtins.range", "tensorflow.range", "numpy.arange"})
@@ -71,11 +72,7 @@ class Turn:
     def _things(self) -> bool:
         """Whether the items are constants, variables, models or optimizers."""
         inner = self.inner
-        if (
-            isinstance(inner, ast.Call)
-            and isinstance(inner.func, ast.Attribute)
-            and inner.func.attr in ("items", "keys")
-        ):
+        if method_name(inner) in ("items", "keys"):
             return True
         held = [v for v in self.program.of(inner) if isinstance(v, Box)]
         items = [item for box in held for item in self.program.store.item(box)]

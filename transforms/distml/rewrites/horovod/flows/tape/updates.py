@@ -15,6 +15,7 @@ from functools import partial
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import method_name, nodes_in
 from distml.training.values import Callable, Foreign, Instance
 
 _TAPE = "tensorflow.GradientTape()"
@@ -116,7 +117,7 @@ def _applied(call: ast.Call, program: Program) -> Update | None:
 
 def _hands_on(function: ast.AST) -> bool:
     """Whether a method of the program of this name leaves it to others: it is their calls that update."""
-    calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes_in(function, ast.Call)]
     named = [func for func in calls if isinstance(func, ast.Attribute) and func.attr == "apply_gradients"]
     return any(not _is_super(func.value) for func in named)
 
@@ -124,7 +125,7 @@ def _hands_on(function: ast.AST) -> bool:
 def _changes_itself(call: ast.Call, program: Program) -> bool:
     """Whether the method that is called changes the variables: then that is where they are changed by hand."""
     own = (value.node for value in program.of(call.func) if isinstance(value, Callable))
-    calls = (node.func for each in own for node in ast.walk(each) if isinstance(node, ast.Call))
+    calls = (node.func for each in own for node in nodes_in(each, ast.Call))
     return any(isinstance(func, ast.Attribute) and func.attr in _BY_HAND for func in calls)
 
 
@@ -158,7 +159,7 @@ def _of_graph(node: ast.AST, program: Program) -> bool:
 
 def _minimizes(call: ast.Call, program: Program) -> bool:
     """Whether a call minimizes a function, as optimizers of TensorFlow 2 do."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr != "minimize":
+    if method_name(call) != "minimize":
         return False
     if any(keyword.arg == "tape" for keyword in call.keywords):
         return True
@@ -177,7 +178,7 @@ def reaching(node: ast.expr, program: Program) -> list[ast.Call]:
 
 def is_gradient(node: ast.AST, program: Program) -> bool:
     """Whether an expression asks a tape for gradients."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "gradient":
+    if not isinstance(node, ast.Call) or method_name(node) != "gradient":
         return False
     names = program.names(node.func)
     if f"{_TAPE}.gradient" in names:
@@ -193,7 +194,7 @@ def tape_item(gradient: ast.Call, program: Program) -> tuple[ast.With, ast.withi
         return None
     scope = program.unit(gradient).lexical.scope(gradient)
     text = ast.unparse(tape)
-    opened = [node for node in ast.walk(scope) if isinstance(node, ast.With) and node.lineno <= gradient.lineno]
+    opened = [node for node in nodes_in(scope, ast.With) if node.lineno <= gradient.lineno]
     found = [
         (node, item)
         for node in opened

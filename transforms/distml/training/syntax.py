@@ -1,0 +1,52 @@
+"""What stands in a piece of Python, by its syntax alone: the nodes of a kind, names, what a call is given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from typing import TypeGuard, TypeVar
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def nodes_in(node: ast.AST, kind: type[_Node]) -> Iterator[_Node]:
+    """A node and the nodes below it that are of one kind."""
+    return (each for each in ast.walk(node) if isinstance(each, kind))
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names of the variables in a node, read or set."""
+    return {each.id for each in nodes_in(node, ast.Name)}
+
+
+def mentions(node: ast.AST, names: Collection[str]) -> bool:
+    """Whether a node reads or sets one of these variables."""
+    return any(each.id in names for each in nodes_in(node, ast.Name))
+
+
+def values_given(call: ast.Call) -> list[ast.expr]:
+    """What a call is given, by place and by keyword."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def receiver_of(call: ast.Call) -> ast.expr | None:
+    """What a method is called on; None for a call that names no method."""
+    return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+def method_name(call: ast.AST | None) -> str:
+    """The method that a call names, as it is spelled; nothing for what else there is."""
+    return call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
+
+
+def targets_of(statement: ast.AST) -> list[ast.expr]:
+    """What an assignment, a loop, a part of a comprehension or `:=` sets; nothing for what else there is."""
+    if isinstance(statement, ast.Assign):
+        return [*statement.targets]
+    target = getattr(statement, "target", None)
+    return [target] if isinstance(target, ast.expr) else []
+
+
+def is_given(node: ast.expr | None) -> TypeGuard[ast.expr]:
+    """Whether something is there, and is not `None` as it is written."""
+    return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
