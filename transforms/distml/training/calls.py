@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.training.callsites import option_name
+from distml.training.counting import AROUND
 from distml.training.store import ANY, Store, items
 from distml.training.values import (
     NOTHING,
@@ -36,8 +37,7 @@ SAME = frozenset(
         *("tensorflow.function", "tensorflow.autograph.experimental.do_not_convert", "tensorflow.identity"),
         *("torch.compile", "torch.jit.script", "torch.jit.optimize_for_inference"),
         *("builtins.iter", "builtins.reversed", "builtins.sorted", "builtins.list", "builtins.tuple", "builtins.set"),
-        *("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm_notebook", "copy.copy", "copy.deepcopy"),
-        *("tqdm.contrib.tqdm", "rich.progress.track", "progressbar.progressbar", "fastprogress.progress_bar"),
+        *("copy.copy", "copy.deepcopy"),
     }
 )
 """Calls that give their first argument, as far as this analysis is concerned."""
@@ -244,7 +244,7 @@ class Calls:
 
     def _foreign(self, callee: Foreign, given: Arguments, node: ast.Call, unit: Unit) -> Values:
         name = callee.name
-        if name in SAME:
+        if name in SAME or AROUND.fullmatch(name):
             return given.first or frozenset({callee.called(node)})
         home, _, method = name.rpartition(".")
         if method in FLUENT and home.endswith("()"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
+from distml.training.counting import BARS, COUNTS, RANGES
 from distml.training.syntax import nodes_in, targets_of
 from distml.training.values import Class, Foreign
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from distml.training.program import Program
 
-_BARS = frozenset("tqdm tqdm_notebook track progress_bar progressbar alive_it".split())
 _PAIRING = frozenset({"enumerate", "zip"})
 _DEEPEST = 4
 
@@ -52,20 +52,26 @@ def stored(place: ast.Name | ast.Attribute, program: Program) -> Iterator[ast.ex
 def iterated(node: ast.expr, program: Program) -> ast.expr:
     """What a loop goes through, without progress bars around it, and where that has a name of its own."""
     for _ in range(_DEEPEST):
-        if isinstance(node, ast.Call) and called(node, program) in _BARS and node.args:
+        if isinstance(node, ast.Call) and called(node, program) in BARS and node.args:
             node = node.args[0]
             continue
         made = [*stored(node, program)] if isinstance(node, ast.Name | ast.Attribute) else []
-        if len(made) != 1 or not isinstance(made[0], ast.Call) or called(made[0], program) not in _BARS | _PAIRING:
+        if len(made) != 1 or not isinstance(made[0], ast.Call) or called(made[0], program) not in BARS | _PAIRING:
             break
         node = made[0]
     return node
 
 
+def is_range(node: ast.AST | None, program: Program) -> TypeGuard[ast.Call]:
+    """Whether something counts up to an end that it is given; a data set of numbers is data."""
+    known = isinstance(node, ast.Call) and called(node, program) in RANGES
+    return known and not any(".data." in name for name in program.names(getattr(node, "func", None)))
+
+
 def asks_for_items(loop: ast.AST, program: Program) -> bool:
     """Whether a loop goes through no data, but may ask for it: `while`, or `for step in range(...)`."""
     through = loop.iter if isinstance(loop, ast.For) else None
-    counts = isinstance(through, ast.Call) and called(through, program) in ("range", "trange", "count")
+    counts = isinstance(through, ast.Call) and called(through, program) in COUNTS
     return isinstance(loop, ast.While) or counts
 
 

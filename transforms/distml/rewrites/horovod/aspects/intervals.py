@@ -13,6 +13,7 @@ from distml.source.bindings import last_name
 from distml.training.around import LOOPS, Looping
 from distml.training.callers import run_by
 from distml.training.callsites import called, iterated, takes_receiver
+from distml.training.counting import COUNTS
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
@@ -55,7 +56,7 @@ def counted(loop: Looping, program: Program) -> set[str]:
     first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else None
     if isinstance(first, ast.Name) and "enumerate" in names:
         found.add(first.id)
-    if isinstance(loop.target, ast.Name) and names[-1:] and names[-1] in ("range", "trange", "count"):
+    if isinstance(loop.target, ast.Name) and names[-1:] and names[-1] in COUNTS:
         found.add(loop.target.id)
     return found
 

@@ -21,6 +21,7 @@ from distml.rewrites.patch import Patch
 from distml.training.around import owner_of
 from distml.training.callers import leading_to
 from distml.training.callsites import stored
+from distml.training.counting import LIBRARIES
 from distml.training.program import Program
 from distml.training.syntax import method_name, nodes_in, values_given
 from distml.training.values import Callable, Foreign
@@ -62,7 +63,6 @@ _WRITERS = re.compile(
     r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)|visdom\.Visdom\(\)\.\w+"
     r"|wandb\.log|wandb\.init\(\)\.log|mlflow\.log_\w+|tensorboard_logger\.log_\w+|tensorboard_logger\.Logger\(\)\.log_\w+"
 )
-_BARS = re.compile(r"tqdm\.([\w.]+\.)?(tqdm|trange|tqdm_notebook|tnrange)")
 _SHOWN = re.compile(r"tensorflow\.(contrib\.)?summary\.\w+|keras\.utils\.(\w+\.)*Progbar\(\)\.(update|add)")
 _ON_BARS = frozenset("set_postfix set_postfix_str set_description set_description_str".split())
 _DRAWN = re.compile(
@@ -92,14 +92,9 @@ _OWN_FOLDER = re.compile(r"tempfile\.(?!gettemp)")
 _CSV = frozenset({"csv.writer", "csv.DictWriter"})
 _BAR = Note("progress shown by rank 0", "the bars of several ranks would overwrite each other", "rank-zero-output")
 _TRACK = Note("tracked by rank 0", "every rank would begin a run of its own", "rank-zero-output")
-_QUIET = [
+_QUIET = [(each.bars, each.option, each.shown, _BAR) for each in LIBRARIES if each.option] + [
     (re.compile(pattern), keyword, value, note)
     for pattern, keyword, value, note in (
-        (r"tqdm(\.\w+)*\.(tqdm|trange|tqdm_\w+|t\wrange|notebook_tqdm)", "disable", "{0.rank} != 0", _BAR),
-        (r"rich\.progress\.(track|Progress)", "disable", "{0.rank} != 0", _BAR),
-        (r"alive_progress\.(alive_bar|alive_it)", "disable", "{0.rank} != 0", _BAR),
-        (r"fastprogress(\.fastprogress)?\.progress_bar", "display", "{0.first}", _BAR),
-        (r"keras\.utils\.(\w+\.)*Progbar", "verbose", "1 if {0.first} else 0", _BAR),
         (r"wandb\.init", "mode", 'None if {0.first} else "disabled"', _TRACK),
         (r"comet_ml\.(Offline)?Experiment", "disabled", "{0.rank} != 0", _TRACK),
     )
@@ -263,7 +258,8 @@ def _is_bar(method: ast.expr, program: Program) -> bool:
     """Whether a method is one of a progress bar, which stands for what it goes through in all else."""
     bar = method.value if isinstance(method, ast.Attribute) else method
     made = stored(bar, program) if isinstance(bar, ast.Name | ast.Attribute) else [bar]
-    return any(isinstance(each, ast.Call) and program.matches(each.func, _BARS) for each in made)
+    calls = [each for each in made if isinstance(each, ast.Call)]
+    return any(program.matches(each.func, library.bars) for each in calls for library in LIBRARIES)
 
 
 def _logs(call: ast.Call, name: str, program: Program) -> bool:

@@ -13,6 +13,7 @@ from functools import cached_property
 from distml.rewrites.horovod.aspects.modes import training_calls
 from distml.rewrites.horovod.aspects.origins import Origin, origins, parameter
 from distml.training.callsites import argument_for, called
+from distml.training.counting import BARS
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 from distml.training.values import Callable
@@ -37,9 +38,7 @@ STEPS = frozenset(
 """Methods of a dataset that give another."""
 
 TELLING = frozenset("padded_batch prefetch batch shuffle cache take skip unbatch with_options element_spec".split())
-_PASS = frozenset(
-    "iter enumerate tqdm trange as_numpy list track progress_bar get_one_shot_iterator make_one_shot_iterator".split()
-)
+_PASS = BARS | frozenset("iter enumerate as_numpy list get_one_shot_iterator make_one_shot_iterator".split())
 _DEEPEST = 60
 
 

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator
 
 from distml.training.callers import callers
 from distml.training.callsites import argument, called, iterated
+from distml.training.counting import COUNTS
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import method_name, names_in, nodes_in, receiver_of, targets_of, values_given
@@ -232,7 +233,7 @@ class Uniform:
         node = iterated(node, self.program)
         if isinstance(node, ast.Call):
             names = self.program.names(node.func)
-            if any(name.rpartition(".")[2] in ("range", "trange", "count") for name in names):
+            if any(name.rpartition(".")[2] in COUNTS for name in names):
                 # Wherever it ends: the numbers that it gives are the same as far as they go.
                 begins = len(node.args) > 1 or any("count" in name for name in names)
                 return all(self.holds(each, depth) for each in (node.args[:1] if begins else []) + node.args[2:])

@@ -14,6 +14,7 @@ from distml.rewrites.horovod.flows.session_graph import is_counter
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, between, block_of, owner_of
 from distml.training.callsites import called
+from distml.training.counting import BARS, RANGES
 from distml.training.program import Program
 from distml.training.syntax import method_name, nodes_in
 
@@ -22,7 +23,6 @@ FEWER = Note(
     "a step of all ranks together uses the data of as many steps",
     "divide-steps",
 )
-_RANGES = ("range", "xrange", "arange")
 _FEW = 10
 """A literal number of turns up to this is part of a step: the turns of a critic for each of its generator."""
 
@@ -52,10 +52,10 @@ def _around_range(loop: ast.For, program: Program) -> Iterator[tuple[ast.Call, b
     while isinstance(call, ast.Call):
         names = program.names(call.func) | ({ast.unparse(call.func)} if isinstance(call.func, ast.Name) else set())
         last = {name.rpartition(".")[2] for name in names}
-        if last & {"range", "xrange", "trange", "arange"}:
+        if last & RANGES:
             yield call, False
             return
-        if not last & {"tqdm", "tqdm_notebook", "track", "progressbar"} or not call.args:
+        if not last & BARS or not call.args:
             return
         yield call, True
         call = call.args[0]
@@ -164,7 +164,7 @@ def _converted(node: ast.expr) -> TypeGuard[ast.Call]:
 def _axes(loop: ast.For, program: Program) -> Iterator[ast.expr]:
     """Where numbers that are plotted behind a loop begin and end."""
     for call in inside(owner_of(loop, program)):
-        if isinstance(call, ast.Call) and called(call, program) in _RANGES and call.lineno > loop.lineno:
+        if isinstance(call, ast.Call) and called(call, program) in RANGES and call.lineno > loop.lineno:
             above = program.parent(call)
             yield from call.args[:2] if isinstance(above, ast.Call) and called(above, program) == "plot" else ()
 
@@ -294,7 +294,7 @@ def _numbered(number: ast.Name, program: Program) -> bool:
     unit = program.unit(number)
     owner = unit.lexical.owner_at(number.id, number)
     for call in inside(owner or unit.tree):
-        if isinstance(call, ast.Call) and called(call, program) in _RANGES and call.lineno > number.lineno:
+        if isinstance(call, ast.Call) and called(call, program) in RANGES and call.lineno > number.lineno:
             looped = isinstance(program.parent(call), ast.For | ast.comprehension)
             if not looped and any(isinstance(each, ast.Name) and each.id == number.id for each in call.args):
                 return True

@@ -15,7 +15,8 @@ from distml.rewrites.horovod.flows.session_steps import divide_number, divide_st
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import Looping
 from distml.training.callers import Reach as Stepping
-from distml.training.callsites import argument
+from distml.training.callsites import argument, called
+from distml.training.counting import BARS
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
@@ -239,5 +240,4 @@ def _renamed(target: ast.expr, names: dict[str, str]) -> str:
 
 
 def _passes(call: ast.Call, program: Program) -> bool:
-    names = program.names(call.func) | {ast.unparse(call.func)}
-    return bool(names & {"builtins.enumerate", "enumerate", "tqdm", "tqdm.tqdm"})
+    return called(call, program) in BARS | {"enumerate"}

@@ -21,14 +21,12 @@ from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import Looping, loops_around, owner_of
+from distml.training.callsites import is_range
 from distml.training.program import Program
 from distml.training.syntax import names_in, nodes_in, values_given
 from distml.training.values import Callable, Constant, Instance
 
 _START = Note("ranks start from the weights of rank 0", "ranks that start apart stay apart", "broadcast")
-_RANGES = frozenset(
-    {"builtins.range", "six.moves.range", "tqdm.trange", "tqdm.auto.trange", "numpy.arange", "tensorflow.range"}
-)
 _ALIKE = Note(
     "loss averaged over the ranks",
     "a loop that ends by what one rank has seen leaves the others waiting",
@@ -329,7 +327,7 @@ def _unshared_iterator(plan: Plan, node: ast.expr) -> None:
 def _ranges(loop: ast.For, program: Program) -> list[ast.Call]:
     """What a loop counts by, with a progress bar or another number beside or not."""
     inner = [each for each in (loop.iter, *getattr(loop.iter, "args", ())[:1]) if isinstance(each, ast.Call)]
-    return [each for each in inner if _counts(each, program)]
+    return [each for each in inner if is_range(each, program)]
 
 
 def _turns(plan: Plan, loop: Looping) -> None:
@@ -337,7 +335,7 @@ def _turns(plan: Plan, loop: Looping) -> None:
     program = plan.program
     count = None
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call):
-        calls_range = [c for c in nodes_in(loop.iter, ast.Call) if _counts(c, program)]
+        calls_range = [c for c in nodes_in(loop.iter, ast.Call) if is_range(c, program)]
         if calls_range and 1 <= len(calls_range[0].args) <= 2:
             count = calls_range[0].args[-1]
     if count is None:
@@ -349,7 +347,3 @@ def _turns(plan: Plan, loop: Looping) -> None:
         )
         return
     plan.patch(count).wrap(count, "{} // " + plan.world(count).size, STEPS)
-
-
-def _counts(call: ast.Call, program: Program) -> bool:
-    return bool(program.names(call.func) & _RANGES)

@@ -12,7 +12,8 @@ from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, block_of, owner_of
-from distml.training.callsites import called
+from distml.training.callsites import called, is_range
+from distml.training.counting import BARS, COUNTING_BARS
 from distml.training.syntax import names_in, nodes_in
 
 _TURNS = Note(
@@ -121,7 +122,7 @@ class Counts:
         calls = (each for each in self.program.ancestors(node) if isinstance(each, ast.Call))
         return any(
             kind_of(each, self.program) is not None
-            or called(each, self.program) in ("tqdm", "trange")
+            or called(each, self.program) in BARS | COUNTING_BARS
             or any(name.startswith("torch.optim.lr_scheduler.") for name in self.program.names(each.func))
             for each in calls
         )
@@ -190,11 +191,7 @@ class Counts:
                 yield from (each for each in _compared(inner.test) if ast.unparse(each) in outer)
             return
         for leaf in self.loops.leaves(loop.iter):
-            if (
-                isinstance(leaf, ast.Call)
-                and called(leaf, self.program) in ("range", "trange")
-                and len(leaf.args) in (1, 2)
-            ):
+            if is_range(leaf, self.program) and len(leaf.args) in (1, 2):
                 yield leaf.args[-1]
 
     def counts_own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:

@@ -14,6 +14,7 @@ from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.training.around import LOOPS, SCOPES, between
 from distml.training.callsites import called
+from distml.training.counting import BARS, COUNTS
 from distml.training.syntax import nodes_in
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
@@ -22,10 +23,8 @@ _ITEM = re.compile(r"(?!\?)[\w.]*DataLoader\(\)\[\].*")
 _STREAM = re.compile(r".*IterableDataset\(\)|torchtext\.datasets\.\w+\(\)(\[\])?")
 _SETTINGS = frozenset({"sampler", "batch_sampler", "batch_size", "drop_last"})
 """What a loader that accelerate has prepared answers otherwise, or not at all."""
-_WRAPPERS = frozenset(
-    "enumerate tqdm zip iter reversed islice cycle chain track progress_bar prefetch list tqdm_notebook "
-    "ProgressBar progressbar alive_it auto next".split()
-)
+_WRAPPERS = BARS | frozenset("enumerate zip iter reversed islice cycle chain prefetch list auto next".split())
+_NO_DATA = COUNTS | frozenset("keys linspace parameters named_parameters modules children".split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,21 +219,7 @@ class Loops:
 
     def is_data(self, leaf: ast.expr) -> bool:
         """Whether going through `leaf` may give samples: it is no range, no list of settings, models or optimizers."""
-        if isinstance(leaf, ast.Call) and called(leaf, self.program) in (
-            "range",
-            "trange",
-            "count",
-            "arange",
-            "keys",
-            "linspace",
-        ):
-            return False
-        if isinstance(leaf, ast.Call) and called(leaf, self.program) in (
-            "parameters",
-            "named_parameters",
-            "modules",
-            "children",
-        ):
+        if isinstance(leaf, ast.Call) and called(leaf, self.program) in _NO_DATA:
             return False
         if isinstance(leaf, ast.Constant) or (isinstance(leaf, ast.Attribute) and leaf.attr == "param_groups"):
             return False
@@ -269,10 +254,7 @@ class Loops:
         return not (now_and_then and any(isinstance(above, LOOPS) for above in around))
 
     def _counts(self, node: ast.expr) -> bool:
-        return all(
-            isinstance(each, ast.Call) and called(each, self.program) in ("range", "trange", "count")
-            for each in self.leaves(node)
-        )
+        return all(isinstance(each, ast.Call) and called(each, self.program) in COUNTS for each in self.leaves(node))
 
     def _parameter(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
         """A parameter for which every call gives the variable that counts epochs there."""

@@ -16,9 +16,9 @@ from distml.rewrites.horovod.flows.pytorch.loops import Use
 from distml.rewrites.horovod.flows.pytorch.samples import length
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument, called
+from distml.training.counting import BARS
 
 _PART = Note("how much there is for this rank", "each rank goes through its own part, and counts that", "own-samples")
-_BARS = frozenset(f"tqdm.{each}" for each in ("tqdm", "auto.tqdm", "notebook.tqdm", "std.tqdm", "autonotebook.tqdm"))
 _SHOWING = ("format", "set_description", "set_postfix", "set_description_str", "set_postfix_str")
 
 
@@ -38,7 +38,7 @@ class Progress:
                     if self._is_whole(number, use, dealt) and not self._asked(number):
                         self._divide(number)
         for call in self.program.calls:
-            total = argument(call, 2, "total") if self.program.names(call.func) & _BARS else None
+            total = argument(call, 2, "total") if called(call, self.program) in BARS else None
             if total is not None and argument(call, 0, "iterable") is None and self._advanced(call):
                 if not self.loaders.counts.counts_own(total, self.loaders.sampled) and not self._asked(total):
                     self._divide(total)

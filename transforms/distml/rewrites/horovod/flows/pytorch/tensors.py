@@ -11,6 +11,7 @@ from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, block_of
+from distml.training.callsites import is_range
 from distml.training.syntax import mentions, names_in, nodes_in
 from distml.training.values import Box
 
@@ -135,10 +136,7 @@ class Tensors:
         """The tensors whose sizes a counter runs to, and the dimensions."""
         found: list[tuple[ast.expr, int]] = []
         for leaf in self.loops.leaves(loop.iter):
-            if isinstance(leaf, ast.Call) and getattr(leaf.func, "id", getattr(leaf.func, "attr", "")) in (
-                "range",
-                "trange",
-            ):
+            if is_range(leaf, self.program):
                 for argument in leaf.args:
                     found += self._sizes_in(argument, 3)
         return found

@@ -23,6 +23,7 @@ from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import arguments
 from distml.training.callsites import called
+from distml.training.counting import BARS
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import mentions, names_in, nodes_in
@@ -115,7 +116,7 @@ def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
 def _totals(plan: Plan, loop: ast.AST) -> None:
     """Divide what a progress bar around the data of a loop is told of their number."""
     for call in ast.walk(loop.iter) if isinstance(loop, ast.For) else ():
-        if isinstance(call, ast.Call) and any(name.startswith("tqdm.") for name in plan.program.names(call.func)):
+        if isinstance(call, ast.Call) and called(call, plan.program) in BARS:
             for total in (keyword.value for keyword in call.keywords if keyword.arg == "total"):
                 if not tf_data.counts_divided(plan, total) and not plan.patch(total).requests.expressions.get(total):
                     plan.patch(total).wrap(total, f"{{}} // {plan.world(total).size}", _FEWER)

@@ -6,18 +6,17 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeGuard
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.training.around import turns_around
-from distml.training.callsites import called
+from distml.training.callsites import called, is_range
+from distml.training.counting import BARS
 from distml.training.program import Program
 from distml.training.syntax import method_name
 from distml.training.values import Box, Constant, Foreign, Instance
 
-_RANGES = frozenset({"builtins.range", "tensorflow.range", "numpy.arange"})
-_AROUND = frozenset("tqdm enumerate iter list tuple track progress_bar reversed tqdm_notebook".split())
+_AROUND = BARS | frozenset("enumerate iter list tuple reversed".split())
 _DEEPEST = 6
 _MOST = 12
 
@@ -52,12 +51,12 @@ class Turn:
     def count(self) -> ast.Call | None:
         """The `range` that is gone through, here or where the variable has it from."""
         inner = self.inner
-        if _counts(inner, self.program):
+        if is_range(inner, self.program):
             return inner
         if isinstance(inner, ast.Name):
             for origin in origins(inner, self.program):
                 value = within(origin.value, self.program)
-                if origin.whole and _counts(value, self.program):
+                if origin.whole and is_range(value, self.program):
                     return value
         return None
 
@@ -93,13 +92,6 @@ def within(node: ast.expr, program: Program) -> ast.expr:
     while isinstance(node, ast.Call) and called(node, program) in _AROUND and node.args:
         node = node.args[0]
     return node
-
-
-def _counts(node: ast.expr, program: Program) -> TypeGuard[ast.Call]:
-    if not isinstance(node, ast.Call):
-        return False
-    names = program.names(node.func)
-    return called(node, program) in ("trange", "xrange") or bool(names & _RANGES)
 
 
 @dataclass(frozen=True, eq=False)
