@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+
+from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import rewrite
 from distml.source.project import Project
@@ -51,3 +54,12 @@ def test_functions_that_nothing_names_are_left_alone() -> None:
     assert 'open((path + ".txt") if hvd.rank() == 0 else os.devnull, "w")' in after
     assert '        self.table.writerow(["loss"])' in after
     assert after.endswith('    print("tools")\n')
+
+
+def test_what_a_module_does_where_it_is_no_script_runs() -> None:
+    tools = TOOLS.replace('    print("tools")\n', '    print("tools")\nelse:\n    print("imported")\n')
+    texts = {"/nowhere/run.py": SCRIPT, "/nowhere/tools.py": tools}
+    project = Project("/nowhere", overlay={path: text.encode() for path, text in texts.items()})
+    program = Program([project.open("run.py")], project)
+    shown = {ast.unparse(each): runs(each, program) for each in program.calls if ast.unparse(each.func) == "print"}
+    assert shown == {"print('tools')": False, "print('imported')": True}

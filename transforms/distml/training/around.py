@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator
+from typing import TypeVar, overload
 
 from distml.training.program import Program
 
@@ -12,12 +13,30 @@ Looping = ast.For | ast.AsyncFor | ast.While
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+_Node = TypeVar("_Node", bound=ast.AST)
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
 def owner_of(node: ast.AST, program: Program) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Module:
     """The function a node stands in, or the module."""
     return program.function(node) or program.unit(node).tree
+
+
+@overload
+def own_nodes(owner: ast.AST, *, itself: bool = False) -> Iterator[ast.AST]: ...
+
+
+@overload
+def own_nodes(owner: ast.AST, kind: type[_Node], *, itself: bool = False) -> Iterator[_Node]: ...
+
+
+def own_nodes(owner: ast.AST, kind: type[ast.AST] = ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:
+    """The nodes below one, those of functions and classes in it left out, in the order of the text; `itself` too if asked."""
+    if itself and isinstance(owner, kind):
+        yield owner
+    for child in ast.iter_child_nodes(owner):
+        if not isinstance(child, SCOPES):
+            yield from own_nodes(child, kind, itself=True)
 
 
 def turns_around(node: ast.AST, program: Program) -> Iterator[Looping | ast.comprehension]:

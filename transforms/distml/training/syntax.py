@@ -47,6 +47,18 @@ def targets_of(statement: ast.AST) -> list[ast.expr]:
     return [target] if isinstance(target, ast.expr) else []
 
 
+def runs_as_script(node: ast.AST) -> TypeGuard[ast.If]:
+    """Whether the body of a statement runs in the script only: `if __name__ == "__main__":`, also with more by `and`."""
+    return isinstance(node, ast.If) and _asks_for_script(node.test)
+
+
+def _asks_for_script(test: ast.expr) -> bool:
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(map(_asks_for_script, test.values))
+    equal = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq | ast.In)
+    return equal and any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.iter_child_nodes(test))
+
+
 def is_given(node: ast.expr | None) -> TypeGuard[ast.expr]:
     """Whether something is there, and is not `None` as it is written."""
     return node is not None and not (isinstance(node, ast.Constant) and node.value is None)

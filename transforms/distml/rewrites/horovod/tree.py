@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 from distml.diagnostics.model import Diagnostic, Span
 from distml.rewrites.horovod.aspects import during
-from distml.rewrites.horovod.aspects.idle import runs_as_script
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Plan
 from distml.rewrites.horovod.rewrite import Outcome, rewrite
@@ -28,6 +27,7 @@ from distml.source.notebook import is_notebook
 from distml.source.project import Project
 from distml.source.reading import UnreadableError, read_bytes
 from distml.training.program import beside, followed
+from distml.training.syntax import runs_as_script
 from distml.training.unit import Unit
 
 TRAINER = re.compile(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from distml.rewrites.horovod.aspects.uniform import Uniform
-from distml.training.around import SCOPES, Looping
+from distml.training.around import Looping, own_nodes
 from distml.training.callers import run_by
 from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver
 from distml.training.program import Program
@@ -92,8 +92,8 @@ class Batches:
             written = node.iter.elts if isinstance(node.iter, ast.Tuple | ast.List) and node is not body else []
             if written and isinstance(target, ast.Tuple):
                 pairs = [pair for row in written for pair in assigned(target, row)]
-                return {name for one, value in pairs if mentions(value, names) for name in _bound(one)}
-            return _bound(_items_of(iterated(node.iter, self.program), target))
+                return {name for one, value in pairs if mentions(value, names) for name in names_in(one)}
+            return names_in(_items_of(iterated(node.iter, self.program), target))
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             drawn = asks_for_items(body, self.program) and draws(node.value)
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -102,7 +102,7 @@ class Batches:
                 name
                 for target, value in pairs
                 if drawn or (mentions(value, names) and not self.uniform.holds(value))
-                for name in (() if isinstance(target, ast.Subscript | ast.Attribute) else _bound(target))
+                for name in (() if isinstance(target, ast.Subscript | ast.Attribute) else names_in(target))
             }
         return set()
 
@@ -312,7 +312,7 @@ class Batches:
 
     def _outlasts(self, name: str, place: ast.expr) -> bool:
         """Whether a variable holds one object in all turns, or what is made of what it held."""
-        for store in (each for each in own_nodes(self.loop) if isinstance(each, ast.Name) and each.id == name):
+        for store in (each for each in own_nodes(self.loop, ast.Name) if each.id == name):
             if isinstance(store.ctx, ast.Store):
                 above = self.program.statement(store)
                 loads = names_in(getattr(above, "value", above))
@@ -399,16 +399,6 @@ def _opaque(values: Iterable[Value]) -> bool:
     return made and not any(isinstance(each, Box) for each in values)
 
 
-def own_nodes(owner: ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:
-    """The nodes below one, those of functions in it left out, in the order of the text."""
-    if itself:
-        yield owner
-    for child in ast.iter_child_nodes(owner):
-        if not isinstance(child, SCOPES):
-            yield child
-            yield from own_nodes(child)
-
-
 def assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What is assigned to what: `a, b = c, d` are two."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
@@ -438,8 +428,8 @@ def _elsewhere(value: ast.expr, frame: Frame) -> str:
 
 def _gone_through(name: str, body: ast.AST) -> ast.expr | None:
     """The container of which a variable only holds items, one in each turn of the loops in `body` that set it."""
-    loops = [each for each in own_nodes(body) if isinstance(each, ast.For) and name in _bound(each.target)]
-    stores = [each for each in own_nodes(body) if isinstance(each, ast.Name) and each.id == name]
+    loops = [each for each in own_nodes(body, ast.For) if name in names_in(each.target)]
+    stores = [each for each in own_nodes(body, ast.Name) if each.id == name]
     if sum(isinstance(each.ctx, ast.Store) for each in stores) != len(loops):
         return None
     found = {ast.unparse(each): each for loop in loops if (each := item_of(loop.target, loop.iter, name)) is not None}
@@ -464,7 +454,7 @@ def item_of(target: ast.expr, iterable: ast.expr, name: str) -> ast.expr | None:
     if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Attribute) and last in ("values", "items"):
         part = target.elts[-1] if last == "items" and isinstance(target, ast.Tuple) else target
         return item_of(part, iterable.func.value, name)
-    return iterable if any(each == name for each in _bound(target)) else None
+    return iterable if any(each == name for each in names_in(target)) else None
 
 
 def _default_of(value: ast.expr, container: str) -> ast.expr | None:
@@ -482,10 +472,6 @@ def _items_of(iterable: ast.expr, target: ast.expr) -> ast.expr:
     return target.elts[-1] if counts and isinstance(target, ast.Tuple) and len(target.elts) == 2 else target
 
 
-def _bound(target: ast.AST) -> set[str]:
-    return names_in(target)
-
-
 def _stores(body: ast.AST) -> set[str]:
     """The names that are set in code."""
-    return {each.id for each in own_nodes(body) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return {each.id for each in own_nodes(body, ast.Name) if isinstance(each.ctx, ast.Store)}

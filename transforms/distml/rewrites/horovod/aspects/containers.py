@@ -11,10 +11,10 @@ from collections.abc import Callable as Function
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, Protocol
 
-from distml.rewrites.horovod.aspects.batches import Batches, Filling, How, item_of, own_nodes
+from distml.rewrites.horovod.aspects.batches import Batches, Filling, How, item_of
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import Looping, block_of, owner_of
+from distml.training.around import Looping, block_of, own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -161,7 +161,7 @@ class Containers:
     def _plain_call(self, node: ast.Call, depth: int) -> bool:
         functions = [each for each in run_by(node, self.program) if isinstance(each, ast.FunctionDef)]
         if functions:
-            given = [node.value for each in functions for node in own_nodes(each) if isinstance(node, ast.Return)]
+            given = [node.value for each in functions for node in own_nodes(each, ast.Return)]
             return bool(given) and all(each is not None and self.plain(each, depth) for each in given)
         name = called(node, self.program)
         if name in _ARRAYS and node.args:
@@ -229,7 +229,7 @@ class Containers:
         """The loops that go through what a generator yields in one of some loops: they see the part of a rank too."""
         found: set[ast.AST] = set()
         for function in {self.program.function(each) for each in loops} - {None}:
-            yields = (each for each in own_nodes(function) if isinstance(each, ast.Yield)) if function else ()
+            yields = own_nodes(function, ast.Yield) if function else ()
             if any(loop in loops for each in yields for loop in self.program.ancestors(each)):
                 for call in self.uniform.callers.get(function, ()) if function else ():
                     loop = next((each for each in self.program.ancestors(call) if isinstance(each, ast.stmt)), None)

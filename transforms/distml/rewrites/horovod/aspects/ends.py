@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.plan import Holder, Note, Plan
-from distml.training.syntax import names_in, nodes_in, targets_of
+from distml.training.syntax import nodes_in, runs_as_script, targets_of
 from distml.training.unit import Unit
 from distml.training.values import Values
 
@@ -27,7 +27,7 @@ _DEEPEST = 3
 def end(plan: Plan, unit: Unit, code: str, entry: bool) -> None:
     """Ask for the last thing that a script does."""
     patch, last = plan.patch(unit.tree), unit.tree.body[-1]
-    guard = last if isinstance(last, ast.If) and not last.orelse and _asks_for_name(last.test) else None
+    guard = last if runs_as_script(last) and not last.orelse else None
     if guard is None and (not entry or isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)):
         return
     block = [*unit.tree.body, *(guard.body if guard is not None else ())]
@@ -91,8 +91,3 @@ def _set_after(statement: ast.stmt, name: str, unit: Unit) -> bool:
         each.lineno >= statement.lineno and not isinstance(each.ctx, ast.Load) and ast.unparse(each) == name
         for each in targets
     )
-
-
-def _asks_for_name(test: ast.expr) -> bool:
-    """Whether a condition asks if the file is the one that is run."""
-    return "__name__" in names_in(test)

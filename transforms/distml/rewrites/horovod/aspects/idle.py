@@ -9,6 +9,7 @@ import ast
 
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import runs_as_script
 
 
 def runs(node: ast.AST, program: Program) -> bool:
@@ -16,13 +17,17 @@ def runs(node: ast.AST, program: Program) -> bool:
     if program.unit(node) in program.roots:
         return True
     idle = _unnamed(program)
-    return not any(above in idle or runs_as_script(above) for above in (node, *program.ancestors(node)))
+    return not only_as_script(node, program) and not any(above in idle for above in (node, *program.ancestors(node)))
 
 
-def runs_as_script(node: ast.AST) -> bool:
-    """Whether a statement runs only when its module is the script: `if __name__ == "__main__":`."""
-    test = node.test if isinstance(node, ast.If) else None
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+def only_as_script(node: ast.AST, program: Program) -> bool:
+    """Whether a node stands where only the script comes to: in the body of `if __name__ == "__main__":`."""
+    inner = node
+    for above in program.ancestors(node):
+        if runs_as_script(above) and inner in above.body:
+            return True
+        inner = above
+    return False
 
 
 @remembered

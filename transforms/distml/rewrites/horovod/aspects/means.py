@@ -13,14 +13,14 @@ from collections.abc import Callable as Function
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
-from distml.rewrites.horovod.aspects.batches import assigned, own_nodes
+from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.containers import Containers, Kept, Words, read_outside
 from distml.rewrites.horovod.aspects.numbers import Numbers, is_text
 from distml.rewrites.horovod.aspects.outputs import tells
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, block_of, owner_of
+from distml.training.around import LOOPS, block_of, own_nodes, owner_of
 from distml.training.callers import callers, run_by
 from distml.training.callsites import called
 from distml.training.syntax import nodes_in, receiver_of, values_given
@@ -174,8 +174,8 @@ class Means:
 
     def _singles(self, loop: Loop) -> Iterator[str]:
         """The variables that hold a number of the present batch."""
-        for node in own_nodes(loop):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        for node in own_nodes(loop, ast.Name):
+            if isinstance(node.ctx, ast.Store):
                 above = self.program.parent(node)
                 value = above.value if isinstance(above, ast.Assign) and node in above.targets else None
                 if node.id in self.losses or (value is not None and self.number(value)):
@@ -214,7 +214,7 @@ class Means:
 
     def _latest(self, loop: Loop) -> Iterator[str]:
         """The attributes in which an object keeps the last of the numbers that it adds up."""
-        for call in (each for each in own_nodes(loop) if isinstance(each, ast.Call)):
+        for call in own_nodes(loop, ast.Call):
             held = receiver_of(call)
             if isinstance(held, _PLACES) and self._fixed(held, loop):
                 for name in (name for method in self._given_to(call) for name in self._kept_last(method)):
@@ -232,7 +232,7 @@ class Means:
 
     def _read_behind(self, loop: Loop, place: str) -> bool:
         """Whether code of the function around a loop reads a place behind it."""
-        nodes = (each for each in own_nodes(owner_of(loop, self.program)) if isinstance(each, ast.Attribute))
+        nodes = own_nodes(owner_of(loop, self.program), ast.Attribute)
         return any(ast.unparse(each) == place and each.lineno > (loop.end_lineno or loop.lineno) for each in nodes)
 
     def _kept(self, method: ast.FunctionDef) -> Iterator[tuple[str, bool]]:
@@ -343,7 +343,7 @@ class Means:
     def _tell(self, loop: Loop, name: str) -> None:
         """In front of what tells of a number of one batch: in branches that all ranks take, and behind the loop."""
         told: dict[ast.AST, ast.stmt] = {}
-        for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr)):
+        for statement in own_nodes(loop, ast.Expr):
             branch = self.program.parent(statement)
             if isinstance(branch, ast.If) and self._loads(statement, name) and self._tells(statement):
                 if self._all_take(branch, loop) and not self._derived(loop, statement):
@@ -364,7 +364,7 @@ class Means:
 
     def _derived(self, loop: Loop, statement: ast.stmt) -> bool:
         """Whether gradients are computed behind a statement of a loop: until then, what they are taken of stays."""
-        later = (each for each in own_nodes(loop) if isinstance(each, ast.Call) and each.lineno > statement.lineno)
+        later = (each for each in own_nodes(loop, ast.Call) if each.lineno > statement.lineno)
         return any(called(each, self.program) in ("backward", "gradient") for each in later)
 
     def _behind(self, loop: Loop, name: str) -> Iterator[ast.stmt]:
@@ -398,7 +398,7 @@ class Means:
             base = base.value
         if not isinstance(base, ast.Name):
             return False
-        stores = [each for each in own_nodes(loop) if isinstance(each, ast.Name) and each.id == base.id]
+        stores = [each for each in own_nodes(loop, ast.Name) if each.id == base.id]
         own = [each for each in stores if isinstance(each.ctx, ast.Store)]
         return all(self._resets(each, place) for each in own)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from distml.rewrites.horovod.aspects.batches import assigned, own_nodes
+from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.containers import chooses
 from distml.rewrites.horovod.aspects.uniform import Uniform
-from distml.training.around import owner_of
+from distml.training.around import own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -43,7 +43,7 @@ class Numbers:
 
     def _gives(self, function: ast.FunctionDef) -> bool:
         """Whether all that a function gives back is a number of its data."""
-        given = [each.value for each in own_nodes(function) if isinstance(each, ast.Return)]
+        given = [each.value for each in own_nodes(function, ast.Return)]
         return bool(given) and all(each is not None and self.is_one(each, below=True) for each in given)
 
     def is_one(self, node: ast.expr, *, below: bool = False) -> bool:

@@ -125,7 +125,7 @@ def _horovod(plan: Plan, unit: Unit, start: Start) -> tuple[str, World]:
     patch, entry = plan.patch(unit.tree), _is_entry(plan, unit)
     entry = entry or (start != "torch" and not _is_prepared(plan, unit))
     hvd = patch.free("hvd")
-    torch, first = _imported("torch", patch, unit) if start == "torch" else ("torch", [])
+    torch, first = _imported("torch", unit) if start == "torch" else ("torch", [])
     rank = f"{hvd}.rank()"
     world = World(hvd, rank, f"{hvd}.size()", f"{hvd}.local_rank()", torch, f"{rank} == 0", f"{hvd}.barrier()")
     device, imports = _device(start, world, patch, unit) if entry else ([], [])
@@ -156,7 +156,7 @@ def _ddp(plan: Plan, unit: Unit, _: Start) -> tuple[str, World]:
     """torch.distributed: started by whichever file runs first, ended by the script; torchrun says which process this is."""
     patch, entry = plan.patch(unit.tree), _is_entry(plan, unit)
     dist = patch.free("dist")
-    (system, first), (torch, second) = (_imported(each, patch, unit) for each in ("os", "torch"))
+    (system, first), (torch, second) = (_imported(each, unit) for each in ("os", "torch"))
     local = f'int({system}.environ["LOCAL_RANK"])'
     rank = f"{dist}.get_rank()"
     world = World(dist, rank, f"{dist}.get_world_size()", local, torch, f"{rank} == 0", f"{dist}.barrier()")
@@ -175,7 +175,7 @@ def _ddp(plan: Plan, unit: Unit, _: Start) -> tuple[str, World]:
 def _accelerate(plan: Plan, unit: Unit, _: Start) -> tuple[str, World]:
     """accelerate: the objects that several files make share one state; what they are given is known when all is planned."""
     patch, entry = plan.patch(unit.tree), _is_entry(plan, unit)
-    torch, first = _imported("torch", patch, unit)
+    torch, first = _imported("torch", unit)
     maker, name = patch.free("Accelerator"), patch.free("accelerator")
     words = ("process_index", "num_processes", "local_process_index")
     rank, size, local = (f"{name}.{each}" for each in words)
@@ -224,7 +224,7 @@ def _complete(patch: Patch) -> str:
     return f"import torch.distributed.nn as {name}  # noqa: F401 (imported later, it would keep the process group)"
 
 
-def _imported(module: str, patch: Patch, unit: Unit) -> tuple[str, list[str]]:
+def _imported(module: str, unit: Unit) -> tuple[str, list[str]]:
     """The name of a module, and the import it takes unless the file has one by then."""
     anchor = anchor_of(unit, "torch")
     for statement in unit.tree.body[: unit.tree.body.index(anchor) + 1] if anchor is not None else []:

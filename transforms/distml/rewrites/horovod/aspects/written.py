@@ -18,7 +18,9 @@ from distml.rewrites.horovod.aspects.outputs import on_each_machine, private
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import SCOPES, own_nodes
 from distml.training.program import Program
+from distml.training.syntax import runs_as_script
 from distml.training.values import Class
 
 _LISTS = (
@@ -84,7 +86,6 @@ _NOTE = Note(
     "the other ranks would read a missing or half-written file",
     "file-race",
 )
-_BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def wait(plan: Plan) -> None:
@@ -113,7 +114,7 @@ class _Reach:
     def of(self, node: ast.AST, done: set[ast.AST] | None = None) -> Iterator[ast.AST]:
         """The nodes that are run with `node`, those of functions called included."""
         done = set() if done is None else done
-        found = list(_own(node))
+        found = [] if isinstance(node, SCOPES) else list(own_nodes(node, itself=True))
         yield from found
         for call in found:
             for function in self.called.get(call, ()):
@@ -124,24 +125,13 @@ class _Reach:
                         yield from self.of(statement, done)
 
 
-def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and what is below it, without the bodies of functions and classes."""
-    if isinstance(node, _BLOCKS):
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _own(child)
-
-
 def _blocks(plan: Plan) -> Iterator[list[ast.stmt]]:
     """Statements in a row that all ranks come to: of scripts, of functions that train, and of those that all ranks call."""
     uniform = Uniform(plan.program)
     for unit in plan.units():
         if unit.source.location in plan.worlds:
             for node in ast.walk(unit.tree):
-                if not isinstance(node, ast.Module | ast.FunctionDef | ast.If) or (
-                    isinstance(node, ast.If) and not _is_main(node)
-                ):
+                if not isinstance(node, ast.Module | ast.FunctionDef) and not runs_as_script(node):
                     continue
                 if any(trains(statement, plan) for statement in node.body):
                     yield node.body
@@ -177,14 +167,12 @@ def _all_call(function: ast.FunctionDef, plan: Plan, uniform: Uniform, depth: in
     return bool(calls)
 
 
-def _is_main(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
-
-
 def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
     written: set[int] = set()
     for statement in block:
-        calls = [] if _is_main(statement) else [each for each in reach.of(statement) if isinstance(each, ast.Call)]
+        calls = (
+            [] if runs_as_script(statement) else [each for each in reach.of(statement) if isinstance(each, ast.Call)]
+        )
         if written & {kind for call in calls for kind in _kinds(call, plan.program, 1)}:
             if not _first_only(statement, plan):
                 code = _wait(statement, plan)

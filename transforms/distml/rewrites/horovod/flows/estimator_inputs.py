@@ -14,8 +14,8 @@ from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.modes import mode_of
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.spelling import module_of
-from distml.rewrites.horovod.flows.session_frames import inside
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import own_nodes
 from distml.training.callsites import argument, positional
 from distml.training.program import Program
 from distml.training.syntax import is_given, nodes_in
@@ -137,7 +137,7 @@ def _functions(given: ast.expr, program: Program) -> list[Callable]:
 def _results(function: Callable) -> list[ast.expr]:
     if isinstance(function.node, ast.Lambda):
         return [function.node.body]
-    return [n.value for n in inside(function.node) if isinstance(n, ast.Return) and n.value is not None]
+    return [n.value for n in own_nodes(function.node, ast.Return) if n.value is not None]
 
 
 def _made(function: Callable, program: Program) -> list[ast.expr]:

@@ -27,12 +27,12 @@ from distml.rewrites.horovod.flows.session_feeds import (
     summed_up,
     taken_from,
 )
-from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, targets
+from distml.rewrites.horovod.flows.session_frames import Reach, frames, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.flows.session_steps import divide, few
 from distml.rewrites.horovod.flows.session_turns import refuse_one, take_turns, take_while
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import Looping, loops_around
+from distml.training.around import Looping, loops_around, own_nodes
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in, values_given
@@ -216,7 +216,7 @@ def _said(call: ast.Call, name: str) -> bool:
 
 def _moves(loop: Looping) -> set[str]:
     """The variables that a loop counts up: each turn begins with what the one before has left in them."""
-    found = {name: n.lineno for n in inside(loop) if isinstance(n, ast.AugAssign) for name in targets(n.target)}
+    found = {name: n.lineno for n in own_nodes(loop, ast.AugAssign) for name in targets(n.target)}
     for each in loop.body:
         for target in each.targets if isinstance(each, ast.Assign) else ():
             found = {name: line for name, line in found.items() if name not in targets(target) or line < each.lineno}

@@ -7,11 +7,11 @@ from collections.abc import Callable as Function
 
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.session_feeds import entries
-from distml.rewrites.horovod.flows.session_frames import Reach, frames, inside, reached, reads, targets
+from distml.rewrites.horovod.flows.session_frames import Reach, frames, reached, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of, is_counter
 from distml.rewrites.horovod.flows.session_steps import range_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
-from distml.training.around import LOOPS, Looping, loops_around
+from distml.training.around import LOOPS, Looping, loops_around, own_nodes
 from distml.training.callers import Reach as Stepping
 from distml.training.program import Program
 
@@ -48,7 +48,7 @@ def _averaged(plan: Plan, run: Run, loop: Looping, reach: Reach, test: ast.expr,
     chosen = _chosen(plan.program.statement(run.call), run, reach)
     if chosen and all(is_counter(each, plan.program) for each in chosen):
         return  # all ranks take the same steps
-    if closed or not chosen or not any(node is run.call for node in inside(loop)):
+    if closed or not chosen or not any(node is run.call for node in own_nodes(loop)):
         raise Refuse(
             "HVD206",
             test,
@@ -85,8 +85,8 @@ def _chosen(statement: ast.stmt, run: Run, reach: Reach) -> list[ast.Name | ast.
 def _endings(loop: Looping, program: Program) -> list[ast.expr]:
     """The conditions on which a loop is left."""
     found = [loop.test] if isinstance(loop, ast.While) else []
-    for node in inside(loop):
-        if isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body):
+    for node in own_nodes(loop, ast.If):
+        if any(isinstance(each, ast.Break | ast.Return) for each in node.body):
             breaks = any(isinstance(each, ast.Return) for each in node.body)
             nearest = next((above for above in program.ancestors(node) if isinstance(above, LOOPS)), None)
             if breaks or nearest is loop:
@@ -101,7 +101,7 @@ def skip_together(
     program = plan.program
     stepping = Stepping(program, [run.call for run in runs])
     own = _of_batches(loop, runs, uniform, loop in plan.dealt)
-    for node in inside(loop):
+    for node in own_nodes(loop):
         if not isinstance(node, ast.If) or not own & reads(node.test) or uniform.holds(node.test):
             continue
         here, else_ = (stepping.holds_any(each) for each in (node.body, node.orelse))
@@ -125,9 +125,7 @@ def _later(node: ast.If, loop: Looping) -> list[ast.stmt]:
 def _of_batches(loop: Looping, runs: list[Run], uniform: Uniform, dealt: bool) -> set[str]:
     """The variables of a loop that hold something of a rank's own batch."""
     graph = graph_of(uniform.program)
-    bound = {
-        name for node in inside(loop) if isinstance(node, ast.Assign) for each in node.targets for name in targets(each)
-    }
+    bound = {name for node in own_nodes(loop, ast.Assign) for each in node.targets for name in targets(each)}
     bound |= (
         targets(loop.target) if isinstance(loop, ast.For) and (dealt or not range_of(loop, uniform.program)) else set()
     )
@@ -135,7 +133,7 @@ def _of_batches(loop: Looping, runs: list[Run], uniform: Uniform, dealt: bool) -
     found, size = {name for names in fed for name in names} & bound, -1
     while size != len(found):
         size = len(found)
-        for node in (each for each in inside(loop) if isinstance(each, ast.Assign)):
+        for node in own_nodes(loop, ast.Assign):
             if reads(node.value) & found and not uniform.holds(node.value):
                 found |= {name for each in node.targets for name in targets(each)}
     return found

@@ -6,11 +6,12 @@ import ast
 import re
 from typing import NamedTuple
 
-from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached, targets
+from distml.rewrites.horovod.flows.session_frames import Reach, reached, runs_session, targets
 from distml.rewrites.horovod.flows.session_graph import Graph
+from distml.training.around import own_nodes
 from distml.training.callsites import argument, called
 from distml.training.program import Program
-from distml.training.syntax import method_name, nodes_in, values_given
+from distml.training.syntax import nodes_in, values_given
 from distml.training.values import BoxMethod, Callable, Foreign, Instance
 
 RANDOM = re.compile(
@@ -35,7 +36,7 @@ class Draw(NamedTuple):
 
 def draws(reach: Reach, scope: ast.AST, graph: Graph) -> list[Draw]:
     """The calls inside a loop or function that draw what is fed, those left out that only serve others."""
-    within = set(inside(scope))
+    within = set(own_nodes(scope))
     calls = [n for part in reach.parts for n in nodes_in(part, ast.Call) if n in within]
     changing = _changing(scope)
     found = [draw for call in dict.fromkeys(calls) if (draw := _drawing(call, graph, scope, changing)) is not None]
@@ -48,7 +49,7 @@ def _drawing(call: ast.Call, graph: Graph, scope: ast.AST, changing: set[str]) -
     None where it is given what changes from turn to turn, and its name only says that it gets something, or it does no more
     than change that at random; none either where it is given what the graph has computed.
     """
-    if is_run(call):
+    if runs_session(call):
         return Draw(call, True) if takes(call, graph) else None
     given = reached(values_given(call), scope)
     if any(fed_back(part, graph) for part in given.parts):
@@ -73,18 +74,13 @@ def takes(call: ast.Call, graph: Graph) -> bool:
 
 def fed_back(part: ast.expr, graph: Graph) -> bool:
     """Whether an expression holds what the graph has computed from other data."""
-    return any(isinstance(each, ast.Call) and is_run(each) and not takes(each, graph) for each in ast.walk(part))
-
-
-def is_run(call: ast.Call) -> bool:
-    """Whether a call has a session compute something."""
-    return method_name(call) in ("run", "eval")
+    return any(isinstance(each, ast.Call) and runs_session(each) and not takes(each, graph) for each in ast.walk(part))
 
 
 def _changing(scope: ast.AST) -> set[str]:
     """The variables that are others in each turn of a loop and of those in it: what it goes through, and counters."""
     found = targets(scope.target) if isinstance(scope, ast.For) else set()
-    for node in inside(scope):
+    for node in own_nodes(scope):
         if isinstance(node, ast.For | ast.comprehension | ast.AugAssign):
             found |= targets(node.target)
     return found

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from distml.training.around import SCOPES, loops_around, owner_of
+from distml.training.around import Looping, loops_around, own_nodes, owner_of
 from distml.training.callsites import positional
 from distml.training.program import Program
+from distml.training.syntax import method_name
 
 _ADDS = frozenset({"append", "extend", "add", "update", "insert"})
 _DEEPEST = 6
@@ -106,7 +107,7 @@ def reads(node: ast.AST) -> set[str]:
 def _assignments(within: ast.AST) -> dict[str, list[ast.expr]]:
     """What each variable is given inside a loop or function, its nested functions left out."""
     found: dict[str, list[ast.expr]] = {}
-    for node in inside(within):
+    for node in own_nodes(within):
         for target, value in _binds(node, within):
             for name in targets(target):
                 found.setdefault(name, []).append(value)
@@ -135,11 +136,12 @@ def targets(node: ast.expr) -> set[str]:
     return {ast.unparse(node)} if isinstance(node, ast.Name | ast.Attribute) else set()
 
 
-def inside(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes in a loop or function, without those of functions and classes in it."""
-    waiting = list(ast.iter_child_nodes(node))
-    while waiting:
-        current = waiting.pop(0)
-        yield current
-        if not isinstance(current, SCOPES):
-            waiting += ast.iter_child_nodes(current)
+def set_in(loop: Looping) -> set[str]:
+    """The variables that a loop sets in each iteration."""
+    own = targets(loop.target) if isinstance(loop, ast.For) else set()
+    return own.union(*(targets(target) for each in own_nodes(loop, ast.Assign) for target in each.targets))
+
+
+def runs_session(node: ast.AST) -> bool:
+    """Whether something is called that has a session compute: `run` or `eval`."""
+    return method_name(node) in ("run", "eval")

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from distml.rewrites.horovod.flows.session_frames import runs_session
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import Keeper, remembered
-from distml.training.syntax import method_name
 from distml.training.values import Box, Class, Foreign
 
 OPTIMIZER = re.compile(r"tensorflow\.(train|contrib(\.\w+)+)\.\w*Optimizer\(\)")
@@ -125,7 +125,9 @@ class Graph(Keeper):
         waiting: list[ast.AST] = [node]
         while waiting:
             start = waiting.pop()
-            for each in self.program.sources(start, lambda e: (e is not node and _is_run(e)) or bool(self._picked(e))):
+            for each in self.program.sources(
+                start, lambda e: (e is not node and runs_session(e)) or bool(self._picked(e))
+            ):
                 if each not in found:
                     found.add(each)
                     waiting += [part for part in (*self._picked(each), *self._collected(each)) if part not in found]
@@ -220,10 +222,6 @@ class Graph(Keeper):
 def graph_of(program: Program) -> Graph:
     """The operations of a program."""
     return Graph(program)
-
-
-def _is_run(node: ast.AST) -> bool:
-    return method_name(node) in ("run", "eval")
 
 
 def _called(call: ast.Call, name: str) -> bool:

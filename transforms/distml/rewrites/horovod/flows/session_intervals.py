@@ -8,12 +8,12 @@ from functools import partial
 from distml.rewrites.horovod.aspects import intervals
 from distml.rewrites.horovod.aspects.outputs import checkpoint
 from distml.rewrites.horovod.flows.session_feeds import entries
-from distml.rewrites.horovod.flows.session_frames import frames, inside, reached, reads, targets
+from distml.rewrites.horovod.flows.session_frames import frames, reached, reads, runs_session, set_in
 from distml.rewrites.horovod.flows.session_graph import Graph, graph_of, is_counter
 from distml.rewrites.horovod.flows.session_outputs import saves
 from distml.rewrites.horovod.flows.session_steps import fetched
 from distml.rewrites.horovod.plan import Plan
-from distml.training.around import LOOPS, Looping, loops_around
+from distml.training.around import LOOPS, Looping, loops_around, own_nodes
 from distml.training.callers import Reach
 from distml.training.callsites import argument
 from distml.training.program import Program
@@ -33,12 +33,14 @@ def _shorten(plan: Plan) -> None:
     judging = Reach(program, [each for each in program.calls if _judges(each, graph)])
     for loop, others in plan.fewer.items():
         if isinstance(loop, LOOPS):
-            batch = fed.get(loop, set()) & _set_in(loop)
+            batch = fed.get(loop, set()) & set_in(loop)
 
             def judges(branch: ast.If, batch: set[str] = batch) -> bool:
                 if training.holds_any(branch.body) and not training.holds_any(branch.orelse):
                     return False
-                calls = (each for node in branch.body for each in (node, *inside(node)) if isinstance(each, ast.Call))
+                calls = (
+                    each for node in branch.body for each in (node, *own_nodes(node)) if isinstance(each, ast.Call)
+                )
                 return saving.holds_any(branch.body) or any(
                     judging.holds(each) and not reads(each) & batch for each in calls
                 )
@@ -49,7 +51,7 @@ def _shorten(plan: Plan) -> None:
 
 def _judges(call: ast.Call, graph: Graph) -> bool:
     """Whether a call has a session compute something of what it is fed, and does not train."""
-    if method_name(call) not in ("run", "eval"):
+    if not runs_session(call):
         return False
     fed = argument(call, 0 if method_name(call) == "eval" else 1, "feed_dict")
     return fed is not None and not any(run.call is call for run in graph.runs)
@@ -65,18 +67,10 @@ def _fed(graph: Graph) -> dict[Looping, set[str]]:
     return found
 
 
-def _set_in(loop: Looping) -> set[str]:
-    """The variables that each turn of a loop sets."""
-    own = targets(loop.target) if isinstance(loop, ast.For) else set()
-    for node in inside(loop):
-        own |= {name for target in node.targets for name in targets(target)} if isinstance(node, ast.Assign) else set()
-    return own
-
-
 def _numbers(loop: Looping, program: Program) -> set[str]:
     """The variables that count the steps of a loop, or are given the number by the session."""
     names = intervals.counted(loop, program)
-    for node in inside(loop):
+    for node in own_nodes(loop):
         if isinstance(node, ast.Assign):
             names |= fetched(node, program)
         elif isinstance(node, ast.Name | ast.Attribute) and is_counter(node, program):

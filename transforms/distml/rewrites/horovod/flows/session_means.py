@@ -14,13 +14,12 @@ from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.aspects.totals import EqualShares
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.session_decisions import skip_together
-from distml.rewrites.horovod.flows.session_draws import is_run
 from distml.rewrites.horovod.flows.session_feeds import entries
-from distml.rewrites.horovod.flows.session_frames import frames, inside, reached, targets
+from distml.rewrites.horovod.flows.session_frames import frames, reached, runs_session, set_in
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_steps import few
 from distml.rewrites.horovod.plan import Plan
-from distml.training.around import Looping, loops_around
+from distml.training.around import Looping, loops_around, own_nodes
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.syntax import method_name
@@ -62,20 +61,13 @@ def _batches(run: Run, graph: Graph) -> Looping | None:
 
 def _numbers(loop: Looping, run: Run, graph: Graph) -> Iterator[str]:
     """The variables that get a number of the rank's batch: of the step itself, or of another look at what it was fed."""
-    fed = reached([each.value for each in entries(run, graph)], loop).names & _bound(loop)
-    for call in (each for each in inside(loop) if isinstance(each, ast.Call) and is_run(each)):
+    fed = reached([each.value for each in entries(run, graph)], loop).names & set_in(loop)
+    for call in (each for each in own_nodes(loop, ast.Call) if runs_session(each)):
         feeds = argument(call, 1, "feed_dict")
         if call is run.call or (feeds is not None and reached([feeds], loop).names & fed):
             for target, fetched in _results(call, loop, graph.program):
                 if isinstance(target, ast.Name) and (_is_loss(fetched, graph) or scalar(fetched, graph.program)):
                     yield target.id
-
-
-def _bound(loop: Looping) -> set[str]:
-    """The variables that a loop sets in each turn."""
-    own = targets(loop.target) if isinstance(loop, ast.For) else set()
-    assigned = (each for each in inside(loop) if isinstance(each, ast.Assign))
-    return own.union(*(targets(target) for each in assigned for target in each.targets))
 
 
 def _results(call: ast.Call, loop: Looping, program: Program) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -91,7 +83,7 @@ def _results(call: ast.Call, loop: Looping, program: Program) -> Iterator[tuple[
             if len(target.elts) == len(listed.elts):
                 yield from zip(target.elts, listed.elts, strict=True)
         elif isinstance(target, ast.Name) and isinstance(listed, ast.Tuple | ast.List):
-            for each in (node for node in inside(loop) if isinstance(node, ast.Assign)):
+            for each in own_nodes(loop, ast.Assign):
                 at = _item(each.value, target.id)
                 if at is not None and at < len(listed.elts):
                     yield each.targets[0], listed.elts[at]

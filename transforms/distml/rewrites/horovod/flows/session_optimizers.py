@@ -207,7 +207,7 @@ def _average(plan: Plan, update: ast.Call) -> None:
         return
     found = program.sources(given)
     made = [each for each in found if isinstance(each, ast.Call) and _derives(each, program)]
-    computing = [*made, *(each for each in found if isinstance(each, ast.Call) and _computes(each, program))]
+    computing = [*made, *(each for each in found if isinstance(each, ast.Call) and _computes(each))]
     losses = [loss for each in computing if (loss := argument(each, 0, "ys", "loss")) is not None]
     within = {node for loss in losses for node in program.sources(loss)}  # a penalty on gradients is part of a loss
     made = [each for each in made if each not in within]
@@ -216,7 +216,7 @@ def _average(plan: Plan, update: ast.Call) -> None:
         code = f"[grad if grad is None else {world.module}.allreduce(grad) for grad in {{}}]"
         if not patch.requests.expressions.get(call):
             patch.wrap(call, code, _AVERAGE)
-    if not made and not any(_computes(each, program) for each in found):
+    if not made and not any(_computes(each) for each in found):
         raise Refuse(
             "HVD209",
             update,
@@ -229,7 +229,7 @@ def _derives(call: ast.Call, program: Program) -> bool:
     return "tensorflow.gradients" in program.names(call.func)
 
 
-def _computes(node: ast.AST, program: Program) -> bool:
+def _computes(node: ast.AST) -> bool:
     return method_name(node) == "compute_gradients"
 
 

@@ -8,7 +8,7 @@ import re
 from distml.rewrites.horovod.aspects.outputs import guard, kind_of
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.flows.session_broadcast import restores
-from distml.rewrites.horovod.flows.session_frames import frames
+from distml.rewrites.horovod.flows.session_frames import frames, runs_session
 from distml.rewrites.horovod.flows.session_graph import SESSION, Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, owner_of, whole_branch
@@ -64,15 +64,11 @@ def saves(call: ast.Call, program: Program) -> bool:
 def _reported(plan: Plan, graph: Graph, statement: ast.Expr, call: ast.Call) -> None:
     """A statement that prints or logs what it has a session compute, without training."""
     kind = kind_of(call, plan.program)
-    reads = [node for part in (*call.args, *call.keywords) for node in ast.walk(part) if _is_read(node)]
+    reads = [node for part in (*call.args, *call.keywords) for node in ast.walk(part) if runs_session(node)]
     if kind in ("output", "log") and reads and all(_harmless(each, graph) for each in reads):
         rest = [part for part in (*call.args, *call.keywords) if not any(n in reads for n in ast.walk(part))]
         if all(reads_only(each, plan.program) for each in rest):
             guard(plan, statement, kind)
-
-
-def _is_read(node: ast.AST) -> bool:
-    return method_name(node) in ("run", "eval")
 
 
 def _harmless(read: ast.AST, graph: Graph) -> bool:

@@ -9,10 +9,10 @@ from typing import TypeGuard
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.setup import anchor_of
 from distml.rewrites.horovod.aspects.spelling import quotient
-from distml.rewrites.horovod.flows.session_frames import inside, reads, targets
+from distml.rewrites.horovod.flows.session_frames import reads, targets
 from distml.rewrites.horovod.flows.session_graph import is_counter
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, Looping, between, block_of, owner_of
+from distml.training.around import LOOPS, Looping, between, block_of, own_nodes, owner_of
 from distml.training.callsites import called
 from distml.training.counting import BARS, RANGES
 from distml.training.program import Program
@@ -150,7 +150,7 @@ def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.exp
     at = block.index(loop) if loop in block else 0
     until = next((at + 1 + n for n, each in enumerate(block[at + 1 :]) if isinstance(each, LOOPS)), len(block))
     later = {node for each in block[until:] for node in ast.walk(each)}
-    for node in inside(owner_of(loop, program)):
+    for node in own_nodes(owner_of(loop, program)):
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div) and node not in later:
             divisor = node.right if isinstance(node, ast.BinOp) else node.value
             yield divisor.args[0] if _converted(divisor) else divisor
@@ -163,8 +163,8 @@ def _converted(node: ast.expr) -> TypeGuard[ast.Call]:
 
 def _axes(loop: ast.For, program: Program) -> Iterator[ast.expr]:
     """Where numbers that are plotted behind a loop begin and end."""
-    for call in inside(owner_of(loop, program)):
-        if isinstance(call, ast.Call) and called(call, program) in RANGES and call.lineno > loop.lineno:
+    for call in own_nodes(owner_of(loop, program), ast.Call):
+        if called(call, program) in RANGES and call.lineno > loop.lineno:
             above = program.parent(call)
             yield from call.args[:2] if isinstance(above, ast.Call) and called(above, program) == "plot" else ()
 
@@ -180,7 +180,7 @@ def _lasts(loop: ast.For, number: ast.expr) -> Iterator[tuple[ast.expr, str]]:
     if not isinstance(loop.target, ast.Name):
         return
     turn, text = loop.target.id, ast.unparse(number)
-    for node in inside(loop):
+    for node in own_nodes(loop):
         if not isinstance(node, ast.Compare) or turn not in reads(node):
             continue
         if isinstance(number, ast.Constant):
@@ -204,7 +204,7 @@ def _literal_last(test: ast.Compare, turn: str, number: object) -> Iterator[tupl
 def _alike(bound: ast.expr, program: Program) -> Iterator[ast.expr]:
     """The bounds of the same comparison elsewhere in a function: loops around are left on it too."""
     test = program.parent(bound)
-    for node in inside(owner_of(bound, program)):
+    for node in own_nodes(owner_of(bound, program)):
         if isinstance(test, ast.Compare) and node is not test and isinstance(node, ast.Compare):
             if ast.dump(node) == ast.dump(test):
                 yield node.comparators[0] if bound is test.comparators[0] else node.left
@@ -267,8 +267,8 @@ def _definitions(number: ast.expr, program: Program) -> list[ast.expr]:
         return []
     return [
         node.value
-        for node in inside(owner)
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == number.id for t in node.targets)
+        for node in own_nodes(owner, ast.Assign)
+        if any(isinstance(t, ast.Name) and t.id == number.id for t in node.targets)
     ]
 
 
@@ -293,8 +293,8 @@ def _numbered(number: ast.Name, program: Program) -> bool:
     """Whether the steps are numbered behind their loop, as the axis of a plot is: with as many numbers as steps."""
     unit = program.unit(number)
     owner = unit.lexical.owner_at(number.id, number)
-    for call in inside(owner or unit.tree):
-        if isinstance(call, ast.Call) and called(call, program) in RANGES and call.lineno > number.lineno:
+    for call in own_nodes(owner or unit.tree, ast.Call):
+        if called(call, program) in RANGES and call.lineno > number.lineno:
             looped = isinstance(program.parent(call), ast.For | ast.comprehension)
             if not looped and any(isinstance(each, ast.Name) and each.id == number.id for each in call.args):
                 return True
@@ -303,12 +303,12 @@ def _numbered(number: ast.Name, program: Program) -> bool:
 
 def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:
     """What the counters of a `while` loop are compared with, in its head or in front of a `break`."""
-    changes = [node for node in inside(loop) if isinstance(node, ast.AugAssign | ast.Assign)]
+    changes = [node for node in own_nodes(loop) if isinstance(node, ast.AugAssign | ast.Assign)]
     counters = {name for node in changes if not _in_branch(node, loop, program) for name in _counted(node)}
     counters |= {name for node in changes if isinstance(node, ast.Assign) for name in fetched(node, program)}
     tests = [loop.test]
-    for node in inside(loop):
-        if isinstance(node, ast.If) and any(isinstance(each, ast.Break) for each in node.body):
+    for node in own_nodes(loop, ast.If):
+        if any(isinstance(each, ast.Break) for each in node.body):
             if next((a for a in program.ancestors(node) if isinstance(a, LOOPS)), None) is loop:
                 tests.append(node.test)
     compares = [each for test in tests for each in nodes_in(test, ast.Compare)]

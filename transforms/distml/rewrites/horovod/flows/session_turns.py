@@ -9,11 +9,11 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.origins import origins
-from distml.rewrites.horovod.flows.session_frames import Reach, inside, reached, reads, targets
+from distml.rewrites.horovod.flows.session_frames import Reach, reached, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Run
 from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, relate, stop_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
-from distml.training.around import Looping
+from distml.training.around import Looping, own_nodes
 from distml.training.callers import Reach as Stepping
 from distml.training.callsites import argument, called
 from distml.training.counting import BARS
@@ -42,7 +42,7 @@ def take_turns(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None
     if call is not None and call is loop.iter and isinstance(loop.target, ast.Name) and len(call.args) < 3:
         if _counted(plan, loop, call, reach):
             return
-    _every_turn(plan, loop, runs)
+    _every_turn(loop, runs)
     _grouped(plan, loop, reach, runs)
 
 
@@ -77,7 +77,7 @@ def take_while(plan: Plan, loop: ast.While, counters: set[str], reach: Reach) ->
     if not isinstance(test, ast.Compare) or left is None:
         return False
     name = left.id
-    counts = [n for n in inside(loop) if isinstance(n, ast.AugAssign) and targets(n.target) == {name}]
+    counts = [n for n in own_nodes(loop, ast.AugAssign) if targets(n.target) == {name}]
     if len(test.ops) != 1 or not isinstance(test.ops[0], ast.Lt | ast.LtE) or len(counts) != 1:
         return False
     known = plan.turns
@@ -131,10 +131,10 @@ def _counter(tested: ast.expr, counters: set[str]) -> ast.Name | None:
     return tested if isinstance(tested, ast.Name) and tested.id in counters else None
 
 
-def _every_turn(plan: Plan, loop: ast.For, runs: list[Run]) -> None:
+def _every_turn(loop: ast.For, runs: list[Run]) -> None:
     """Every turn must take the same steps: a turn is another one on each rank."""
-    for node in inside(loop):
-        if isinstance(node, ast.If) and targets(loop.target) & reached([node.test], loop).names:
+    for node in own_nodes(loop, ast.If):
+        if targets(loop.target) & reached([node.test], loop).names:
             steps = [_holds(block, runs) for block in (node.body, node.orelse)]
             if any(steps) and not all(steps):
                 raise Refuse(
@@ -178,7 +178,7 @@ def _renumber(plan: Plan, loop: ast.For, stop: ast.expr, own: str, start: ast.ex
 
 def _uses(name: str, reach: Reach, loop: Looping) -> list[ast.Name]:
     """Where what is fed reads the number of the turn, inside the loop."""
-    within = set(inside(loop))
+    within = set(own_nodes(loop))
     found = [
         node
         for part in reach.parts
@@ -219,7 +219,7 @@ def _grouped(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
 
 def _tested(loop: ast.For, own: set[str], reach: Reach, stepping: Stepping) -> list[ast.Name]:
     """Where conditions read the turn of a rank, which is another one on each, and neither decide what is fed nor take a step."""
-    branches = (each for each in inside(loop) if isinstance(each, ast.If) and not _feeds(each, reach))
+    branches = (each for each in own_nodes(loop, ast.If) if not _feeds(each, reach))
     tests = (each.test for each in branches if not stepping.holds(each.test))
     names = (each for test in tests for each in nodes_in(test, ast.Name))
     return [each for each in names if each.id in own]

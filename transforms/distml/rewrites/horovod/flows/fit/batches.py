@@ -126,14 +126,14 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     if not given and (counted := _counted(shared, cuts, program)) is not None:
         _deal(plan, counted, outer, sources)
         return
-    seeds.agree(plan, outer, sources, inside=False)
+    seeds.agree(plan, sources, inside=False)
     if cuts and not given:
         _picked(plan, cuts[0], outer, inner)
     elif not given and not _dealt(plan, inputs, outer):
         _unknown(plan, group[0])
     if not given:
         _turns(plan, inner)
-    seeds.differ(plan, _anchor(outer, program))
+    seeds.differ(plan, _anchor(outer))
 
 
 def _counted(shared: list[Looping], cuts: list[ast.Subscript], program: Program) -> ast.Call | None:
@@ -159,9 +159,9 @@ def _deal(plan: Plan, counts: ast.Call, outer: Looping, sources: list[ast.expr])
     world = plan.world(counts)
     share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
     plan.patch(counts).wrap(counts, share, DEAL)
-    seeds.agree(plan, outer, sources)
+    seeds.agree(plan, sources)
     if not seeds.orders(plan.program, outer, sources):
-        seeds.differ(plan, _anchor(outer, plan.program))
+        seeds.differ(plan, _anchor(outer))
 
 
 def _picked(plan: Plan, cut: ast.Subscript, outer: Looping, inner: Looping) -> None:
@@ -190,10 +190,10 @@ def _called_in_turns(plan: Plan, arguments: Given) -> None:
     if outer not in plan.divided:
         plan.divided.add(outer)
         _turns(plan, outer)
-        seeds.differ(plan, _anchor(outer, program))
+        seeds.differ(plan, _anchor(outer))
 
 
-def _anchor(loop: Looping, program: Program) -> ast.Call:
+def _anchor(loop: Looping) -> ast.Call:
     """A call whose statement is the loop, for changes that go in front of it."""
     head = loop.iter if isinstance(loop, ast.For | ast.AsyncFor) else loop.test
     call = next(nodes_in(head, ast.Call), None)

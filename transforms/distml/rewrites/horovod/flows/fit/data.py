@@ -77,7 +77,7 @@ def _arrays(plan: Plan, arguments: Given, x: ast.expr, y: ast.expr | None) -> No
     call, steps, batch = arguments.call, arguments.one("steps_per_epoch"), arguments.one("batch_size")
     if plan.options.shard == "auto":
         divide(plan, call, x, y, arguments.one("sample_weight"), batch=batch)
-        seeds.agree(plan, call, [each for each in (x, y) if each is not None])
+        seeds.agree(plan, [each for each in (x, y) if each is not None])
     if steps is not None:
         fewer(plan, steps)
     elif plan.options.shard == "steps":
@@ -90,7 +90,7 @@ def _arrays(plan: Plan, arguments: Given, x: ast.expr, y: ast.expr | None) -> No
 def _dataset(plan: Plan, arguments: Given, x: ast.expr) -> None:
     if not tf_data.shard(plan, x):
         _dealt(plan, x)
-    seeds.agree(plan, arguments.call, [x], inside=False)
+    seeds.agree(plan, [x], inside=False)
     steps = arguments.one("steps_per_epoch")
     if steps is not None and not tf_data.counts_divided(plan, steps):
         fewer(plan, steps)
@@ -151,7 +151,7 @@ def _flows(plan: Plan, x: ast.expr) -> bool:
                 continue
             plan.divided.add(call)
             divide(plan, call, arrays, argument(call, 1, "y"), argument(call, -1, "sample_weight"))
-            seeds.agree(plan, call, [arrays])
+            seeds.agree(plan, [arrays])
             done = True
     return done
 

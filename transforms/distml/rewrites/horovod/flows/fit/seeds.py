@@ -41,7 +41,7 @@ _SPLITS = re.compile(
 _FOLDS = re.compile(r"sklearn\.model_selection\.(Stratified)?KFold")
 
 
-def agree(plan: Plan, call: ast.AST, arrays: Iterable[ast.expr], inside: bool = True) -> None:
+def agree(plan: Plan, arrays: Iterable[ast.expr], inside: bool = True) -> None:
     """Let all ranks hold the same arrays in the same order, so that the parts they take are disjoint.
 
     What is drawn in loops counts only if the parts are taken `inside` of them too. Raises `Refuse` where a file that must

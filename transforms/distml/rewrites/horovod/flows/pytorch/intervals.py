@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from distml.rewrites.horovod.aspects import intervals
-from distml.rewrites.horovod.aspects.batches import own_nodes
 from distml.rewrites.horovod.aspects.intervals import added, counted, numbered
 from distml.rewrites.horovod.aspects.outputs import checkpoint
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, Looping
+from distml.training.around import LOOPS, Looping, own_nodes
 from distml.training.syntax import nodes_in
 
 _PACE = Note(

@@ -15,7 +15,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.training.around import LOOPS, SCOPES, between
 from distml.training.callsites import called
 from distml.training.counting import BARS, COUNTS
-from distml.training.syntax import nodes_in
+from distml.training.syntax import nodes_in, runs_as_script
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
@@ -177,7 +177,7 @@ class Loops:
             node
             for each in self.study.backwards
             for node in branches(self.program, each, None)
-            if isinstance(node, ast.If) and "__name__" not in ast.unparse(node.test)
+            if isinstance(node, ast.If) and not runs_as_script(node)
         )
         leads = self.study.reach(self.study.backwards)
         return not any(leads.holds_any(test.body) != leads.holds_any(test.orelse) for test in tests)

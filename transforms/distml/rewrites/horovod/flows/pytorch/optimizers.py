@@ -16,7 +16,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
 from distml.training.callsites import argument, positional, settings_of
-from distml.training.syntax import method_name, nodes_in, receiver_of
+from distml.training.syntax import method_name, nodes_in, receiver_of, runs_as_script
 from distml.training.values import Box, Class, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
@@ -414,7 +414,7 @@ def _after(study: Study, reach: Reach, statement: ast.stmt) -> ast.stmt | None:
 
 def _begun(reach: Reach, statement: ast.stmt) -> ast.stmt:
     """Inside `if __name__ == "__main__":`, the statement that leads to training."""
-    if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
+    if runs_as_script(statement):
         return next((_begun(reach, each) for each in statement.body if reach.holds(each)), statement)
     return statement
 

@@ -138,13 +138,9 @@ def _from(node: ast.expr, function: ast.FunctionDef, given: set[str]) -> bool:
     own = set(positional(function)[:1])
     for _ in range(3):
         for each in nodes_in(function, ast.Assign):
-            if _names(each.value) & given:
-                given |= {name for target in each.targets for name in _names(target) - own}
-    return bool(_names(node) & given)
-
-
-def _names(node: ast.AST) -> set[str]:
-    return names_in(node)
+            if names_in(each.value) & given:
+                given |= {name for target in each.targets for name in names_in(target) - own}
+    return bool(names_in(node) & given)
 
 
 def refuse(study: Study) -> None:
@@ -240,6 +236,6 @@ def _in_episode(study: Study, call: ast.Call) -> bool:
     """Whether training steps are made until an episode ends: `while not done:`, where the environment says so."""
     found = {each.id for each in nodes_in(study.program.statement(call), ast.Name) if isinstance(each.ctx, ast.Store)}
     return any(
-        isinstance(above, ast.While) and study.stepping.holds(above) and _names(above.test) & found
+        isinstance(above, ast.While) and study.stepping.holds(above) and names_in(above.test) & found
         for above in study.program.ancestors(call)
     )

@@ -12,7 +12,7 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS
-from distml.training.syntax import names_in, nodes_in, targets_of
+from distml.training.syntax import names_in, nodes_in, runs_as_script, targets_of
 from distml.training.unit import Unit
 from distml.training.values import Box
 
@@ -58,8 +58,7 @@ class Seeds:
 
     def _under_condition(self, call: ast.Call) -> bool:
         """Whether a seed may be left out: `if seed is not None:`."""
-        tests = [each.test for each in branches(self.program, call, None) if isinstance(each, ast.If)]
-        return any("__name__" not in ast.unparse(test) for test in tests)
+        return any(isinstance(each, ast.If) and not runs_as_script(each) for each in branches(self.program, call, None))
 
     def _reached(self, call: ast.Call) -> bool:
         """Whether something leads to the function in which a call stands, or it stands in none."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from distml.rewrites.horovod.aspects.idle import only_as_script
 from distml.training.ahead import Ahead
 from distml.training.around import Looping, loops_around
 from distml.training.callers import Reach, callers, run_by
@@ -166,8 +167,7 @@ class Study:
     def runs(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a node may run in this program: not only when the module that it imports is run as a script."""
         unit = self.program.unit(node)
-        guarded = any(isinstance(a, ast.If) and "__name__" in ast.unparse(a.test) for a in self.program.ancestors(node))
-        if guarded and unit not in self.program.roots:
+        if unit not in self.program.roots and only_as_script(node, self.program):
             return False
         function = self.program.function(node)
         calls = self.callers.get(function, []) if function is not None else []

@@ -28,7 +28,7 @@ class TapeFlow:
     def plan(self, loop: Loop, plan: Plan) -> None:
         """Average the gradients, divide the data, scale the rates, and make weights equal."""
         group = _groups(plan.program)[owner_of(loop.node, plan.program)]
-        _refuse(group, plan)
+        _refuse(group)
         gradients.average(plan, group)
         if of_fit(group[0].call, plan.program):
             _raise_rates(group, plan)
@@ -153,7 +153,7 @@ def train_step(node: ast.AST, program: Program) -> ast.FunctionDef | None:
     return None
 
 
-def _refuse(group: list[Update], plan: Plan) -> None:
+def _refuse(group: list[Update]) -> None:
     for update in group:
         if update.kind == "by hand":
             raise Refuse(

@@ -135,7 +135,7 @@ def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
         if sliced or drawn:
             seen.add(turn.node)
             if sliced:
-                seeds.agree(plan, turn.node, _sliced(turn))
+                seeds.agree(plan, _sliced(turn))
             _divide_turns(plan, turn, sliced)
             return True
     return False
@@ -170,7 +170,7 @@ def _alike(plan: Plan, data: ast.expr) -> None:
     """Let the arrays that a pipeline is made of be split and shuffled in one way on all ranks."""
     made = [path.nodes[0] for path in paths(data, plan.program)]
     arrays = [arg for call in made if isinstance(call, ast.Call) for arg in call.args]
-    seeds.agree(plan, data, arrays, inside=False)
+    seeds.agree(plan, arrays, inside=False)
 
 
 def _sliced(turn: Turn) -> list[ast.expr]:
@@ -315,7 +315,7 @@ def _every_nth(plan: Plan, turn: Turn) -> None:
             "give each rank its part of the data",
         )
         return
-    seeds.agree(plan, inner, [inner])
+    seeds.agree(plan, [inner])
     made = [value.type for value in program.of(inner) if isinstance(value, Instance)]
     seeds.together(
         plan, inner, [each.node for kind in made for each in program.lineage(kind) if isinstance(each, Class)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from distml.rewrites.horovod.aspects import together
-from distml.rewrites.horovod.aspects.batches import assigned, own_nodes
+from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.scalars import scalar
 from distml.rewrites.horovod.aspects.setup import helper
@@ -18,6 +18,7 @@ from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import ways
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.around import own_nodes
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -88,7 +89,7 @@ def _given(loop: ast.AST, losses: set[str], program: Program) -> Iterator[str]:
 def _items(target: ast.expr, value: ast.expr, program: Program) -> Iterator[tuple[str, list[ast.expr]]]:
     """Variables, and the expressions that say what they get, in functions of the program where these are called."""
     functions = run_by(value, program) if isinstance(value, ast.Call) else []
-    made = [each.value for one in functions for each in own_nodes(one) if isinstance(each, ast.Return) and each.value]
+    made = [each.value for one in functions for each in own_nodes(one, ast.Return) if each.value]
     values: list[ast.expr] = made if functions else [value]
     if isinstance(target, ast.Name) and values:
         yield target.id, values
