@@ -12,7 +12,7 @@ from distml.training.program import Program
 Looping = ast.For | ast.AsyncFor | ast.While
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 _Node = TypeVar("_Node", bound=ast.AST)
 _BLOCKS = ("body", "orelse", "finalbody")
 
@@ -50,7 +50,7 @@ def turns_around(node: ast.AST, program: Program) -> Iterator[Looping | ast.comp
             return
         if isinstance(above, LOOPS) and below is not getattr(above, "iter", None) and below not in above.orelse:
             yield above
-        elif isinstance(above, _COMPREHENSIONS) and below is above.elt:
+        elif isinstance(above, COMPREHENSIONS) and below is above.elt:
             yield from above.generators
         below = above
 

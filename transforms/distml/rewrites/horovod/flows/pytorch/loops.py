@@ -5,21 +5,22 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
-from distml.training.around import LOOPS, SCOPES, between
+from distml.training.around import COMPREHENSIONS, LOOPS, SCOPES, between
 from distml.training.callsites import called
 from distml.training.counting import BARS, COUNTS
 from distml.training.syntax import nodes_in, runs_as_script
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
-_ITEM = re.compile(r"(?!\?)[\w.]*DataLoader\(\)\[\].*")
+_BATCH = re.compile(r"(?!\?)[\w.]*DataLoader\(\)\[\]")
+_OF_BATCH = re.compile(_BATCH.pattern + ".*")
 _STREAM = re.compile(r".*IterableDataset\(\)|torchtext\.datasets\.\w+\(\)(\[\])?")
 _SETTINGS = frozenset({"sampler", "batch_sampler", "batch_size", "drop_last"})
 """What a loader that accelerate has prepared answers otherwise, or not at all."""
@@ -159,13 +160,28 @@ class Loops:
         """The calls that make the loaders whose batches an iterable gives."""
         return frozenset(self._makers(self.program.of(leaf)))
 
-    def _makers(self, values: frozenset[Value], depth: int = 3) -> Iterator[ast.Call]:
+    def _makers(self, values: Iterable[Value], depth: int = 3) -> Iterator[ast.Call]:
         for value in values:
             if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
-                if LOADER.fullmatch(value.name) or _ITEM.fullmatch(value.name):
+                if LOADER.fullmatch(value.name):
                     yield value.node
             elif isinstance(value, Box) and depth:
-                yield from self._makers(self.program.store.item(value), depth - 1)
+                yield from self._held(value, depth - 1)
+
+    def _held(self, box: Box, depth: int) -> Iterator[ast.Call]:
+        """The loaders that a container holds, or whose batches it does: to go through the parts of one batch is no pass."""
+        inside = self.program.store.item(box)
+        yield from self._makers(inside, depth)
+        for each in getattr(box.node, "generators", ())[:1]:
+            for leaf in self.leaves(each.iter):
+                yield from self._makers(self.program.of(leaf), depth)
+        deep = _OF_BATCH if isinstance(box.node, SCOPES) else _BATCH
+        for value in inside if not isinstance(box.node, (ast.Tuple, *COMPREHENSIONS)) else ():
+            shown = isinstance(value, Box) and isinstance(value.node, ast.Tuple | ast.List | ast.Dict)
+            for part in self.program.store.item(value) if isinstance(value, Box) and shown else [value]:
+                if isinstance(part, Foreign) and isinstance(part.node, ast.Call):
+                    if (_OF_BATCH if shown else deep).fullmatch(part.name):
+                        yield part.node
 
     def only_trains(self, maker: ast.Call) -> bool:
         """Whether each batch of a loader is trained on: numbers of other batches must not count samples that are repeated."""
