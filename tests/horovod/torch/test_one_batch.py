@@ -59,6 +59,20 @@ PARTS = {
     "parts that are put together": "a, b = batch\n        total = 0.0\n        for part in (a, b):\n"
     "            total += part.sum().item()",
 }
+MOVED = ("self.mean.to(x.device)", "self.mean.type_as(x)", "self.mean.float().to(x)")
+SCALED = """
+
+class Scaled:
+    def __init__(self, mean):
+        self.mean = mean
+
+    def __call__(self, x):
+        self.mean = {moved}
+        return x - self.mean
+
+
+scaled = Scaled(x[:1])
+loader"""
 PASSES = {
     "the loader": "loader",
     "batches that are kept": "list(loader)",
@@ -91,3 +105,12 @@ def test_what_gives_batches_is_a_pass(through: str) -> None:
     (file,) = outcome(program, "ddp").files.values()
     assert "DistributedSampler" in file.source
     assert re.search(r"seen(\[:\])? = mean_of", file.source)
+
+
+@pytest.mark.parametrize("moved", MOVED)
+def test_what_only_moves_to_where_a_batch_is_holds_nothing_of_it(moved: str) -> None:
+    given = "a, b = batch\n        a = scaled(a)"
+    program = PROGRAM.format(through="loader", given=given, kept="pass", told="scaled.mean")
+    for one, warned in ((moved, False), (f"{moved} + x.mean()", True)):
+        found = outcome(program.replace("\nloader", SCALED.format(moved=one), 1), "ddp")
+        assert any(each.code == "HVD312" for each in found.plan.warnings) is warned

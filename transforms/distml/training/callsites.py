@@ -134,3 +134,14 @@ def option_name(spellings: list[str], dest: str = "") -> str:
 def positional(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
     """The parameters of a function that are given by place."""
     return [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+
+
+_MOVES = frozenset("to cuda cpu type type_as float double half bfloat16 clone detach contiguous".split())
+"""The methods by which a tensor is the same elsewhere, or in another type."""
+
+
+def unmoved(node: ast.expr) -> ast.expr:
+    """What a tensor is moved from, to another device or into another type."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES:
+        node = node.func.value
+    return node

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.training.around import Looping, own_nodes
 from distml.training.callers import run_by
-from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver
+from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver, unmoved
 from distml.training.program import Program
 from distml.training.syntax import mentions, method_name, names_in, nodes_in, values_given
 from distml.training.values import Box, Foreign, Instance, Module, Value
@@ -163,8 +163,9 @@ class Batches:
         """Whether a batch says how many items something gives."""
         func = iterable.func if isinstance(iterable, ast.Call) else None
         named = isinstance(func, ast.Attribute) and func.attr in ("items", "keys", "values")
-        written = isinstance(iterable, ast.Tuple | ast.List | ast.Dict)
-        return self.of_batch(iterable, frame) and not named and not written
+        return (
+            self.of_batch(iterable, frame) and not named and not isinstance(iterable, ast.Tuple | ast.List | ast.Dict)
+        )
 
     # Where it is put
 
@@ -198,15 +199,18 @@ class Batches:
         if not own and isinstance(target, ast.Subscript):
             if not self._steady(target, frame) or self._begins_before(target, frame):
                 yield from self._put(node, target, value, frame)
-        elif own and self.of_batch(value, frame):
+        elif own and self.of_batch(value, frame) and ast.unparse(unmoved(value)) != text:
             how, values = self._made_of(value, text)
             yield from self._filling(target, how, values, node, frame)
         elif isinstance(target, ast.Name) and (how_far := self._replaced(node, target, value)) is not None:
             yield from self._filling(target, how_far, [value], node, frame)
 
     def _put(self, node: ast.stmt, target: ast.Subscript, value: ast.expr, frame: Frame) -> Iterator[Filling]:
-        before = _default_of(value, ast.unparse(target.value))
-        if before is not None and not self.of_batch(before, frame) and self._keyed_by_batch(target, frame):
+        if (
+            (before := _default_of(value, ast.unparse(target.value))) is not None
+            and not self.of_batch(before, frame)
+            and self._keyed_by_batch(target, frame)
+        ):
             yield from self._filling(target, "counts", [before], node, frame)
         elif self.of_batch(value, frame):
             yield from self._filling(target, "items", [value], node, frame)
@@ -432,7 +436,7 @@ def _gone_through(name: str, body: ast.AST) -> ast.expr | None:
     stores = [each for each in own_nodes(body, ast.Name) if each.id == name]
     if sum(isinstance(each.ctx, ast.Store) for each in stores) != len(loops):
         return None
-    found = {ast.unparse(each): each for loop in loops if (each := item_of(loop.target, loop.iter, name)) is not None}
+    found = {ast.unparse(each): each for loop in loops if (each := item_of(loop.target, loop.iter, name))}
     whole = next(iter(found.values())) if len(found) == 1 else None
     return whole if isinstance(whole, ast.Name | ast.Attribute) else None
 

@@ -30,7 +30,8 @@ _LOADS = re.compile(
     r"|(six\.moves\.)?urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)|nltk\.download"
     r"|tensorflow\.examples\.tutorials\.mnist\.input_data\.read_data_sets|tensorflow\.contrib\.learn\.(\w+\.)*(read_data_sets|load_dataset|maybe_download)|sklearn\.datasets\.fetch_\w+"
     r"|datasets\.load_dataset|transformers\.\w+\.from_pretrained|torchtext\.datasets\.\w+(\.splits)?|torchtext\.vocab\.(GloVe|FastText|CharNGram|Vectors)"
-    r"|torchtext\.utils\.(download_from_url|extract_archive)|torch_geometric\.datasets\.(\w+\.)*[A-Z]\w+|ogb\.\w+\.(\w+\.)*\w*Dataset|dgl\.data\.(\w+\.)*[A-Z]\w+"
+    r"|kagglehub\.\w*download|huggingface_hub\.(\w+\.)*(hf_hub|snapshot)_download|opendatasets\.download(_kaggle_dataset)?"
+    r"|torchtext\.utils\.(download_from_url|extract_archive)|torch_geometric\.datasets\.(\w+\.)*[A-Z]\w+|torch_geometric\.data\.(\w+\.)*\w*Dataset|ogb\.\w+\.(\w+\.)*\w*Dataset|dgl\.data\.(\w+\.)*[A-Z]\w+"
 )
 _TOKENS = re.compile(r"tokenizers\.(\w+\.)*\w+\(\)\.save(_model)?")
 _ANEW = re.compile(
@@ -88,7 +89,8 @@ def once(plan: Plan) -> None:
         for each in local:
             plan.patch(each).guard(each, f"{plan.world(each).local_rank} == 0", _NOTE)
         plan.patch(last).after(last, _wait(start, plan.world(last)), _NOTE)
-    for first, last in _groups(statements, plan.program):
+    outermost = [each for each in statements if not _runs_in(each, statements, plan.program)]
+    for first, last in _groups(outermost, plan.program):
         plan.local.update(_between(first, last, plan.program))
         world = plan.world(first)
         patch = plan.patch(first)
@@ -97,9 +99,15 @@ def once(plan: Plan) -> None:
         patch.after(last, f"if {world.local_rank} == 0:\n{wait}", _NOTE)
 
 
+def _runs_in(statement: ast.stmt, others: list[ast.stmt], program: Program) -> bool:
+    """Whether a statement only runs in functions that some of the others call, so that it waits with them."""
+    calls = leading_to(program.function(statement), program)
+    return bool(calls) and all(any(above in others for above in program.ancestors(call)) for call in calls)
+
+
 def _afresh(call: ast.Call, plan: Plan) -> bool:
     """Whether a statement of its own writes files anew each time, also under those who read them already."""
-    alone = isinstance(plan.program.parent(call), ast.Expr) and start_of(plan) in ("keras", "tensorflow")
+    alone = isinstance(plan.program.parent(call), ast.Expr) and start_of(plan) != "session"
     return alone and plan.program.matches(call.func, _ANEW)
 
 

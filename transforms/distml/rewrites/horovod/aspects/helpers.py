@@ -12,7 +12,7 @@ import re
 
 from distml.rewrites.horovod.aspects import outputs
 from distml.rewrites.horovod.aspects.destinations import opens_to_write, recorded
-from distml.rewrites.horovod.aspects.during import during_training
+from distml.rewrites.horovod.aspects.during import since_training
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import filling, reads_only
 from distml.rewrites.horovod.plan import Plan
@@ -51,7 +51,7 @@ def _kind_of(call: ast.Call, plan: Plan) -> str | None:
         return None
     made = [_made_by(each, program, _DEEPEST) for each in functions]
     kinds = {kind for each in made for kind in each or ()}
-    if not all(made) or ("file" in kinds and not during_training(call, plan)):
+    if not all(made) or ("file" in kinds and not since_training(call, plan)):
         return None
     return next(kind for kind in ("file", "log", "output", "summary") if kind in kinds)
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.destinations import opens_to_write
-from distml.rewrites.horovod.aspects.during import during_training
+from distml.rewrites.horovod.aspects.during import since_training
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import helper, started
@@ -24,7 +24,7 @@ from distml.training.callsites import stored
 from distml.training.counting import LIBRARIES
 from distml.training.program import Program
 from distml.training.syntax import method_name, nodes_in, values_given
-from distml.training.values import Callable, Foreign
+from distml.training.values import Callable, Class, Foreign
 
 _PRINTS = re.compile(
     r"builtins\.print|pprint\.(PrettyPrinter\(\)\.)?pprint|tensorflow\.print|tqdm(\.\w+)*\.tqdm\w*(\(\))?\.write"
@@ -133,7 +133,7 @@ def on_rank_zero(plan: Plan) -> None:
             elif isinstance(node, ast.Expr):
                 if isinstance(node.value, ast.Call) and (changed or puts_out(node.value, plan)):
                     _statement(node, node.value, plan)
-            elif changed or during_training(node, plan):
+            elif changed or since_training(node, plan):
                 _written(node, plan)
 
 
@@ -145,7 +145,7 @@ def puts_out(call: ast.Call, plan: Plan) -> bool:
     kind, program = kind_of(call, plan.program), plan.program
     if kind is None or (program.function(call) is None and program.unit(call) not in program.roots):
         return False
-    return kind != "file" or checkpoint(call, plan.program) or during_training(call, plan)
+    return kind != "file" or checkpoint(call, plan.program) or since_training(call, plan)
 
 
 def checkpoint(call: ast.Call, program: Program) -> bool:
@@ -309,8 +309,17 @@ def on_each_machine(node: ast.AST, plan: Plan, seen: frozenset[ast.AST] = frozen
     if any(each in plan.local for each in (node, *plan.program.ancestors(node))):
         return True
     function = plan.program.function(node)
-    calls = leading_to(function, plan.program) if function not in seen else []
+    calls = leading_to(function, plan.program) or _making(function, plan.program) if function not in seen else []
     return bool(calls) and all(on_each_machine(call, plan, seen | {function}) for call in calls if function)
+
+
+def _making(method: ast.AST | None, program: Program) -> list[ast.Call]:
+    """The calls that make the objects of which a library may run a method, such as `process` of a data set."""
+    owner = program.parent(method) if method is not None else None
+    if not isinstance(owner, ast.ClassDef):
+        return []
+    made = ((call, value) for call in program.calls for value in program.of(call.func) if isinstance(value, Class))
+    return [call for call, value in made if Class(owner) in program.lineage(value)]
 
 
 def _communicates(node: ast.stmt, patch: Patch) -> bool:

@@ -125,7 +125,7 @@ def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, shar
     uniform = Uniform(study.program, study.dealt, study.environment)
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
-    passes = study.shortened | drawing | {*judging} if auto else sharded
+    passes = study.shortened | study.undivided | drawing | {*judging} if auto else sharded
     means = Means(plan, uniform, spelling.mean_of, losses, spelling)
     if auto:
         Progress(plan, loaders, sharded).tell()
@@ -143,8 +143,11 @@ def _divide_turns(
     """Ask for fewer turns of the loops that take one of the steps in each turn, of batches drawn in it."""
     draws = [use.drawn for use in loops.training if use.drawn in sharded and isinstance(use.drawn, ast.Call)]
     around = {loop for each in draws for loop in _loops_around(study, each, 4)}
-    turns = {way[0] for step in steps for way in _ways(study, step.call, 4) if way}
-    loaders.counts.endless({each for each in turns if each in around or tensors.picks(each)}, loaders.sampled)
+    ways = [way for step in steps for way in _ways(study, step.call, 4) if way]
+    picked = {way[0] for way in ways if tensors.picks(way[0])}
+    left = [way for way in ways if len(way) > 1 and way[0] not in study.shortened]
+    picked |= {way[0] for way in left if tensors.picks(way[1])}  # an order of samples is drawn in front of it
+    loaders.counts.endless({way[0] for way in ways if way[0] in around} | picked, loaders.sampled)
 
 
 def _left(study: Study, step: Step) -> bool:

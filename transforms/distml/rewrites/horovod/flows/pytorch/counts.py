@@ -9,6 +9,7 @@ from distml.rewrites.horovod.aspects.intervals import bounds, counted, end_soone
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
+from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, block_of, owner_of
@@ -30,6 +31,7 @@ class Counts:
 
     def __init__(self, study: Study, plan: Plan, loops: Loops) -> None:
         self.study, self.plan, self.loops, self.program = study, plan, loops, study.program
+        self.samples = Samples(study, plan, loops)
         self._asked: set[ast.expr] = set()
 
     def fewer(self, use: Use, sampled: set[ast.Call]) -> None:
@@ -76,6 +78,7 @@ class Counts:
                 self._asked.add(bound)
                 size = self.plan.world(bound).size
                 if not self._only_counts(bound, loop):
+                    self.study.undivided.add(loop)
                     what = (
                         f"this loop keeps its `{ast.unparse(bound)}` turns: more depends on them than how long it takes"
                     )
@@ -86,6 +89,8 @@ class Counts:
                 self.study.shortened.add(loop)
                 self.plan.patch(bound).wrap(bound, quotient(bound, size), _LIMIT)
                 self._last(loop, bound)
+                if isinstance(loop, ast.For):
+                    self.samples.dealt(loop, {ast.unparse(bound)})
 
     def _only_counts(self, bound: ast.expr, loop: Looping) -> bool:
         """Whether a number says nothing but how many turns a loop takes, and their numbers nothing but when and where."""
@@ -96,11 +101,12 @@ class Counts:
                 test = next((above for above in self.program.ancestors(each) if isinstance(above, ast.Compare)), None)
                 if not self._now_and_then(each) and not any(end in ends for end in ast.walk(test or each)):
                     return False
-        text = ast.unparse(bound)
+        text, divisors = ast.unparse(bound), {*self.samples.divisors(loop)}
         for use in ast.walk(self.program.unit(bound).tree) if not isinstance(bound, ast.Constant) else ():
             if isinstance(use, ast.Name | ast.Attribute) and isinstance(use.ctx, ast.Load) and use is not bound:
-                if ast.unparse(use) == text and not self._told(use) and use not in ends:
-                    return False
+                if ast.unparse(use) == text and use not in ends and use not in divisors:
+                    if not self._told(use) or any(above in divisors for above in self.program.ancestors(use)):
+                        return False
         return isinstance(bound, ast.Constant | ast.Name | ast.Attribute)
 
     def _now_and_then(self, number: ast.Name) -> bool:

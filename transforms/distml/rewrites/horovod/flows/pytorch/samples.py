@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.setup import helper
+from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
@@ -64,7 +65,7 @@ class Samples:
             return
         if not all(argument(maker, 3, "sampler") is None for maker in use.makers):
             return
-        for right in self._divisors(use.drawn):
+        for right in self.divisors(use.drawn):
             if self.is_length(right, use):
                 self.plan.patch(right).wrap(right, self.number(right, ast.unparse(use.iterable), use.makers), _COUNTED)
 
@@ -79,14 +80,14 @@ class Samples:
 
         `counts` say how many turns there are for all ranks, `samples` how many samples they go through.
         """
-        for right in self._divisors(loop):
+        for right in self.divisors(loop):
             made = self.loops.assigned(right) if isinstance(right, ast.Name) else []
             if ast.unparse(right) in counts or (len(made) == 1 and ast.unparse(made[0]) in counts):
-                self.plan.patch(right).wrap(right, f"({{}} // {self.plan.world(right).size})", _TURNS)
+                self.plan.patch(right).wrap(right, f"({quotient(right, self.plan.world(right).size)})", _TURNS)
             elif samples and any(ast.unparse(each) == samples for each in ast.walk(right)):
                 self.plan.patch(right).wrap(right, f"({{}} / {self.plan.world(right).size})", _TURNS)
 
-    def _divisors(self, loop: ast.AST) -> Iterator[ast.expr]:
+    def divisors(self, loop: ast.AST) -> Iterator[ast.expr]:
         """What is divided by where a loop stands, under what it adds up."""
         sums = {ast.unparse(each) for each in _added_up(loop)}
         for node in ast.walk(owner_of(loop, self.program)):

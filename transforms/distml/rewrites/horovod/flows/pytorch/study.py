@@ -16,7 +16,7 @@ from distml.training.program import Program
 from distml.training.syntax import method_name, values_given
 from distml.training.values import Box, Callable, Class, Foreign, Instance, Value
 
-LIBRARY = re.compile(r"torch\.optim\.(?!lr_scheduler|swa_utils)(\w+\.)*\w+\(\)")
+LIBRARY = re.compile(r"torch\.optim\.(?!lr_scheduler|swa_utils)(\w+\.)*(\w+|\?)\(\)")
 _BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 _SCALERS = re.compile(r"torch\.(cuda\.)?amp\.(grad_scaler\.)?GradScaler\(\)")
 
@@ -46,6 +46,8 @@ class Study:
         """What loops count with, where each rank has been given numbers of its own."""
         self.shortened: set[ast.AST] = set()
         """Loops that run fewer iterations on a rank, since the data they go through is divided."""
+        self.undivided: set[ast.AST] = set()
+        """Loops that run as many iterations on a rank as in one process, on samples that each rank draws for itself."""
         self.phases: dict[ast.AST, str] = {}
         """Loops of which only some passes train, with the condition that tells these."""
         self.parted: set[ast.Call] = set()
