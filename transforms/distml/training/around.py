@@ -60,6 +60,17 @@ def loops_around(node: ast.AST, program: Program) -> Iterator[Looping]:
     return (each for each in turns_around(node, program) if isinstance(each, LOOPS))
 
 
+def leaving(loop: ast.AST, program: Program) -> Iterator[ast.If]:
+    """The branches within a loop that end it: by `break`, where no loop in it is nearer, or by `return`."""
+    for branch in own_nodes(loop, ast.If):
+        breaks = (
+            any(isinstance(each, ast.Break) for each in branch.body)
+            and next(loops_around(branch, program), None) is loop
+        )
+        if breaks or any(isinstance(each, ast.Return) for each in branch.body):
+            yield branch
+
+
 def between(node: ast.AST, outer: ast.AST, program: Program) -> Iterator[ast.AST]:
     """What is around a node within another, innermost first."""
     return itertools.takewhile(lambda above: above is not outer, program.ancestors(node))

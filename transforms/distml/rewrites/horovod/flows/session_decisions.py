@@ -11,7 +11,7 @@ from distml.rewrites.horovod.flows.session_frames import Reach, frames, reached,
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of, is_counter
 from distml.rewrites.horovod.flows.session_steps import range_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
-from distml.training.around import LOOPS, Looping, loops_around, own_nodes
+from distml.training.around import Looping, leaving, loops_around, own_nodes
 from distml.training.callers import Reach as Stepping
 from distml.training.program import Program
 
@@ -84,14 +84,7 @@ def _chosen(statement: ast.stmt, run: Run, reach: Reach) -> list[ast.Name | ast.
 
 def _endings(loop: Looping, program: Program) -> list[ast.expr]:
     """The conditions on which a loop is left."""
-    found = [loop.test] if isinstance(loop, ast.While) else []
-    for node in own_nodes(loop, ast.If):
-        if any(isinstance(each, ast.Break | ast.Return) for each in node.body):
-            breaks = any(isinstance(each, ast.Return) for each in node.body)
-            nearest = next((above for above in program.ancestors(node) if isinstance(above, LOOPS)), None)
-            if breaks or nearest is loop:
-                found.append(node.test)
-    return found
+    return [*([loop.test] if isinstance(loop, ast.While) else []), *(each.test for each in leaving(loop, program))]
 
 
 def skip_together(
@@ -113,8 +106,8 @@ def skip_together(
 
 def _continues(node: ast.If, loop: Looping, program: Program) -> bool:
     """Whether a branch goes on with the next iteration of a loop."""
-    nearest = next((above for above in program.ancestors(node) if isinstance(above, LOOPS)), None)
-    return nearest is loop and any(isinstance(each, ast.Continue) for each in node.body)
+    goes_on = any(isinstance(each, ast.Continue) for each in node.body)
+    return goes_on and next(loops_around(node, program), None) is loop
 
 
 def _later(node: ast.If, loop: Looping) -> list[ast.stmt]:

@@ -12,7 +12,7 @@ from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.session_frames import reads, targets
 from distml.rewrites.horovod.flows.session_graph import is_counter
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, Looping, between, block_of, own_nodes, owner_of
+from distml.training.around import LOOPS, Looping, between, block_of, leaving, own_nodes, owner_of
 from distml.training.callsites import called
 from distml.training.counting import BARS, RANGES
 from distml.training.program import Program
@@ -306,11 +306,8 @@ def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:
     changes = [node for node in own_nodes(loop) if isinstance(node, ast.AugAssign | ast.Assign)]
     counters = {name for node in changes if not _in_branch(node, loop, program) for name in _counted(node)}
     counters |= {name for node in changes if isinstance(node, ast.Assign) for name in fetched(node, program)}
-    tests = [loop.test]
-    for node in own_nodes(loop, ast.If):
-        if any(isinstance(each, ast.Break) for each in node.body):
-            if next((a for a in program.ancestors(node) if isinstance(a, LOOPS)), None) is loop:
-                tests.append(node.test)
+    broken = (each for each in leaving(loop, program) if any(isinstance(end, ast.Break) for end in each.body))
+    tests = [loop.test, *(each.test for each in broken)]
     compares = [each for test in tests for each in nodes_in(test, ast.Compare)]
     found = []
     for compare in compares:

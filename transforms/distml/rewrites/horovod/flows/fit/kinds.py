@@ -14,11 +14,13 @@ from distml.training.values import Box, Constant, Foreign, Instance, Values
 Kind = Literal["array", "list", "dict", "dataset", "flow", "folder", "sequence", "generator", "unknown"]
 """`list` and `dict` are arrays for several inputs; `flow` goes over arrays, `folder` over files; both never end."""
 
-_FLOW = re.compile(r"keras\.(\w+\.)*ImageDataGenerator\(\)\.flow\(\)|keras\.(\w+\.)*NumpyArrayIterator\(\)")
-_FOLDER = re.compile(
-    r"keras\.(\w+\.)*ImageDataGenerator\(\)\.flow_from_(directory|dataframe)\(\)|keras\.(\w+\.)*(Directory|DataFrame)Iterator\(\)"
+_NAMED: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (re.compile(r"keras\.(\w+\.)*(ImageDataGenerator\(\)\.flow|NumpyArrayIterator)\(\)"), "flow"),
+    (re.compile(r"keras\.(\w+\.)*ImageDataGenerator\(\)\.flow_from_(directory|dataframe)\(\)"), "folder"),
+    (re.compile(r"keras\.(\w+\.)*(Directory|DataFrame)Iterator\(\)"), "folder"),
+    (re.compile(r"keras\.(\w+\.)*(Sequence|PyDataset|TimeseriesGenerator)\(\)"), "sequence"),
 )
-_SEQUENCE = re.compile(r"keras\.(\w+\.)*(Sequence|PyDataset|TimeseriesGenerator)\(\)")
+"""What the path of what is fed says of it."""
 _DATASET = re.compile(r"(tensorflow\.data|tensorflow_datasets|keras\.(\w+\.)*\w+_dataset_from_\w+)\b.*")
 _ARRAY = re.compile(r"(numpy|pandas|keras\.datasets|sklearn|scipy|cv2|PIL|h5py|pickle|skimage|imageio)\b.*")
 _AXES = frozenset({"numpy.swapaxes()", "numpy.moveaxis()", "numpy.transpose()"})
@@ -29,12 +31,8 @@ def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
     """What `x` is, as far as can be seen; where labels are given beside it, Keras takes only arrays."""
     values = _assigned(x, program)
     names = {value.name for value in values if isinstance(value, Foreign)} | _bases(values, program)
-    if any(_FLOW.fullmatch(name) for name in names):
-        return "flow"
-    if any(_FOLDER.fullmatch(name) for name in names):
-        return "folder"
-    if any(_SEQUENCE.fullmatch(name) for name in names):
-        return "sequence"
+    if named := next((kind for pattern, kind in _NAMED if any(map(pattern.fullmatch, names))), None):
+        return named
     boxes = [value for value in values if isinstance(value, Box)]
     if boxes and _is_arithmetic(x, program):
         return "array"

@@ -8,6 +8,7 @@ batches instead.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
@@ -53,45 +54,47 @@ class Loaders:
 
     def shard(self) -> set[ast.AST]:
         """Ask for the sharding of all loaders of training; gives the loops whose data is sharded."""
-        sharded: set[ast.AST] = set()
         evaluated = {maker for use in self.loops.others for maker in use.makers}
         training = [use for use in self.loops.training if not self._glances(use, evaluated)]
         uses = [(use, self._of_training(sorted(use.makers, key=place_of)), self._phase(use)) for use in training]
-        asked = sorted({maker for _, makers, phase in uses if phase is None for maker in makers}, key=place_of)
-        self.samplers.anew |= {
-            m for use, makers, phase in uses if phase is None for m in makers if self._made_anew(use, m)
-        }
-        shared = {maker for maker in asked if maker in evaluated and self.study.repeated(maker)}
-        ways = {
-            maker: self.samplers.way(maker, self.plan.options.backend == "accelerate")
-            for maker in asked
-            if maker not in shared
-        }
-        sampled = {maker for maker, way in ways.items() if way is not None}
-        together = [set(makers) for _, makers, phase in uses if phase is None]
+        plain = [(use, makers) for use, makers, phase in uses if phase is None]
+        self.samplers.anew |= {each for use, makers in plain for each in makers if self._made_anew(use, each)}
+        self._sample([{*makers} for _, makers in plain], evaluated)
+        sharded = {use.drawn for use, makers, phase in uses if self._divided(use, makers, phase)}
+        for use in self.loops.passing:
+            if use.makers and self.sampled >= use.makers:
+                self._set_epoch(use, set(use.makers))
+        self.samples.counted(self.sampled)
+        return sharded
+
+    def _sample(self, together: list[set[ast.Call]], evaluated: set[ast.Call]) -> None:
+        """Give loaders distributed samplers: all those that one loop goes through, or none of them."""
+        prepares = self.plan.options.backend == "accelerate"
+        asked = sorted({*itertools.chain(*together)}, key=place_of)
+        asked = [each for each in asked if not (each in evaluated and self.study.repeated(each))]
+        ways = {each: way for each in asked if (way := self.samplers.way(each, prepares)) is not None}
+        sampled = {*ways}
         while partly := [each & sampled for each in together if each & sampled and not each <= sampled]:
             sampled -= set[ast.Call]().union(*partly)
         self.sampled = sampled
         for maker, way in ways.items():
-            if maker in sampled and way is not None:
+            if maker in sampled:
                 way()
-        for use, makers, phase in uses:
-            if phase is not None and makers:
-                self._of_phase(use, phase)
-                sharded.add(use.drawn)
-            elif makers and sampled >= set(makers):
-                self._set_epoch(use, set(makers))
-                self.counts.fewer(use, sampled)
-                self.samples.summed(use)
-                sharded.add(use.drawn)
-            elif self._share(use, makers):
-                self.counts.fewer(use, sampled)
-                sharded.add(use.drawn)
-        for use in self.loops.passing:
-            if use.makers and sampled >= use.makers:
-                self._set_epoch(use, set(use.makers))
-        self.samples.counted(sampled)
-        return sharded
+
+    def _divided(self, use: Use, makers: list[ast.Call], phase: tuple[str, str] | None) -> bool:
+        """Ask for the part of a rank in one loop; whether it can be given one."""
+        sampled = bool(makers) and self.sampled >= {*makers}
+        if phase is not None and makers:
+            self._of_phase(use, phase)
+            return True
+        if sampled:
+            self._set_epoch(use, set(makers))
+        elif not self._share(use, makers):
+            return False
+        self.counts.fewer(use, self.sampled)
+        if sampled:
+            self.samples.summed(use)
+        return True
 
     def judging(self) -> Iterator[tuple[ast.AST, bool]]:
         """The passes that train nothing through loaders which have the batches of a rank, and whether all their loaders have."""

@@ -43,30 +43,33 @@ class Samplers:
 
     def way(self, maker: ast.Call, prepares: bool) -> Callable[[], None] | None:
         """How to give a loader a distributed sampler, or prepare it; None where that cannot be said there."""
-        data = argument(maker, 0, "dataset")
-        if self.program.unit(maker).source.location not in self.plan.editable:
+        data, sampler = argument(maker, 0, "dataset"), argument(maker, 3, "sampler")
+        if data is None or not self._is_plain(maker, data):
             return None
-        if data is None or self.loops.streams(data) or argument(maker, 4, "batch_sampler") is not None:
-            return None
-        if not any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker)):
-            return None
-        unknown = [k.value for k in maker.keywords if k.arg is None and not self._known(k.value)]
-        if unknown or any(isinstance(each, ast.Starred) for each in maker.args):
-            return None
-        sampler = argument(maker, 3, "sampler")
         values = self.program.of(sampler)
         if sampler is not None and not (values and all(isinstance(v, Constant) and v.value is None for v in values)):
             return self._replaced(maker, data, sampler)
-        if any(
-            k.arg is None and self._has(k.value, key) for k in maker.keywords for key in ("sampler", "batch_sampler")
-        ):
+        if self._spread_with(maker, "sampler", "batch_sampler") is not None:
             return None
-        spread = next((k.value for k in maker.keywords if k.arg is None and self._has(k.value, "shuffle")), None)
+        spread = self._spread_with(maker, "shuffle")
         if prepares and not self.loops.looked_into(maker) and self.loops.only_trains(maker):
             return partial(self._prepare, maker)
         if spread is not None:
             return partial(self._spread, maker, data, spread) if isinstance(spread, ast.Name | ast.Attribute) else None
         return partial(self._plain, maker, data)
+
+    def _is_plain(self, maker: ast.Call, data: ast.expr) -> bool:
+        """Whether a call makes a loader of data with an index in a file that may change, and all that it is given is known."""
+        makes = any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker))
+        known = all(each.arg is not None or self._known(each.value) for each in maker.keywords)
+        plain = known and not any(isinstance(each, ast.Starred) for each in maker.args)
+        indexed = not self.loops.streams(data) and argument(maker, 4, "batch_sampler") is None
+        return self.plan.may_change(maker) and makes and plain and indexed
+
+    def _spread_with(self, maker: ast.Call, *keys: str) -> ast.expr | None:
+        """What a call is given by `**` that has one of these keys."""
+        spread = (each.value for each in maker.keywords if each.arg is None)
+        return next((each for each in spread if any(self._has(each, key) for key in keys)), None)
 
     def _prepare(self, maker: ast.Call) -> None:
         self.plan.patch(maker).wrap(maker, f"{self.plan.world(maker).module}.prepare({{}})", SHARDED)
