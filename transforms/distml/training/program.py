@@ -35,7 +35,7 @@ MOST_TEXT = 600_000
 _FRAMEWORK = re.compile(
     r"\b(tensorflow|keras|torch\w*|horovod)\b|optimizer|\.step\(|\.backward\(|\.run\(|\b(makedirs|mkdir)\(|\byield\b|\bimport \*"
     r"|\bdataclass\b|\bNamedTuple\b|\bargparse\b|\bcsv\.(writer|DictWriter)\(|\brandom\.\w+\(|\bvisdom\b|\burlretrieve\(|\b(imsave|imwrite|savefig|print|open)\("
-    r"|\b(logging|shutil|stdout|stderr|tqdm)\b"
+    r"|\b(logging|shutil|stdout|stderr|tqdm)\b|\bself\.\w+ *[+-]=|\bself\.\w+\.(append|extend)\("
 )
 _TRAINS = re.compile(
     r"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|tf\.data|\.step\(|\.backward\(|\.fit\(|GradientTape|\.compile\("
