@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from distml.source.bindings import last_name
+from distml.source.nodes import walk
 
 _BUILTINS = frozenset(
     {
@@ -35,7 +36,7 @@ _FUNCTIONS = frozenset(
 
 def effect(condition: ast.expr, bound: frozenset[str]) -> str | None:
     """What evaluating `condition` may do beside giving a value, None if nothing; `bound` are names the file defines."""
-    for node in ast.walk(condition):
+    for node in walk(condition):
         if isinstance(node, ast.NamedExpr):
             return f"assigns `{ast.unparse(node.target)}`"
         if isinstance(node, ast.Await):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.refused import Refused
 from distml.source.bindings import binds
+from distml.source.nodes import walk
 
 Import = ast.Import | ast.ImportFrom
 
@@ -83,7 +84,7 @@ class Imports:
 def _origins(tree: ast.Module) -> dict[str, set[str]]:
     """The packages that each name of a file is imported from; "" where it is bound in another way."""
     found: dict[str, set[str]] = defaultdict(set)
-    for node in ast.walk(tree):
+    for node in walk(tree):
         tops = {name.partition(".")[0] for name in _modules(node)} if isinstance(node, Import) else {""}
         for name in binds(node):
             found[name] |= tops

@@ -13,6 +13,7 @@ from distml.rewrites.model import Edit, Rewritten
 from distml.rewrites.requests import Requests
 from distml.source.bindings import bound_names
 from distml.source.file import SourceFile
+from distml.source.nodes import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class Patch:
     def free(self, name: str) -> str:
         """`name`, or that with a number, that means nothing in the file yet; it is taken from then on."""
         if self._names is None:
-            read = {node.id for node in ast.walk(self.source.tree) if isinstance(node, ast.Name)}
+            read = {node.id for node in walk(self.source.tree) if isinstance(node, ast.Name)}
             self._names = read | bound_names(self.source.tree)
         found = next(each for each in (name, *(f"{name}_{n}" for n in range(2, 1000))) if each not in self._names)
         self._names.add(found)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import libcst as cst
-from libcst.metadata import PositionProvider
+from libcst.metadata import CodeRange, PositionProvider
 
 from distml.rewrites.blocks import Piece, join
 from distml.rewrites.holes import filled
@@ -30,7 +30,7 @@ def apply(before: str, source: SourceFile, requests: Requests) -> str:
     """The text of a file with what was asked for. Raises `Unreadable`, and `LostPlace` where a node is not found."""
     mark = BOM if before.startswith(BOM) else ""
     wrapper = parse(before.removeprefix(BOM))
-    places = _Places(source, wrapper.resolve(PositionProvider))  # type: ignore[arg-type]
+    places = _Places(source, wrapper.resolve(PositionProvider))
     changer = _Changer(requests, places, wrapper.module)
     return mark + wrapper.module.visit(changer).code
 
@@ -38,14 +38,15 @@ def apply(before: str, source: SourceFile, requests: Requests) -> str:
 class _Places:
     """LibCST's nodes by where they stand."""
 
-    def __init__(self, source: SourceFile, positions: dict[cst.CSTNode, object]) -> None:
-        self._source = source
+    def __init__(self, source: SourceFile, positions: Mapping[cst.CSTNode, CodeRange]) -> None:
+        self._source, self._positions = source, positions
+        self._lines: set[int] = set()
         self._expressions: dict[tuple[Place, Place], cst.BaseExpression] = {}
         self._statements: dict[Place, cst.CSTNode] = {}
         for node, position in positions.items():
-            start = (position.start.line, position.start.column)  # type: ignore[attr-defined]
+            start = (position.start.line, position.start.column)
             if isinstance(node, cst.BaseExpression):
-                end = (position.end.line, position.end.column)  # type: ignore[attr-defined]
+                end = (position.end.line, position.end.column)
                 self._expressions[start, end] = node
             elif isinstance(node, _STATEMENTS):
                 self._statements[start] = node
@@ -62,7 +63,15 @@ class _Places:
                 found = self._within(start, end)
         if found is None:
             raise LostPlace(f"line {span.line}: `{ast.unparse(node)[:40]}` was not found again")
+        self._lines.add(self._positions[found].start.line)
         return found
+
+    def holds_found(self, node: cst.CSTNode) -> bool:
+        """Whether a node that was found can stand in one; what is no plain statement is not looked at."""
+        if not isinstance(node, _STATEMENTS) or getattr(node, "decorators", None):
+            return True
+        position = self._positions[node]
+        return any(position.start.line <= line <= position.end.line for line in self._lines)
 
     def _within(self, start: Place, end: Place) -> cst.CSTNode | None:
         """The largest tuple or generator between parentheses that `ast` counts to it and LibCST does not."""
@@ -81,7 +90,7 @@ class _Places:
 class _Changer(cst.CSTTransformer):
     def __init__(self, requests: Requests, places: _Places, module: cst.Module) -> None:
         super().__init__()
-        self._config = module.config_for_parsing
+        self._config, self._places = module.config_for_parsing, places
         self._expressions = places.translated(requests.expressions)
         self._keywords = places.translated(requests.keywords)
         self._arguments = places.translated(requests.arguments)
@@ -98,10 +107,13 @@ class _Changer(cst.CSTTransformer):
         owners = [owner for owner in {**self._begins, **self._ends} if isinstance(owner, cst.BaseCompoundStatement)]
         self._bodies: dict[cst.CSTNode, cst.CSTNode] = {owner.body: owner for owner in owners}
 
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Statements in which nothing changes stay as they are."""
+        return self._places.holds_found(node)
+
     def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
         """Make the changes to one node, those inside it being made."""
-        updated = super().on_leave(original_node, updated_node)
-        assert isinstance(updated, cst.CSTNode)
+        updated = updated_node
         if isinstance(updated, cst.Call):
             updated = self._call(original_node, updated)
         if original_node in self._handed:

@@ -17,6 +17,7 @@ from distml.rewrites.refused import Refused
 from distml.rewrites.scopes import Scopes
 from distml.rewrites.tree import Places
 from distml.source.bindings import bound_names
+from distml.source.nodes import walk
 
 Place = tuple[int, int]
 Range = tuple[Place, Place]
@@ -59,9 +60,9 @@ class Planner:
         self.tree = ast.parse(source)
         self.places = Places(source)
         self._bound = bound_names(self.tree)
-        self._parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self._parents = {child: node for node in walk(self.tree) for child in ast.iter_child_nodes(node)}
         self._by_place: dict[Place, list[ast.AST]] = defaultdict(list)
-        for node in ast.walk(self.tree):
+        for node in walk(self.tree):
             if isinstance(node, Branch | ast.BoolOp):
                 self._by_place[node.lineno, node.col_offset].append(node)
             if isinstance(node, ast.BoolOp):
@@ -183,14 +184,14 @@ class Planner:
 
 def _effective(steps: Sequence[_Step]) -> list[_Step]:
     """Without the steps inside what others remove, and without repetitions."""
-    gone = {inner for s in steps for node in s.dead for inner in ast.walk(node) if inner is not s.node}
+    gone = {inner for s in steps for node in s.dead for inner in walk(node) if inner is not s.node}
     return list({(s.node, s.operand): s for s in steps if s.node not in gone}.values())
 
 
 def _docstrings(tree: ast.Module, steps: Sequence[_Step]) -> Iterator[tuple[int, str]]:
     """The removals after which a string that stood further down would be a docstring."""
     numbers: dict[ast.AST, int] = {step.node: number for number, step in enumerate(steps)}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             passed: list[int] = []
             first = _first(node.body, numbers, steps, passed)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from distml.source.bindings import arguments, binds
+from distml.source.nodes import walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -59,7 +60,7 @@ class Scopes:
             self._definition(node, scope, owner, hidden)
             return
         if isinstance(node, Comprehension):
-            hidden |= {n.id for part in node.generators for n in ast.walk(part.target) if isinstance(n, ast.Name)}
+            hidden |= {n.id for part in node.generators for n in walk(part.target) if isinstance(n, ast.Name)}
         for name in binds(node):
             if name not in hidden:
                 scope.bound[name].add(owner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from distml.source.nodes import walk
 from distml.training.around import loops_around
 from distml.training.callers import Reach, callers
 from distml.training.program import Program
@@ -53,4 +54,4 @@ class Ahead:
 
 
 def _yields(function: ast.AST) -> bool:
-    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(function))
+    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in walk(function))

@@ -7,11 +7,11 @@ import itertools
 from collections.abc import Iterator
 from typing import TypeVar, overload
 
+from distml.source.nodes import SCOPES, own_nodes_of
 from distml.training.program import Program
 
 Looping = ast.For | ast.AsyncFor | ast.While
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 _Node = TypeVar("_Node", bound=ast.AST)
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -32,11 +32,8 @@ def own_nodes(owner: ast.AST, kind: type[_Node], *, itself: bool = False) -> Ite
 
 def own_nodes(owner: ast.AST, kind: type[ast.AST] = ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:
     """The nodes below one, those of functions and classes in it left out, in the order of the text; `itself` too if asked."""
-    if itself and isinstance(owner, kind):
-        yield owner
-    for child in ast.iter_child_nodes(owner):
-        if not isinstance(child, SCOPES):
-            yield from own_nodes(child, kind, itself=True)
+    nodes = own_nodes_of(owner)
+    return (each for each in ([owner, *nodes] if itself else nodes) if isinstance(each, kind))
 
 
 def turns_around(node: ast.AST, program: Program) -> Iterator[Looping | ast.comprehension]:

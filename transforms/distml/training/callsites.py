@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
+from distml.source.nodes import walk
 from distml.training.counting import BARS, COUNTS, RANGES
 from distml.training.syntax import nodes_in, targets_of
 from distml.training.values import Class, Foreign
@@ -41,7 +42,7 @@ def stored(place: ast.Name | ast.Attribute, program: Program) -> Iterator[ast.ex
     """What simple statements give a variable, or an attribute by its name in the module."""
     text, unit = ast.unparse(place), program.unit(place)
     owner = unit.lexical.owner_at(place.id, place) if isinstance(place, ast.Name) else None
-    for node in ast.walk(owner or unit.tree):
+    for node in walk(owner or unit.tree):
         targets = targets_of(node)
         targets += [node.optional_vars] if isinstance(node, ast.withitem) and node.optional_vars else []
         if any(ast.unparse(each) == text for each in targets):

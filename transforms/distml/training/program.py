@@ -17,6 +17,7 @@ from functools import cached_property
 
 from distml.diagnostics.model import Span
 from distml.source.file import SourceFile
+from distml.source.nodes import walk
 from distml.source.project import Project
 from distml.source.reading import UnreadableError
 from distml.training.remembered import Keeper, remembered
@@ -170,7 +171,7 @@ class Program(Statements, Keeper):
         self._calls: dict[ast.AST, list[ast.Call]] = defaultdict(list)
         self.calls: list[ast.Call] = []
         for unit in self.units.values():
-            for node in ast.walk(unit.tree):
+            for node in walk(unit.tree):
                 self._of[node] = unit
                 if isinstance(node, ast.Call):
                     self.calls.append(node)

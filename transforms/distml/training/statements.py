@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from distml.source.bindings import arguments
+from distml.source.nodes import walk
 from distml.training.expressions import Expressions
 from distml.training.store import ANY, items
 from distml.training.values import (
@@ -211,7 +212,7 @@ class Statements(Expressions):
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
             unit.unquoted[annotation] = read
-            unit.lexical.parents.update(dict.fromkeys(ast.walk(read), node))
+            unit.lexical.parents.update(dict.fromkeys(walk(read), node))
         return unit.unquoted[annotation]
 
     def _classdef(self, node: ast.ClassDef, unit: Unit) -> None:

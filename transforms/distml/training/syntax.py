@@ -6,12 +6,14 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TypeGuard, TypeVar
 
+from distml.source.nodes import walk
+
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
 def nodes_in(node: ast.AST, kind: type[_Node]) -> Iterator[_Node]:
     """A node and the nodes below it that are of one kind."""
-    return (each for each in ast.walk(node) if isinstance(each, kind))
+    return (each for each in walk(node) if isinstance(each, kind))
 
 
 def names_in(node: ast.AST) -> set[str]:

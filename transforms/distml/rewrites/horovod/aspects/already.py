@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.plan import Loop, Remark
+from distml.source.nodes import walk
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 from distml.training.values import Callable
@@ -135,7 +136,7 @@ def trainers(program: Program) -> Iterator[Remark]:
             if title is not None and name.rpartition(".")[2] in _TRAINS:
                 yield _left_to(title, call)
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             for base in node.bases if isinstance(node, ast.ClassDef) else ():
                 for name in program.names(base):
                     if name.rpartition(".")[2] in _MODULES and name.partition(".")[0] in _TRAINERS:
@@ -166,7 +167,7 @@ def _processes(program: Program) -> Iterator[Remark]:
 def _keras_of_others(program: Program) -> Iterator[Remark]:
     """Where Keras is told to compute with another library than TensorFlow."""
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
                 continue
             keys = [each.slice for each in node.targets if isinstance(each, ast.Subscript)]
@@ -196,7 +197,7 @@ def _searched(program: Program) -> Iterator[Remark]:
 
 def _imports(program: Program) -> Iterator[tuple[ast.stmt, str]]:
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             if isinstance(node, ast.Import):
                 yield from ((node, alias.name) for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and not node.level:

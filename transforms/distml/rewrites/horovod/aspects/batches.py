@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.source.nodes import walk
 from distml.training.around import Looping, own_nodes
 from distml.training.callers import run_by
 from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver, unmoved
@@ -388,7 +389,7 @@ def _set_anew(place: ast.expr, body: ast.AST) -> bool:
         for target in statement.targets if isinstance(statement, ast.Assign) else ():
             text = ast.unparse(target)
             if isinstance(target, ast.Attribute) and f"{held}.".startswith((f"{text}.", f"{text}[")):
-                return text not in {ast.unparse(each) for each in ast.walk(statement.value)}
+                return text not in {ast.unparse(each) for each in walk(statement.value)}
     return False
 
 

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, Protocol
 from distml.rewrites.horovod.aspects.batches import Batches, Filling, How, item_of
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import Looping, block_of, own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
@@ -233,7 +234,7 @@ class Containers:
             if any(loop in loops for each in yields for loop in self.program.ancestors(each)):
                 for call in self.uniform.callers.get(function, ()) if function else ():
                     loop = next((each for each in self.program.ancestors(call) if isinstance(each, ast.stmt)), None)
-                    if isinstance(loop, ast.For) and call in ast.walk(loop.iter):
+                    if isinstance(loop, ast.For) and call in walk(loop.iter):
                         found.add(loop)
                     else:
                         self.warn(call, ast.unparse(call))
@@ -248,7 +249,7 @@ def read_outside(program: Program, loop: Looping, place: str) -> bool:
     same = [each for each in named if lexical.owner_at(root, each) is owner]
     if not any(isinstance(each.ctx, ast.Store) for each in same):
         return True
-    inside = {id(each) for each in ast.walk(loop)}
+    inside = {id(each) for each in walk(loop)}
     return any(isinstance(each.ctx, ast.Load) and id(each) not in inside for each in same)
 
 

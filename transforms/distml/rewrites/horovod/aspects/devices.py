@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 _SETTERS = {"tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices"}
@@ -13,7 +14,7 @@ _SETTERS = {"tensorflow.config.set_visible_devices", "tensorflow.config.experime
 def visible(plan: Plan) -> None:
     """Take away what would let all ranks see one and the same GPU. What switches GPUs off stays."""
     for unit in plan.units():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and _is_visible(node.targets[0]):
                 _removed(node, node.value, plan)
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):

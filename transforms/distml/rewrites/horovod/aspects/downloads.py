@@ -17,6 +17,7 @@ from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of, started
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
+from distml.source.nodes import walk
 from distml.training.around import block_of
 from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, called
@@ -209,14 +210,14 @@ def _if_missing(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
         return True
     branch = _branch(statement, program)
     tests = [each.test for each in program.ancestors(statement) if isinstance(each, ast.If)]
-    return branch is not None and any(_asks(call, program) for test in tests for call in ast.walk(test))
+    return branch is not None and any(_asks(call, program) for test in tests for call in walk(test))
 
 
 def _asks(node: ast.AST, program: Program, depth: int = 2) -> bool:
     """Whether a call asks what files there are, itself or by a function of the program."""
     if not isinstance(node, ast.Call):
         return False
-    inner = (each for function in run_by(node, program) for each in ast.walk(function)) if depth else ()
+    inner = (each for function in run_by(node, program) for each in walk(function)) if depth else ()
     return bool(_ASKS.search(called(node, program))) or any(_asks(each, program, depth - 1) for each in inner)
 
 
@@ -237,7 +238,7 @@ def downloads(call: ast.Call, program: Program) -> bool:
         if _COMMANDS.fullmatch(name) and call.args:
             return any(
                 isinstance(each, ast.Constant) and isinstance(each.value, str) and _LOADERS.match(each.value)
-                for each in ast.walk(call.args[0])
+                for each in walk(call.args[0])
             )
         if _LOADS.fullmatch(name):
             return not (name.startswith("keras.applications") and _says(call, "weights", None))
@@ -289,7 +290,7 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
         loops = [each for each in program.ancestors(place) if isinstance(each, ast.For | ast.While)]
         place = loops[-1] if loops and not trains(loops[-1], plan) else place
         return [] if trains(place, plan) else [place]
-    behind = not any(isinstance(each, ast.Return) for each in ast.walk(place))
+    behind = not any(isinstance(each, ast.Return) for each in walk(place))
     if isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr | ast.Try) and behind and _surely(place, program):
         return [] if trains(place, plan) else [place]
     simple = isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With | ast.Try)
@@ -366,7 +367,7 @@ def _left_before(statement: ast.stmt, program: Program) -> bool:
         if isinstance(each, ast.stmt):
             block = block_of(each, program)
             for before in block[: block.index(each)]:
-                leaves = any(isinstance(inner, ast.Return) for inner in ast.walk(before))
+                leaves = any(isinstance(inner, ast.Return) for inner in walk(before))
                 if leaves and isinstance(before, ast.If) and _about_files(before.test, program):
                     return True
     return False

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.plan import Plan
-from distml.training.around import LOOPS, SCOPES, block_of
+from distml.source.nodes import SCOPES
+from distml.training.around import LOOPS, block_of
 from distml.training.callers import leading_to, upwards
 
 

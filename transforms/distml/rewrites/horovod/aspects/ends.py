@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.plan import Holder, Note, Plan
+from distml.source.nodes import walk
 from distml.training.syntax import nodes_in, runs_as_script, targets_of
 from distml.training.unit import Unit
 from distml.training.values import Values
@@ -62,7 +63,7 @@ def _set_by(statement: ast.stmt) -> list[ast.Name]:
 def _paths(plan: Plan, names: dict[str, ast.Name], owners: Values) -> list[str]:
     """How one of these variables leads to objects: `trainer`, `app.trainer`, `trainers["first"]`."""
     trees = [unit.tree for unit in plan.program.units.values()]
-    steps = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.Subscript)]
+    steps = [node for tree in trees for node in walk(tree) if isinstance(node, ast.Attribute | ast.Subscript)]
     wanted = {(owners, "")}
     found: set[str] = set()
     for _ in range(_DEEPEST):
@@ -86,7 +87,7 @@ def _step(node: ast.Attribute | ast.Subscript) -> str:
 
 def _set_after(statement: ast.stmt, name: str, unit: Unit) -> bool:
     """Whether a name is given something else, or is taken away, behind a statement."""
-    targets = (each for each in ast.walk(unit.tree) if isinstance(each, ast.Name | ast.Attribute))
+    targets = (each for each in walk(unit.tree) if isinstance(each, ast.Name | ast.Attribute))
     return any(
         each.lineno >= statement.lineno and not isinstance(each.ctx, ast.Load) and ast.unparse(each) == name
         for each in targets

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.plan import Refuse
+from distml.source.nodes import walk
 from distml.training.callers import upwards
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -32,7 +33,7 @@ def refuse(node: ast.expr, program: Program) -> None:
 @remembered
 def _plays(unit: Unit, program: Program) -> bool:
     """Whether a file imports environments, or takes steps in one."""
-    for node in ast.walk(unit.tree):
+    for node in walk(unit.tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]

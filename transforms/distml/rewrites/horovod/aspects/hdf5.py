@@ -8,6 +8,7 @@ from distml.rewrites.horovod.aspects.outputs import guard, guarded
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.plan import Plan
+from distml.source.nodes import walk
 from distml.training.around import owner_of
 from distml.training.callsites import argument
 from distml.training.syntax import nodes_in
@@ -16,7 +17,7 @@ from distml.training.syntax import nodes_in
 def first_only(plan: Plan) -> None:
     """Let rank 0 alone open and write them, with the statements that do no more than that."""
     for location in list(plan.worlds):
-        for node in ast.walk(plan.program.units[location].tree):
+        for node in walk(plan.program.units[location].tree):
             found = [node.value] if isinstance(node, ast.Assign) else []
             found = [item.context_expr for item in node.items] if isinstance(node, ast.With) else found
             for call in found:

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.during import since_training
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import filling, reads_only
 from distml.rewrites.horovod.plan import Plan
+from distml.source.nodes import walk
 from distml.training.around import owner_of
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -31,7 +32,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 def by_rank_zero(plan: Plan) -> None:
     """Put the calls under rank 0, and warn of the files that go on to print or write on every rank."""
     for location in list(plan.worlds):
-        for node in ast.walk(plan.program.units[location].tree):
+        for node in walk(plan.program.units[location].tree):
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(node, ast.Expr) and isinstance(call, ast.Call) and not outputs.guarded(node, plan):
                 kind = _kind_of(call, plan) if runs(node, plan.program) else None
@@ -95,7 +96,7 @@ def _first_only(call: ast.Call, plan: Plan) -> bool:
 @remembered
 def _made_by(function: _Function, program: Program, depth: int) -> frozenset[str] | None:
     """The sorts of output that a function makes; None where it may do something that other ranks rely on."""
-    own = [each for statement in _body(function) for each in ast.walk(statement)]
+    own = [each for statement in _body(function) for each in walk(statement)]
     changed = (each for each in own if isinstance(each, ast.Name | ast.Attribute | ast.Subscript))
     if any(isinstance(each, ast.Nonlocal | ast.Delete | ast.Yield | ast.YieldFrom) for each in own):
         return None
@@ -135,7 +136,7 @@ def _kept(target: ast.Name | ast.Attribute | ast.Subscript, function: _Function,
     if not isinstance(base, ast.Name):
         return False
     uses = [each for each in nodes_in(program.unit(function).tree, ast.Name) if each.id == base.id]
-    shared = any(isinstance(each, ast.Global) and base.id in each.names for each in ast.walk(function))
+    shared = any(isinstance(each, ast.Global) and base.id in each.names for each in walk(function))
     if shared:
         here = (function, program.unit(function).tree)
         return all(isinstance(each.ctx, ast.Store) or owner_of(each, program) in here for each in uses)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping
 from distml.training.callers import run_by
 from distml.training.callsites import called, iterated, takes_receiver
@@ -70,7 +71,7 @@ def limits(loop: Looping, names: set[str], program: Program) -> Iterator[ast.exp
     """The numbers of iterations at which a loop and those around it end: `if step >= most: break`, `while step < most:`."""
     around = [each for each in program.ancestors(loop) if isinstance(each, LOOPS)]
     around = [each for each in around if program.function(each) is program.function(loop)]
-    for node in ast.walk(around[-1] if around else loop):
+    for node in walk(around[-1] if around else loop):
         leaves = isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body)
         if isinstance(node, ast.If | ast.While) and (leaves or node in around):
             yield from bounds(node.test, names)
@@ -96,10 +97,8 @@ def ends(loop: ast.While, names: set[str], program: Program) -> Iterator[ast.exp
     tests = list(nodes_in(loop.test, ast.Compare))
     computed = [each for test in tests for each in (*_parts(test, names), *_rests(test, names))]
     compared = [each for test in tests for each in bounds(test, names)]
-    asked = {
-        ast.unparse(each) for test in tests for each in ast.walk(test) if isinstance(each, ast.Name | ast.Attribute)
-    }
-    for node in ast.walk(loop):
+    asked = {ast.unparse(each) for test in tests for each in walk(test) if isinstance(each, ast.Name | ast.Attribute)}
+    for node in walk(loop):
         if isinstance(node, ast.Assign) and {ast.unparse(each) for each in node.targets} & asked:
             computed += _parts(node.value, names)
         elif isinstance(node, ast.If) and {text for each in node.body if (text := _added_to(each))} & asked:
@@ -125,7 +124,7 @@ def _rests(test: ast.Compare, names: set[str]) -> Iterator[ast.expr]:
 def read_again(number: ast.expr, loop: Looping) -> Iterator[ast.expr]:
     """A number, and where else a loop reads it; what is written out may be another number elsewhere."""
     yield number
-    for each in () if isinstance(number, ast.Constant) else ast.walk(loop):
+    for each in () if isinstance(number, ast.Constant) else walk(loop):
         if isinstance(each, type(number)) and each is not number and ast.dump(each) == ast.dump(number):
             yield each
 
@@ -156,7 +155,7 @@ def _added_to(node: ast.stmt) -> str | None:
         others = [each for each in sides if ast.unparse(each) != target]
         if len(others) == 1 and _is_one(others[0]):
             return target
-    for each in ast.walk(node) if isinstance(node, ast.Expr | ast.Assign) else ():
+    for each in walk(node) if isinstance(node, ast.Expr | ast.Assign) else ():
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "assign_add":
             if not each.args or _is_one(each.args[0]):
                 return ast.unparse(each.func.value)
@@ -176,7 +175,7 @@ def numbered(loop: Looping, names: set[str], program: Program, *, sums: bool = T
 def _holds(value: ast.expr, names: set[str], program: Program) -> bool:
     """Whether an expression is a counter's number, or a sum of some."""
     read = isinstance(value, ast.Call) and called(value, program) in _READ | {"assign_add"}
-    return (read or isinstance(value, ast.BinOp)) and bool(names & {ast.unparse(each) for each in ast.walk(value)})
+    return (read or isinstance(value, ast.BinOp)) and bool(names & {ast.unparse(each) for each in walk(value)})
 
 
 def _shorten(plan: Plan, interval: ast.expr, branch: ast.If, loop: Looping) -> None:
@@ -207,7 +206,7 @@ def _remains(plan: Plan, interval: ast.expr) -> bool:
 def _same(interval: ast.expr, branch: ast.If, loop: Looping, program: Program) -> Iterator[ast.expr]:
     """The places at which the interval is read, those of a number that is written out only where it divides."""
     yield from read_again(interval, loop)
-    for node in ast.walk(branch) if isinstance(interval, ast.Constant) else ():
+    for node in walk(branch) if isinstance(interval, ast.Constant) else ():
         if isinstance(node, ast.Constant) and node is not interval and ast.dump(node) == ast.dump(interval):
             above = program.parent(node)
             if isinstance(above, ast.BinOp | ast.AugAssign) and isinstance(above.op, ast.Div | ast.FloorDiv | ast.Mod):
@@ -249,7 +248,7 @@ def _divisors(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
     for node in nodes_in(test, ast.BinOp):
         if isinstance(node.op, ast.Mod):
             if names & {ast.unparse(each) for each in nodes_in(node.left, ast.expr)}:
-                if all(isinstance(each, _NUMBERS) for each in ast.walk(node.right)) and not _is_one(node.right):
+                if all(isinstance(each, _NUMBERS) for each in walk(node.right)) and not _is_one(node.right):
                     yield node.right
 
 

@@ -20,6 +20,7 @@ from distml.rewrites.horovod.aspects.outputs import tells
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of, own_nodes, owner_of
 from distml.training.callers import callers, run_by
 from distml.training.callsites import called
@@ -153,7 +154,7 @@ class Means:
     def _is_running(self, target: ast.expr, value: ast.expr) -> bool:
         """Whether a place gets a mean of what it was and a number of the data, as in `mean = 0.9 * mean + 0.1 * loss`."""
         place = ast.unparse(target)
-        parts = {ast.unparse(each) for each in ast.walk(value)}
+        parts = {ast.unparse(each) for each in walk(value)}
         return place in parts and not self.uniform.holds(value) and self._linear(value, place)
 
     def _linear(self, node: ast.expr, place: str) -> bool:
@@ -186,7 +187,7 @@ class Means:
         hold it in a container."""
         for node in loop.body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and len(node.targets) == 1:
-                parts = [*ast.walk(node.value)]
+                parts = [*walk(node.value)]
                 texts = {ast.unparse(each) for each in parts if isinstance(each, ast.expr)}
                 divided = any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div) for each in parts)
                 held = isinstance(node.value, ast.Dict | ast.List)
@@ -293,7 +294,7 @@ class Means:
 
     def _reads(self, statement: ast.stmt, place: str) -> bool:
         """Whether a statement reads a sum, or shows the object that has it, itself or by a function of the program."""
-        loads = [each for each in ast.walk(statement) if isinstance(getattr(each, "ctx", None), ast.Load)]
+        loads = [each for each in walk(statement) if isinstance(getattr(each, "ctx", None), ast.Load)]
         if any(ast.unparse(each) == place for each in loads):
             return True
         owner = place.rpartition(".")[0]
@@ -313,7 +314,7 @@ class Means:
         bases = [base for kind in kinds if ast.unparse(load.value) == owner for base in self.program.lineage(kind)]
         bodies = [each for base in bases if isinstance(base, Class) for each in base.node.body]
         asked = [each for each in bodies if isinstance(each, ast.FunctionDef) and each.name == load.attr]
-        return any(_attribute_loaded(each, name) for one in asked if one.decorator_list for each in ast.walk(one))
+        return any(_attribute_loaded(each, name) for one in asked if one.decorator_list for each in walk(one))
 
     def _asks(self, call: ast.Call, place: str, function: ast.AST) -> bool:
         """Whether a function that is called reads a sum, as a method of the object that has it, or shows that object: another
@@ -321,7 +322,7 @@ class Means:
         owner, _, name = place.rpartition(".")
         receiver = receiver_of(call)
         if receiver is not None and ast.unparse(receiver) == owner:
-            return any(_attribute_loaded(each, name) for each in ast.walk(function))
+            return any(_attribute_loaded(each, name) for each in walk(function))
         given = values_given(call)
         reached = owner in map(ast.unparse, given) or receiver is not None
         return (reached or self._names(function, owner.partition(".")[0], call)) and self._outputs(function)
@@ -333,7 +334,7 @@ class Means:
         return any(lexical.owner_at(name, each) is variable for each in named)
 
     def _outputs(self, function: ast.AST) -> bool:
-        return any(isinstance(each, ast.Expr) and self._shows(each) for each in ast.walk(function))
+        return any(isinstance(each, ast.Expr) and self._shows(each) for each in walk(function))
 
     def _shows(self, statement: ast.stmt) -> bool:
         """Whether a statement prints or logs."""

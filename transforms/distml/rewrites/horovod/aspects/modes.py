@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.aspects.purposes import TRAINING, default, purposes
+from distml.source.nodes import walk
 from distml.training.callsites import argument_for
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -109,8 +110,8 @@ def _mode(function: Function, name: str, program: Program) -> Mode | None:
 
 def _is_tested(function: Function, name: str) -> bool:
     """Whether a function goes by a parameter: a condition asks for it."""
-    tests = (each.test for each in ast.walk(function) if isinstance(each, ast.If | ast.IfExp))
-    return any(isinstance(each, ast.Name) and each.id == name for test in tests for each in ast.walk(test))
+    tests = (each.test for each in walk(function) if isinstance(each, ast.If | ast.IfExp))
+    return any(isinstance(each, ast.Name) and each.id == name for test in tests for each in walk(test))
 
 
 def _trains(value: ast.expr | None, call: ast.Call, outer: tuple[ast.Call, ...], program: Program) -> bool | None:
@@ -166,4 +167,4 @@ def _given(call: ast.Call, function: Function, name: str, program: Program) -> a
 
 
 def _assigned(function: Function, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function))
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(function))

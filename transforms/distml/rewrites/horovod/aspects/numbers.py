@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.containers import chooses
 from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.source.nodes import walk
 from distml.training.around import own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
@@ -34,7 +35,7 @@ class Numbers:
         whole: ast.AST = owner_of(target, self.program)
         if not isinstance(target, ast.Name):
             whole = self.program.unit(target).tree
-        for node in ast.walk(whole):
+        for node in walk(whole):
             given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
             for each in targets_of(node):
                 for place, value in assigned(each, given) if given is not None else ():

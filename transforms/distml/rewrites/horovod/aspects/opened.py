@@ -23,6 +23,7 @@ from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_ma
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import loops_around, owner_of
 from distml.training.callsites import argument_for, called, positional
 from distml.training.program import Program
@@ -82,9 +83,7 @@ def _only_written(call: ast.Call, plan: Plan) -> bool:
     scope: ast.AST | None = plan.program.unit(call).tree
     if isinstance(target, ast.Name):
         scope = plan.program.parent(above) if isinstance(above, ast.withitem) else owner_of(call, plan.program)
-    same = (
-        each for each in ast.walk(scope or call) if isinstance(each, type(target)) and isinstance(each.ctx, ast.Load)
-    )
+    same = (each for each in walk(scope or call) if isinstance(each, type(target)) and isinstance(each.ctx, ast.Load))
     uses = (plan.program.parent(each) for each in same if ast.unparse(each) == ast.unparse(target))
     return all(isinstance(each, ast.Attribute) and each.attr in _WRITING for each in uses)
 

@@ -11,6 +11,7 @@ import re
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.values import Constant
@@ -35,7 +36,7 @@ _JOINED = frozenset({"union", "intersection", "difference", "symmetric_differenc
 def alike(plan: Plan) -> None:
     """Sort the items of sets where the program goes by their order."""
     for location, unit in plan.program.units.items():
-        for node in ast.walk(unit.tree) if location in plan.editable else ():
+        for node in walk(unit.tree) if location in plan.editable else ():
             for given in _ordered(node, plan.program):
                 if _is_set(given, plan.program):
                     plan.patch(given).wrap(given, "sorted({}, key=repr)", _NOTE)
@@ -79,7 +80,7 @@ def _forgotten(node: ast.expr, program: Program) -> bool:
             and each.func.attr == "sort"
             and isinstance(each.func.value, ast.Name)
             and each.func.value.id == name
-            for each in ast.walk(program.function(node) or program.unit(node).tree)
+            for each in walk(program.function(node) or program.unit(node).tree)
         )
     return False
 
@@ -89,7 +90,7 @@ def _collects(loop: ast.For, program: Program) -> bool:
     return any(
         (isinstance(each, ast.Assign) and any(isinstance(target, ast.Subscript) for target in each.targets))
         or (isinstance(each, ast.Call) and called(each, program) in ("append", "write", "extend"))
-        for each in ast.walk(loop)
+        for each in walk(loop)
     )
 
 

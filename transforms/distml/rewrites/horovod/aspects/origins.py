@@ -10,6 +10,7 @@ import ast
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
+from distml.source.nodes import SCOPES
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
@@ -17,7 +18,6 @@ from distml.training.unit import Unit
 from distml.training.values import Instance, Module
 
 _CONDITIONAL = (ast.If, ast.Try, ast.For, ast.While, ast.Match)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Origin(NamedTuple):
@@ -140,9 +140,9 @@ def _within(owner: ast.AST) -> Iterator[ast.stmt]:
     waiting: list[ast.AST] = list(ast.iter_child_nodes(owner))
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.stmt) and not isinstance(node, _SCOPES):
+        if isinstance(node, ast.stmt) and not isinstance(node, SCOPES):
             yield node
-        if not isinstance(node, _SCOPES) and not isinstance(node, ast.expr):
+        if not isinstance(node, SCOPES) and not isinstance(node, ast.expr):
             waiting += ast.iter_child_nodes(node)
 
 

@@ -18,6 +18,7 @@ from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import helper, started
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
+from distml.source.nodes import walk
 from distml.training.around import owner_of
 from distml.training.callers import leading_to
 from distml.training.callsites import stored
@@ -118,7 +119,7 @@ def on_rank_zero(plan: Plan) -> None:
     known = set(plan.worlds)
     for unit in plan.units():
         changed = unit.source.location in known
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             if not isinstance(node, ast.Expr | ast.Call | ast.With) or not runs(node, plan.program):
                 continue
             if isinstance(node, ast.Call):
@@ -324,7 +325,7 @@ def _making(method: ast.AST | None, program: Program) -> list[ast.Call]:
 
 def _communicates(node: ast.stmt, patch: Patch) -> bool:
     """Whether a change inside a statement has the ranks talk to each other."""
-    return any(_COLLECTIVE.search(code) for inner in ast.walk(node) for code in _asked(inner, patch))
+    return any(_COLLECTIVE.search(code) for inner in walk(node) for code in _asked(inner, patch))
 
 
 def _asked(node: ast.AST, patch: Patch) -> Iterator[str]:
@@ -379,7 +380,7 @@ def _kept_inside(node: ast.Assign, within: ast.With, plan: Plan) -> bool:
     if not all(isinstance(target, ast.Name) for target in node.targets) or not reads_only(node.value, plan.program):
         return False
     names = {target.id for target in node.targets if isinstance(target, ast.Name)}
-    inside = set(ast.walk(within))
+    inside = set(walk(within))
     owner = owner_of(within, plan.program)
     looped = any(isinstance(above, ast.For | ast.While) for above in plan.program.ancestors(within))
     uses = [each for each in nodes_in(owner, ast.Name) if each.id in names and each not in inside]
@@ -429,7 +430,7 @@ def _shared_folder(call: ast.Call, plan: Plan) -> None:
 
 def _passes_over(node: ast.AST, call: ast.Call) -> bool:
     """Whether a statement goes on where a folder that a call makes is there already."""
-    if not isinstance(node, ast.Try) or not any(call in ast.walk(each) for each in node.body):
+    if not isinstance(node, ast.Try) or not any(call in walk(each) for each in node.body):
         return False
     caught = [each for each in node.handlers if each.type is None or ast.unparse(each.type).strip("()") in _THERE]
     return any(all(isinstance(each, ast.Pass | ast.Continue) for each in handler.body) for handler in caught)

@@ -94,9 +94,9 @@ def is_passed(node: ast.expr, program: Program) -> bool:
 
 def paths(data: ast.expr, program: Program) -> list[Path]:
     """The ways in which the dataset `data` can come about; those that are no datasets are left out."""
-    walk = _Walk(program)
-    walk.back(data, (), (), 0)
-    return [path for path in walk.found if path.is_dataset]
+    search = _Walk(program)
+    search.back(data, (), (), 0)
+    return [path for path in search.found if path.is_dataset]
 
 
 class _Walk:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from distml.source.nodes import walk
 from distml.spmd.library import operations
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -83,7 +84,7 @@ def _function(value: Callable, program: Program, depth: int) -> bool:
     """Whether a function of the program computes and does no more."""
     if isinstance(value.node, ast.Lambda):
         return reads_only(value.node.body, program, depth)
-    for node in ast.walk(value.node):
+    for node in walk(value.node):
         if isinstance(node, ast.Global | ast.Nonlocal | ast.With | ast.Delete | ast.Yield | ast.Await):
             return False
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):

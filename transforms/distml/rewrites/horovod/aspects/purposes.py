@@ -10,6 +10,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
+from distml.source.nodes import walk
 from distml.training.callers import Reach, run_by
 from distml.training.callsites import argument_for, called
 from distml.training.program import Program
@@ -45,9 +46,9 @@ def purposes(node: ast.expr, program: Program, stack: tuple[ast.Call, ...] = ())
 
 @remembered
 def _purposes(node: ast.expr, stack: tuple[ast.Call, ...], program: Program) -> frozenset[str]:
-    walk = Walk(program)
-    walk.follow(node, stack)
-    return frozenset(walk.found)
+    search = Walk(program)
+    search.follow(node, stack)
+    return frozenset(search.found)
 
 
 @remembered
@@ -278,7 +279,7 @@ def _handed(program: Program) -> dict[ast.AST, list[ast.AST]]:
     """Where functions of the program are handed on by name, and not called."""
     found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             above = program.parent(node)
             if isinstance(node, ast.Name | ast.Attribute) and not (isinstance(above, ast.Call) and above.func is node):
                 for value in program.of(node) if isinstance(node.ctx, ast.Load) else ():

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
+from distml.source.nodes import walk
 from distml.training.callsites import argument, positional, settings_of
 from distml.training.program import Program
 from distml.training.syntax import is_given, values_given
@@ -363,7 +364,7 @@ def _steps(node: ast.expr, program: Program) -> bool:
     text = ast.unparse(node)
     return any(
         isinstance(each, ast.Attribute) and each.attr in _APPLYING and ast.unparse(each.value) == text
-        for each in ast.walk(program.unit(node).tree)
+        for each in walk(program.unit(node).tree)
     )
 
 
@@ -382,7 +383,7 @@ def _is_second_parameter(node: ast.Name, program: Program) -> bool:
 def settings(program: Program) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Where a rate is set, and to what."""
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             if isinstance(node, ast.Assign) and any(_is_rate(target, program) for target in node.targets):
                 yield node, node.value
             elif isinstance(node, ast.Call):

@@ -7,6 +7,7 @@ import re
 
 from distml.rewrites.horovod.aspects import outputs
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
@@ -41,7 +42,7 @@ _SAVED = Note("written by rank 0", "all ranks would write the same file at the s
 def saved(plan: Plan) -> None:
     """Put checkpoints under rank 0 whose path is only printed, also by what calls a function; others get HVD306."""
     for unit in plan.units():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             value = node.value if isinstance(node, ast.Assign | ast.Return) else None
             if isinstance(node, ast.Assign | ast.Return) and value is not None and _checkpoints(value, plan.program):
                 if isinstance(node, ast.Assign) and all(_only_shown(target, plan) for target in node.targets):

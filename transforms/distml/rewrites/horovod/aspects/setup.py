@@ -14,6 +14,7 @@ from distml.rewrites.horovod.aspects.ends import end
 from distml.rewrites.horovod.options import Backend
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.rewrites.patch import Patch
+from distml.source.nodes import walk
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
@@ -107,7 +108,7 @@ def _is_alone(plan: Plan, unit: Unit) -> bool:
 def _uses(plan: Plan, user: Unit, unit: Unit) -> bool:
     """Whether a file imports another."""
     project, wanted = plan.program.project, unit.source.location
-    for node in ast.walk(user.tree):
+    for node in walk(user.tree):
         if isinstance(node, ast.Import):
             found = [project.resolve(user.source, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -240,7 +241,7 @@ def tensorflow_in(unit: Unit, later: bool = False) -> str:
     """The name that a file has for TensorFlow where the start-up stands, or also `later`; nothing if it has none by then."""
     anchor = unit.tree.body[-1] if later else anchor_of(unit, "tensorflow")
     for statement in unit.tree.body[: unit.tree.body.index(anchor) + 1 if anchor else 0]:
-        for node in [statement] if not isinstance(statement, ast.Try | ast.If) else ast.walk(statement):
+        for node in [statement] if not isinstance(statement, ast.Try | ast.If) else walk(statement):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     whole = alias.name in ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
@@ -257,7 +258,7 @@ def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
     last: ast.stmt | None = None
     begun = seen = fetched = False
     for statement in unit.tree.body:
-        imports = [each for each in ast.walk(statement) if isinstance(each, ast.Import | ast.ImportFrom)]
+        imports = [each for each in walk(statement) if isinstance(each, ast.Import | ast.ImportFrom)]
         works = isinstance(statement, ast.If) and not _prepares(statement, unit)
         top = isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If) and imports and not works
         begun = begun or not (top or _prepares(statement, unit))
@@ -273,7 +274,7 @@ def anchor_of(unit: Unit, framework: str) -> ast.stmt | None:
 
 def _fetches(statement: ast.stmt, unit: Unit) -> bool:
     """Whether a statement downloads, which processes are to do one after another, so that they must have been started."""
-    return any(isinstance(each, ast.Call) and _FETCHES.search(path_of(each.func, unit)) for each in ast.walk(statement))
+    return any(isinstance(each, ast.Call) and _FETCHES.search(path_of(each.func, unit)) for each in walk(statement))
 
 
 def started(plan: Plan, node: ast.AST) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
@@ -51,7 +52,7 @@ def _imported(unit: Unit, line: int) -> dict[str, None]:
     """The names that the imports at the top of a module bind up to a line, in their order."""
     found: dict[str, None] = {}
     for statement in (each for each in unit.tree.body if each.lineno <= line):
-        for each in ast.walk(statement) if isinstance(statement, ast.Try | ast.If) else [statement]:
+        for each in walk(statement) if isinstance(statement, ast.Try | ast.If) else [statement]:
             if isinstance(each, ast.Import | ast.ImportFrom):
                 bound = (alias.asname or alias.name.partition(".")[0] for alias in each.names if alias.name != "*")
                 found |= dict.fromkeys(bound)
@@ -102,7 +103,7 @@ def module_of(call: ast.expr, program: Program) -> str:
 @remembered
 def tensorflow_at(call: ast.AST, program: Program) -> str | None:
     """The same; None where the file imports none."""
-    for node in ast.walk(call.func) if isinstance(call, ast.Call) else ():
+    for node in walk(call.func) if isinstance(call, ast.Call) else ():
         if isinstance(node, ast.Name | ast.Attribute) and program.names(node) & _MODULES:
             return _spelled(node, program)
     for node in nodes_in(program.unit(call).tree, ast.Name):

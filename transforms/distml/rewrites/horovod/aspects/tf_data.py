@@ -19,6 +19,7 @@ from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.pipelines import Path, is_passed, method_of, paths
 from distml.rewrites.horovod.aspects.surveys import surveyed
 from distml.rewrites.horovod.plan import Note, Plan, World
+from distml.source.nodes import walk
 from distml.training.syntax import nodes_in, values_given
 from distml.training.values import Callable
 
@@ -305,7 +306,7 @@ def _at_random(path: Path, cut: int) -> bool:
     return any(
         isinstance(node, ast.Attribute) and node.attr in ("random", "random_uniform")
         for body in bodies
-        for node in ast.walk(body)
+        for node in walk(body)
     )
 
 
@@ -374,7 +375,7 @@ def _may_stand_before(node: ast.expr, statement: ast.stmt, plan: Plan) -> bool:
 
 def _fetches(node: ast.expr, plan: Plan) -> bool:
     """Whether an expression may download: its statement as a whole is what other ranks wait for."""
-    return any(isinstance(each, ast.Call) and downloads(each, plan.program) for each in ast.walk(node))
+    return any(isinstance(each, ast.Call) and downloads(each, plan.program) for each in walk(node))
 
 
 def _text(node: ast.expr, plan: Plan) -> str:
@@ -382,7 +383,7 @@ def _text(node: ast.expr, plan: Plan) -> str:
     source = plan.program.unit(node).source
     copy = deepcopy(node)
     asked = False
-    for old, new in zip(ast.walk(node), ast.walk(copy), strict=True):
+    for old, new in zip(walk(node), walk(copy), strict=True):
         if isinstance(old, ast.Call) and isinstance(new, ast.Call):
             for name, code in plan.patch(node).requests.keywords.get(old, {}).items():
                 asked = True
@@ -460,7 +461,7 @@ def _divides(count: ast.Name, plan: Plan) -> bool:
         and isinstance(node.op, ast.Div)
         and isinstance(node.right, ast.Name)
         and node.right.id == count.id
-        for node in ast.walk(owner or lexical.tree)
+        for node in walk(owner or lexical.tree)
     )
 
 

@@ -17,7 +17,8 @@ from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
-from distml.training.around import SCOPES, Looping, block_of, owner_of
+from distml.source.nodes import SCOPES, walk
+from distml.training.around import Looping, block_of, owner_of
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
@@ -123,7 +124,7 @@ class Totals:
 
     def _is_mean_already(self, loop: Looping, adding: list[ast.expr]) -> bool:
         """Whether what is added is divided by a count of the rank's part: `total += loss / len(loader)`."""
-        parts = [part for each in adding for part in ast.walk(each)]
+        parts = [part for each in adding for part in walk(each)]
         counts = [count for part in parts if (count := divisor(part)) is not None]
         return any(self._kind(count, loop, set()) == "own" for count in counts)
 
@@ -146,7 +147,7 @@ class Totals:
 
     def _kind(self, count: ast.expr, loop: Looping, group: set[str]) -> str:
         """What a number counts: all data, the rank's own part, the same as a sum of the group (`with`), or nobody knows."""
-        parts = [*ast.walk(count)]
+        parts = [*walk(count)]
         if any(isinstance(each, ast.expr) and ast.unparse(each) in group for each in parts):
             return "with"
         if self._changed(parts) or self.shares.own(count) or any(_bound_in(loop, each) for each in parts):
@@ -187,11 +188,12 @@ class Totals:
     def _behind(self, place: str, scope: ast.AST, made: ast.stmt) -> Iterator[ast.Name | ast.Attribute | ast.Subscript]:
         """The names, attributes and items of a scope behind a statement, up to where a place is set anew."""
         owner, begin, end = owner_of(made, self.program), made.end_lineno or made.lineno, float("inf")
-        for node in _within(scope):
+        nodes = [*_within(scope)]
+        for node in nodes:
             if isinstance(node, ast.Assign) and node.lineno > begin and owner_of(node, self.program) is owner:
                 if place in {ast.unparse(part) for target in node.targets for part in _items(target)}:
                     end = min(end, node.lineno)
-        for node in _within(scope):
+        for node in nodes:
             if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
                 if owner_of(node, self.program) is not owner or begin < node.lineno <= end:
                     yield node
@@ -277,7 +279,7 @@ def _divided(node: ast.AST, program: Program) -> list[ast.expr] | None:
 
 def _parts(told: Told) -> list[ast.AST]:
     """The parts of what a sum is divided by."""
-    return [part for counts in told.divisors for count in counts for part in ast.walk(count)]
+    return [part for counts in told.divisors for count in counts for part in walk(count)]
 
 
 def _added(loop: Looping) -> dict[str, list[ast.expr]]:
@@ -308,7 +310,7 @@ def _added_to(value: ast.expr, place: str) -> ast.expr | None:
     """What is added to a place where it becomes `value`."""
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
         for one, other in ((value.left, value.right), (value.right, value.left)):
-            again = any(isinstance(each, ast.expr) and ast.unparse(each) == place for each in ast.walk(other))
+            again = any(isinstance(each, ast.expr) and ast.unparse(each) == place for each in walk(other))
             if ast.unparse(one) == place and not again:
                 return other
     return None

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Container, Iterator
 
+from distml.source.nodes import walk
 from distml.training.callers import callers
 from distml.training.callsites import argument, called, iterated
 from distml.training.counting import COUNTS
@@ -267,7 +268,7 @@ def _given(function: Function, name: str, call: ast.Call, shift: int) -> Iterato
 def _put_into(owner: ast.AST, name: str) -> list[ast.expr]:
     """What is added to the list, set or dict that a variable holds."""
     found: list[ast.expr] = []
-    for node in ast.walk(owner):
+    for node in walk(owner):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == name:
             if node.func.attr in ("append", "add", "extend", "update", "insert", "appendleft"):
                 found += node.args
@@ -281,7 +282,7 @@ def _put_into(owner: ast.AST, name: str) -> list[ast.expr]:
 def _attributes(program: Program) -> dict[str, list[ast.expr]]:
     """What is stored in attributes, by their names."""
     found: dict[str, list[ast.expr]] = {}
-    for node in (each for unit in program.units.values() for each in ast.walk(unit.tree)):
+    for node in (each for unit in program.units.values() for each in walk(unit.tree)):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for name in {target.attr for target in targets if isinstance(target, ast.Attribute)}:
@@ -292,5 +293,5 @@ def _attributes(program: Program) -> dict[str, list[ast.expr]]:
 @remembered
 def _classes(program: Program) -> list[ast.ClassDef]:
     """The classes that a program defines."""
-    nodes = (each for unit in program.units.values() for each in ast.walk(unit.tree))
+    nodes = (each for unit in program.units.values() for each in walk(unit.tree))
     return [each for each in nodes if isinstance(each, ast.ClassDef)]

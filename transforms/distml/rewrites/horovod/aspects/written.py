@@ -18,7 +18,8 @@ from distml.rewrites.horovod.aspects.outputs import on_each_machine, private
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import SCOPES, own_nodes
+from distml.source.nodes import SCOPES, walk
+from distml.training.around import own_nodes
 from distml.training.program import Program
 from distml.training.syntax import runs_as_script
 from distml.training.values import Class
@@ -103,7 +104,7 @@ class _Reach:
         self.plan, self.program = plan, plan.program
         self.called: dict[ast.AST, list[ast.AST]] = {}
         for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
+            for node in walk(unit.tree):
                 for call in self.program.calling(node) if isinstance(node, ast.FunctionDef) else ():
                     self.called.setdefault(call, []).append(node)
         for call in self.program.calls:
@@ -130,7 +131,7 @@ def _blocks(plan: Plan) -> Iterator[list[ast.stmt]]:
     uniform = Uniform(plan.program)
     for unit in plan.units():
         if unit.source.location in plan.worlds:
-            for node in ast.walk(unit.tree):
+            for node in walk(unit.tree):
                 if not isinstance(node, ast.Module | ast.FunctionDef) and not runs_as_script(node):
                     continue
                 if any(trains(statement, plan) for statement in node.body):
@@ -143,7 +144,7 @@ def _blocks(plan: Plan) -> Iterator[list[ast.stmt]]:
 
 def _goes_on(statement: ast.stmt) -> bool:
     """Whether all ranks that come to a statement go on behind it, or leave in it all together."""
-    leaves = any(isinstance(each, ast.Return | ast.Raise) for each in ast.walk(statement))
+    leaves = any(isinstance(each, ast.Return | ast.Raise) for each in walk(statement))
     return isinstance(statement, ast.Return) or not leaves
 
 
@@ -195,7 +196,7 @@ def _wait(statement: ast.stmt, plan: Plan) -> str | None:
     start = plan.loops[0].start
     if start == "session":
         asked = plan.patch(statement).requests.statements
-        waits = any(_IN_SESSION in code for each in ast.walk(statement) if each in asked for code in asked[each].before)
+        waits = any(_IN_SESSION in code for each in walk(statement) if each in asked for code in asked[each].before)
         if waits:
             return None
         return wait_in_session(statement, plan) if tensorflow_at(statement, plan.program) is not None else None

@@ -15,6 +15,7 @@ from distml.rewrites.horovod.aspects.modes import mode_of
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import own_nodes
 from distml.training.callsites import argument, positional
 from distml.training.program import Program
@@ -159,7 +160,7 @@ def _reads(program: Program, reached: set[ast.AST], without: Container[ast.AST] 
     """How often functions are named outside of them, and elsewhere than in `without`."""
     outside = 0
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and node not in without:
                 used = {v.node for v in program.of(node) if isinstance(v, Callable)} & reached
                 if used and not any(above in reached for above in program.ancestors(node)):

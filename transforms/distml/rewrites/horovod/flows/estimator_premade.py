@@ -8,6 +8,7 @@ from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows.session_graph import makes_optimizer
 from distml.rewrites.horovod.flows.session_optimizers import scale, wrap
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.source.nodes import walk
 from distml.training.program import Program
 from distml.training.values import Callable, Class, Constant, Foreign, Values
 
@@ -76,7 +77,7 @@ def _second(maker: ast.Call, program: Program) -> bool:
     """Whether an estimator is that of TensorFlow 2, which takes optimizers of Keras."""
     own = any(
         "tensorflow.compat.v1" in program.names(node) or (isinstance(node, ast.Attribute) and node.attr == "v1")
-        for node in ast.walk(maker.func)
+        for node in walk(maker.func)
     )
     return not own and module_of(maker, program).endswith(".compat.v1")
 

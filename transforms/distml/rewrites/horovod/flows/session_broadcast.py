@@ -11,6 +11,7 @@ import ast
 from distml.rewrites.horovod.flows.session_frames import Frame
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import loops_around, owner_of, whole_branch
 from distml.training.callsites import argument
 from distml.training.program import Program
@@ -107,7 +108,7 @@ def _outermost(frame: Frame, starts: list[ast.Call], program: Program) -> ast.st
     found = program.statement(frame.node)
     inner = set(starts)
     for loop in loops_around(frame.node, program):
-        if any(each in inner or _makes_session(each, program) for each in ast.walk(loop)):
+        if any(each in inner or _makes_session(each, program) for each in walk(loop)):
             break
         found = loop
     return found
@@ -125,7 +126,7 @@ def _nothing_between(first: ast.stmt, last: ast.stmt, program: Program) -> bool:
     if last not in block:
         return False
     between = block[block.index(first) + 1 : block.index(last)]
-    return not any(isinstance(node, ast.Call) for statement in between for node in ast.walk(statement))
+    return not any(isinstance(node, ast.Call) for statement in between for node in walk(statement))
 
 
 def _receiver(start: ast.Call, program: Program) -> str:

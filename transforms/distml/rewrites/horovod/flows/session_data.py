@@ -32,6 +32,7 @@ from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.flows.session_steps import divide, few
 from distml.rewrites.horovod.flows.session_turns import refuse_one, take_turns, take_while
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import Looping, loops_around, own_nodes
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -145,11 +146,11 @@ def _beside(loop: ast.For, reach: Reach, graph: Graph) -> Iterator[Draw]:
 
 def _fed_back(run: Run, reach: Reach, program: Program) -> bool:
     """Whether what a step gives is fed to a later one: by a variable around a loop, or by an attribute."""
-    if not any(run.call in set(ast.walk(part)) for part in reach.parts):
+    if not any(run.call in set(walk(part)) for part in reach.parts):
         return False
     statement = program.statement(run.call)
     given = statement.targets if isinstance(statement, ast.Assign) else []
-    kept = any(isinstance(each, ast.Attribute) for target in given for each in ast.walk(target))
+    kept = any(isinstance(each, ast.Attribute) for target in given for each in walk(target))
     return kept or any(loops_around(run.call, program))
 
 
@@ -280,7 +281,7 @@ def _warn_unseen(plan: Plan, run: Run) -> None:
     world = plan.world(run.call)
     around = next(loops_around(run.call, plan.program), None)
     fed = reached([each.value for each in entries(run, graph_of(plan.program))], around) if around is not None else None
-    called = fed is not None and any(isinstance(each, ast.Call) for part in fed.parts for each in ast.walk(part))
+    called = fed is not None and any(isinstance(each, ast.Call) for part in fed.parts for each in walk(part))
     plan.warn(
         "HVD302",
         run.call,

@@ -11,6 +11,7 @@ from distml.rewrites.horovod.flows.session_frames import Reach, frames, reached,
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of, is_counter
 from distml.rewrites.horovod.flows.session_steps import range_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.source.nodes import walk
 from distml.training.around import Looping, leaving, loops_around, own_nodes
 from distml.training.callers import Reach as Stepping
 from distml.training.program import Program
@@ -38,7 +39,7 @@ def average(plan: Plan, graph: Graph, runs: list[Run], closed: bool = False) -> 
             for loop in loops_around(frame.node, graph.program):
                 for test in _endings(loop, graph.program):
                     reach = reached([test], loop)
-                    deciding = [calls[n] for part in reach.parts for n in ast.walk(part) if n in calls]
+                    deciding = [calls[n] for part in reach.parts for n in walk(part) if n in calls]
                     for each in dict.fromkeys(deciding):
                         _averaged(plan, each, loop, reach, test, closed)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.session_frames import Reach, reached, runs_session, targets
 from distml.rewrites.horovod.flows.session_graph import Graph
+from distml.source.nodes import walk
 from distml.training.around import own_nodes
 from distml.training.callsites import argument, called
 from distml.training.program import Program
@@ -74,7 +75,7 @@ def takes(call: ast.Call, graph: Graph) -> bool:
 
 def fed_back(part: ast.expr, graph: Graph) -> bool:
     """Whether an expression holds what the graph has computed from other data."""
-    return any(isinstance(each, ast.Call) and runs_session(each) and not takes(each, graph) for each in ast.walk(part))
+    return any(isinstance(each, ast.Call) and runs_session(each) and not takes(each, graph) for each in walk(part))
 
 
 def _changing(scope: ast.AST) -> set[str]:
@@ -91,7 +92,7 @@ def _serves(call: ast.Call, other: ast.Call, scope: ast.AST) -> bool:
     if call is other:
         return False
     given = values_given(other)
-    return any(call is node for part in reached(given, scope).parts for node in ast.walk(part))
+    return any(call is node for part in reached(given, scope).parts for node in walk(part))
 
 
 def draw_of(call: ast.Call, program: Program) -> Draw | None:
@@ -116,7 +117,7 @@ def draw_of(call: ast.Call, program: Program) -> Draw | None:
 def _state(function: Callable, program: Program, depth: int) -> bool | None:
     """Whether a function moves a position (True), only draws random numbers (False), or gives the same each time (None)."""
     found: bool | None = None
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         if isinstance(node, ast.Global | ast.Nonlocal) or _changes(node, program):
             return True
         if isinstance(node, ast.Call):
@@ -144,5 +145,5 @@ def _changes(node: ast.AST, program: Program) -> bool:
     return any(
         isinstance(each, ast.Attribute) and any(isinstance(v, Instance) for v in program.of(each.value))
         for target in changed
-        for each in ast.walk(target)
+        for each in walk(target)
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from distml.source.nodes import walk
 from distml.training.around import Looping, loops_around, own_nodes, owner_of
 from distml.training.callsites import positional
 from distml.training.program import Program
@@ -96,7 +97,7 @@ def taken(node: ast.expr, program: Program) -> dict[str, list[ast.expr]]:
 def reads(node: ast.AST) -> set[str]:
     """The variables an expression reads: names, and attributes as they are written."""
     found = set()
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
             found.add(each.id)
         elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load):

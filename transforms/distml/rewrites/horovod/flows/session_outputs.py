@@ -11,6 +11,7 @@ from distml.rewrites.horovod.flows.session_broadcast import restores
 from distml.rewrites.horovod.flows.session_frames import frames, runs_session
 from distml.rewrites.horovod.flows.session_graph import SESSION, Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, owner_of, whole_branch
 from distml.training.callers import run_by
 from distml.training.callsites import argument
@@ -64,9 +65,9 @@ def saves(call: ast.Call, program: Program) -> bool:
 def _reported(plan: Plan, graph: Graph, statement: ast.Expr, call: ast.Call) -> None:
     """A statement that prints or logs what it has a session compute, without training."""
     kind = kind_of(call, plan.program)
-    reads = [node for part in (*call.args, *call.keywords) for node in ast.walk(part) if runs_session(node)]
+    reads = [node for part in (*call.args, *call.keywords) for node in walk(part) if runs_session(node)]
     if kind in ("output", "log") and reads and all(_harmless(each, graph) for each in reads):
-        rest = [part for part in (*call.args, *call.keywords) if not any(n in reads for n in ast.walk(part))]
+        rest = [part for part in (*call.args, *call.keywords) if not any(n in reads for n in walk(part))]
         if all(reads_only(each, plan.program) for each in rest):
             guard(plan, statement, kind)
 

@@ -9,6 +9,7 @@ from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.source.nodes import walk
 from distml.training.around import block_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
@@ -121,7 +122,7 @@ def _begins_steps(made: ast.Call, graph: Graph) -> bool:
         statement = program.statement(call)
         block = block_of(statement, program)
         for later in block[block.index(statement) + 1 :]:
-            inside = set(ast.walk(later))
+            inside = set(walk(later))
             if any(run.call in inside for run in graph.runs):
                 return True
             if any(_initializes(each, program) for each in inside):

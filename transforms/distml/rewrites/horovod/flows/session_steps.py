@@ -12,6 +12,7 @@ from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.session_frames import reads, targets
 from distml.rewrites.horovod.flows.session_graph import is_counter
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping, between, block_of, leaving, own_nodes, owner_of
 from distml.training.callsites import called
 from distml.training.counting import BARS, RANGES
@@ -145,11 +146,11 @@ def relate(plan: Plan, loop: ast.For, number: ast.expr) -> None:
 def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.expr]:
     """What is read in the turns of a loop, and what is divided by around it, up to the loop behind that goes its own way."""
     for statement in loop.body:
-        yield from (each for each in ast.walk(statement) if isinstance(each, type(number)))
+        yield from (each for each in walk(statement) if isinstance(each, type(number)))
     block = block_of(loop, program)
     at = block.index(loop) if loop in block else 0
     until = next((at + 1 + n for n, each in enumerate(block[at + 1 :]) if isinstance(each, LOOPS)), len(block))
-    later = {node for each in block[until:] for node in ast.walk(each)}
+    later = {node for each in block[until:] for node in walk(each)}
     for node in own_nodes(owner_of(loop, program)):
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div) and node not in later:
             divisor = node.right if isinstance(node, ast.BinOp) else node.value

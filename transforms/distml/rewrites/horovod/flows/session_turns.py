@@ -13,6 +13,7 @@ from distml.rewrites.horovod.flows.session_frames import Reach, reached, reads, 
 from distml.rewrites.horovod.flows.session_graph import Run
 from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, relate, stop_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.source.nodes import walk
 from distml.training.around import Looping, own_nodes
 from distml.training.callers import Reach as Stepping
 from distml.training.callsites import argument, called
@@ -147,7 +148,7 @@ def _every_turn(loop: ast.For, runs: list[Run]) -> None:
 
 def _holds(block: list[ast.stmt], runs: list[Run]) -> bool:
     calls = {run.call for run in runs}
-    return any(node in calls for statement in block for node in ast.walk(statement))
+    return any(node in calls for statement in block for node in walk(statement))
 
 
 def _stride(plan: Plan, call: ast.Call, stop: ast.expr) -> ast.expr | None:

@@ -6,6 +6,7 @@ import ast
 
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -67,7 +68,7 @@ def _counted(node: ast.expr, kind: Kind, program: Program) -> str:
 
 
 def _is_simple(node: ast.expr) -> bool:
-    return all(isinstance(each, _SIMPLE) for each in ast.walk(node))
+    return all(isinstance(each, _SIMPLE) for each in walk(node))
 
 
 def _part(plan: Plan, call: ast.Call, statement: ast.stmt, length: str, batch: ast.expr | None) -> str:

@@ -20,6 +20,7 @@ from distml.rewrites.horovod.flows.fit.files import Module
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.source.nodes import walk
 from distml.training.around import Looping, loops_around, owner_of
 from distml.training.callsites import is_range
 from distml.training.program import Program
@@ -119,7 +120,7 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     inner, outer = shared[0], shared[-1]
     inputs = [node for each in group for name in ("x", "y") if (node := each.one(name)) is not None]
     sources = _computed_from(inputs, program)
-    cuts = [each for source in sources for each in ast.walk(source) if _is_cut(each, outer, program)]
+    cuts = [each for source in sources for each in walk(source) if _is_cut(each, outer, program)]
     given = _given_batches(plan, loops)
     if given is None:
         return
@@ -146,7 +147,7 @@ def _counted(shared: list[Looping], cuts: list[ast.Subscript], program: Program)
             isinstance(node, ast.Name) and node.id in counters
             for cut in cuts
             for source in _computed_from([cut.slice], program)
-            for node in ast.walk(source)
+            for node in walk(source)
         )
         counts = next((each for each in _ranges(loop, program)), None)
         if moved and counts is not None:
@@ -228,7 +229,7 @@ def _is_cut(part: ast.AST, outer: Looping, program: Program) -> TypeGuard[ast.Su
     """Whether some samples of many are taken here in the loop, not one thing by its name or place."""
     if not isinstance(part, ast.Subscript) or not isinstance(part.value, ast.Name | ast.Attribute):
         return False
-    inside = set(ast.walk(outer))
+    inside = set(walk(outer))
     if part not in inside or any(each.statement in inside for each in origins(part.value, program)):
         return False
     index = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
@@ -260,7 +261,7 @@ def _generated(plan: Plan, node: ast.expr) -> bool:
     Raises `Refuse` where a model carries what it has seen into the next batch of a series.
     """
     program = plan.program
-    for call in ast.walk(node):
+    for call in walk(node):
         makers = (
             [v.node for v in program.of(call.func) if isinstance(v, Callable)] if isinstance(call, ast.Call) else []
         )
@@ -299,14 +300,14 @@ def _dealt(plan: Plan, inputs: list[ast.expr], outer: Looping) -> bool:
     """Deal out the batches that are taken from an iterator by `next`, where the iterator is made."""
     program, done = plan.program, False
     for source in _computed_from(inputs, program):
-        for call in ast.walk(source):
+        for call in walk(source):
             if not (isinstance(call, ast.Call) and "builtins.next" in program.names(call.func) and call.args):
                 continue
             held = call.args[0]
             made = origins(held, program)
             if tf_data.shard(plan, held):
                 done = True
-            elif len(made) == 1 and made[0].whole and made[0].statement not in {*ast.walk(outer)}:
+            elif len(made) == 1 and made[0].whole and made[0].statement not in {*walk(outer)}:
                 world, name = plan.world(held), ast.unparse(held)
                 deal = spell(plan, held, "itertools.islice")
                 code = f"{name} = {deal}({name}, {world.rank}, None, {world.size})"

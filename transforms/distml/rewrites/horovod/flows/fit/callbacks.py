@@ -18,6 +18,7 @@ from distml.rewrites.horovod.flows.fit import stopping, vocabularies
 from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
 from distml.rewrites.horovod.flows.fit.models import Given, literal
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.syntax import nodes_in, values_given
@@ -211,7 +212,7 @@ def _lambdas(plan: Plan, call: ast.Call) -> None:
     values = [value for argument in arguments for value in plan.program.of(argument)]
     judgments = [judged([value.node], plan.program) for value in values if isinstance(value, Callable)]
     lambdas = [value.node for value in values if isinstance(value, Callable) and isinstance(value.node, ast.Lambda)]
-    shown = any(isinstance(n, ast.Call) and kind_of(n, plan.program) for each in lambdas for n in ast.walk(each))
+    shown = any(isinstance(n, ast.Call) and kind_of(n, plan.program) for each in lambdas for n in walk(each))
     if (shown or any(each.writes for each in judgments)) and not any(each.decides for each in judgments):
         on_rank_zero(plan, call)
 

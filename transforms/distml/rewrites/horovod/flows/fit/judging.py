@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from distml.rewrites.horovod.aspects.destinations import opens_to_write
 from distml.rewrites.horovod.aspects.outputs import kind_of
+from distml.source.nodes import walk
 from distml.training.program import Program
 from distml.training.syntax import method_name
 
@@ -35,7 +36,7 @@ def judged(code: Iterable[ast.AST], program: Program) -> Judgment:
     decides = writes = False
     by_batch: list[ast.Assign | ast.AugAssign] = []
     for owner in code:
-        for node in ast.walk(owner):
+        for node in walk(owner):
             if isinstance(node, ast.Assign | ast.AugAssign):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 changed = {each.attr for each in targets if isinstance(each, ast.Attribute)} & _CHANGED

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from distml.rewrites.horovod.aspects.origins import origins
+from distml.source.nodes import walk
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
@@ -103,7 +104,7 @@ def uses_keras(node: ast.AST, program: Program) -> bool:
 
 @remembered
 def _imports_keras(unit: Unit) -> bool:
-    for statement in ast.walk(unit.tree):
+    for statement in walk(unit.tree):
         if isinstance(statement, ast.ImportFrom) and not statement.level:
             modules = [statement.module or ""]
         elif isinstance(statement, ast.Import):

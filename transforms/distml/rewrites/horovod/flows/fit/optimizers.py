@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.rates import is_schedule, not_found, scale_
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal, objects, own_method
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.source.nodes import walk
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.syntax import method_name, names_in, values_given
@@ -93,8 +94,8 @@ def steps_with_tape(program: Program, *classes: ast.ClassDef) -> bool:
     for owner in classes:
         for function in owner.body:
             if isinstance(function, ast.FunctionDef) and function.name in ("train_step", "train_on_batch"):
-                return any(_is_tape(node, program) for node in ast.walk(function)) and not any(
-                    isinstance(node, ast.Attribute) and node.attr == "minimize" for node in ast.walk(function)
+                return any(_is_tape(node, program) for node in walk(function)) and not any(
+                    isinstance(node, ast.Attribute) and node.attr == "minimize" for node in walk(function)
                 )
     return False
 
@@ -259,7 +260,7 @@ def _configuration(owner: ast.ClassDef, rate: ast.expr) -> str:
     made = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     names = [] if made is None else [each.arg for each in (*made.args.args[1:], *made.args.kwonlyargs)]
     kept: dict[str, str] = {}
-    for node in ast.walk(made) if made else ():
+    for node in walk(made) if made else ():
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
             inside = names_in(node.value) & {*names}
             if len(inside) == 1 and isinstance(node.value, ast.Name | ast.Call):

@@ -11,6 +11,7 @@ from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.source.nodes import walk
 from distml.training.callers import run_by
 from distml.training.callsites import argument, called
 from distml.training.program import Program
@@ -201,7 +202,7 @@ def _within(program: Program, node: ast.AST) -> bool:
     for above in program.ancestors(node):
         if isinstance(above, ast.ClassDef) and any(isinstance(each, Foreign) for each in program.lineage(Class(above))):
             return True
-        if isinstance(above, ast.FunctionDef) and any(isinstance(each, ast.Yield) for each in ast.walk(above)):
+        if isinstance(above, ast.FunctionDef) and any(isinstance(each, ast.Yield) for each in walk(above)):
             return True
     return False
 
@@ -239,7 +240,7 @@ def apart(plan: Plan, loop: ast.stmt, arrays: Iterable[ast.expr]) -> None:
 
     Raises `Refuse` where one draws outside of the loop too, what must be alike.
     """
-    program, inside = plan.program, set(ast.walk(loop))
+    program, inside = plan.program, set(walk(loop))
     sources = {source for each in arrays for source in program.sources(each)}
     used = {made for each in sources if isinstance(each, ast.Call) for made in generators(each, program)}
     for made in program.ordered(used):

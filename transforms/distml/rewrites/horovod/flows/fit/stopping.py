@@ -10,6 +10,7 @@ import ast
 from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 
 _TOGETHER = Note(
     "ended by all ranks when one ends",
@@ -39,7 +40,7 @@ def of_program(plan: Plan, stop: ast.Assign | ast.AugAssign) -> None:
     function, target = plan.program.function(stop), stop.targets[0] if isinstance(stop, ast.Assign) else stop.target
     assert isinstance(function, ast.FunctionDef)
     own = function.args.args[0].arg if function.args.args else ""
-    leaves = any(isinstance(node, ast.Return | ast.Raise) for node in ast.walk(function))
+    leaves = any(isinstance(node, ast.Return | ast.Raise) for node in walk(function))
     if leaves or not ast.unparse(target).startswith(f"{own}."):
         plan.warn(
             "HVD308",

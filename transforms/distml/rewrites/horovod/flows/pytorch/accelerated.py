@@ -19,6 +19,7 @@ from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Study
 from distml.rewrites.horovod.flows.pytorch.wrapped import Wrapped
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
+from distml.source.nodes import walk
 from distml.training.values import Foreign
 
 _PREPARED = Note(
@@ -110,7 +111,7 @@ class Accelerated:
         return not any(
             isinstance(node, ast.Attribute) and node.attr not in _USED and self.study.makers(node.value) & makers
             for unit in self.program.units.values()
-            for node in ast.walk(unit.tree)
+            for node in walk(unit.tree)
         )
 
     def _together(self, begins: ast.stmt) -> list[str] | None:
@@ -137,7 +138,7 @@ class Accelerated:
         kind: type[ast.Name | ast.Attribute] = ast.Name
         if "." in name:
             trees, kind = [unit.tree for unit in self.program.units.values()], ast.Attribute
-        for node in (each for tree in trees for each in ast.walk(tree)):
+        for node in (each for tree in trees for each in walk(tree)):
             if isinstance(node, kind) and last_name(node) == name.rpartition(".")[2] and isinstance(node.ctx, ast.Load):
                 if self.study.makers(node):
                     return node
@@ -148,7 +149,7 @@ class Accelerated:
     def _takes_over(self) -> bool:
         """Ask for backward passes and clipping by accelerate, if nothing else reads gradients; whether that is so."""
         clips = [call for call in self.program.calls if self._clips(call)]
-        given = {node for call in clips for node in ast.walk(call)}
+        given = {node for call in clips for node in walk(call)}
         readers = [each for each in self.gradients.readers() if each not in given]
         changed = [*clips, *self.study.backwards]
         if readers or any(each.args for each in self.study.backwards):

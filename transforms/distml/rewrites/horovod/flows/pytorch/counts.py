@@ -12,6 +12,7 @@ from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping, block_of, owner_of
 from distml.training.callsites import called, is_range
 from distml.training.counting import BARS, COUNTING_BARS
@@ -99,10 +100,10 @@ class Counts:
         for each in nodes_in(loop, ast.Name):
             if each.id in numbers and isinstance(each.ctx, ast.Load):
                 test = next((above for above in self.program.ancestors(each) if isinstance(above, ast.Compare)), None)
-                if not self._now_and_then(each) and not any(end in ends for end in ast.walk(test or each)):
+                if not self._now_and_then(each) and not any(end in ends for end in walk(test or each)):
                     return False
         text, divisors = ast.unparse(bound), {*self.samples.divisors(loop)}
-        for use in ast.walk(self.program.unit(bound).tree) if not isinstance(bound, ast.Constant) else ():
+        for use in walk(self.program.unit(bound).tree) if not isinstance(bound, ast.Constant) else ():
             if isinstance(use, ast.Name | ast.Attribute) and isinstance(use.ctx, ast.Load) and use is not bound:
                 if ast.unparse(use) == text and use not in ends and use not in divisors:
                     if not self._told(use) or any(above in divisors for above in self.program.ancestors(use)):
@@ -147,7 +148,7 @@ class Counts:
     def _ends(self, loop: Looping, bound: ast.expr) -> list[ast.expr]:
         """Where a turn is told to be the last, or so far from it: `if i + 1 == turns:`, `if i == turns - 1:`."""
         tests = nodes_in(loop, ast.Compare) if isinstance(loop, ast.For) else ()
-        right = (each for test in tests if len(test.ops) == 1 for each in ast.walk(test.comparators[0]))
+        right = (each for test in tests if len(test.ops) == 1 for each in walk(test.comparators[0]))
         found = (each for each in right if isinstance(each, ast.expr) and not isinstance(each, ast.Constant))
         return [each for each in found if ast.unparse(each) == ast.unparse(bound)]
 
@@ -202,7 +203,7 @@ class Counts:
 
     def counts_own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:
         """Whether a number is computed from the length of loaders that have the batches of one rank."""
-        for source in (*ast.walk(bound), *self.program.sources(bound)):
+        for source in (*walk(bound), *self.program.sources(bound)):
             if isinstance(source, ast.Call) and called(source, self.program) == "len" and source.args:
                 makers = self.loops.makers(source.args[0])
                 if makers and makers <= sampled:

@@ -15,6 +15,7 @@ from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS
 from distml.training.callsites import called
 from distml.training.syntax import nodes_in
@@ -74,7 +75,7 @@ class Decisions:
     def agree(self) -> None:
         """Ask for all that must be decided alike."""
         for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
+            for node in walk(unit.tree):
                 if isinstance(node, ast.If | ast.While) and self._matters(node) and not self.uniform.holds(node.test):
                     self._agree(node)
         for call in self.program.calls:
@@ -114,7 +115,7 @@ class Decisions:
             return self.study.stepping.holds(node)
         if self.changing.holds_any(node.body) or self.changing.holds_any(node.orelse):
             return self._while_training(node)
-        return any(self._leaves(each) for each in ast.walk(node))
+        return any(self._leaves(each) for each in walk(node))
 
     def _while_training(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a statement runs inside a training loop, here or where its function is called."""

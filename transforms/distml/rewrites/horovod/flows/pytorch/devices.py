@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.source.nodes import walk
 from distml.training.callsites import argument, option_name
 from distml.training.syntax import method_name
 from distml.training.values import Callable, Constant, Foreign
@@ -41,7 +42,7 @@ class Devices:
         Raises:
             Refuse: The program places something on one GPU, and something on another.
         """
-        nodes = [node for unit in self.plan.units() for node in ast.walk(unit.tree)]
+        nodes = [node for unit in self.plan.units() for node in walk(unit.tree)]
         self._refuse_several([node for node in nodes if isinstance(node, ast.Constant)])
         for node in nodes:
             if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp):

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Step, Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import block_of
 from distml.training.callsites import called
 from distml.training.syntax import nodes_in
@@ -127,7 +128,7 @@ class Gradients:
             return False
         between = block[block.index(first) + 1 : block.index(last)]
         leaves = ast.Break | ast.Continue | ast.Return
-        if any(isinstance(inner, leaves) for each in between for inner in ast.walk(each)):
+        if any(isinstance(inner, leaves) for each in between for inner in walk(each)):
             return False
         clears = {program.statement(call) for call in self._zeroed(step)}
         return not any(inner in clears for each in between for inner in nodes_in(each, ast.stmt))
@@ -141,7 +142,7 @@ class Gradients:
     def _thawed(self) -> bool:
         """Whether parameters join later, which the distributed optimizer would not notice."""
         for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
+            for node in walk(unit.tree):
                 if isinstance(node, ast.Assign) and not _is(node.value, False):
                     if any(isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets):
                         return True
@@ -236,7 +237,7 @@ class Gradients:
 
 
 def _mentions_grad(statement: ast.stmt) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(statement))
+    return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in walk(statement))
 
 
 def _is(node: ast.expr, value: object) -> bool:

@@ -19,6 +19,7 @@ from distml.rewrites.horovod.flows.pytorch.samplers import SHARDED, Samplers, pl
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS
 from distml.training.callsites import argument, positional
 from distml.training.syntax import nodes_in
@@ -126,7 +127,7 @@ class Loaders:
         outer = next((each for each in around if self.study.training.holds(each)), None)
         if outer is None or self.study.training.holds(loop):
             return False
-        inside = {*ast.walk(loop)}
+        inside = {*walk(loop)}
         stored = {each.id for each in inside if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         others = [each for each in nodes_in(outer, ast.Name) if each not in inside]
         for name in stored:
@@ -140,7 +141,7 @@ class Loaders:
 
     def _begins_anew(self, name: ast.Name) -> bool:
         """Whether a variable is set by a statement that does not read it."""
-        nodes = ast.walk(self.program.statement(name))
+        nodes = walk(self.program.statement(name))
         same = [each for each in nodes if isinstance(each, ast.Name) and each.id == name.id]
         return all(isinstance(each.ctx, ast.Store) for each in same)
 
@@ -210,7 +211,7 @@ class Loaders:
         statement = self.program.statement(use.iterable)
         if isinstance(use.iterable, ast.Name) and any(
             isinstance(n, ast.Name) and n.id == use.iterable.id and isinstance(n.ctx, ast.Store)
-            for n in ast.walk(statement)
+            for n in walk(statement)
         ):
             return statement if self._wrapped(statement, use.iterable) else None
         return statement

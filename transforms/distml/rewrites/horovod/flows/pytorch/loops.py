@@ -12,7 +12,8 @@ from functools import cached_property
 from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
-from distml.training.around import COMPREHENSIONS, LOOPS, SCOPES, between
+from distml.source.nodes import SCOPES, walk
+from distml.training.around import COMPREHENSIONS, LOOPS, between
 from distml.training.callsites import called
 from distml.training.counting import BARS, COUNTS
 from distml.training.syntax import nodes_in, runs_as_script
@@ -51,7 +52,7 @@ class Loops:
         self.prepared: set[ast.Call] = set()
         """The calls that make loaders which accelerate deals out."""
         for unit in self.program.units.values():
-            for node in ast.walk(unit.tree):
+            for node in walk(unit.tree):
                 self._sort(node)
 
     def _sort(self, node: ast.AST) -> None:
@@ -103,7 +104,7 @@ class Loops:
         (self.training if trains else self.others).append(use)
 
     def _yields(self, node: ast.AST) -> bool:
-        return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node))
+        return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in walk(node))
 
     def leaves(self, node: ast.expr, depth: int = 4) -> Iterator[ast.expr]:
         """The iterables inside `enumerate`, progress bars and their like."""
@@ -287,7 +288,7 @@ class Loops:
                 for call in calls
             ]
             stored = any(
-                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function)
+                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(function)
             )
             if given and not stored and all(isinstance(each, ast.Name) for each in given):
                 if all(self.epoch(each) == each.id for each in given if isinstance(each, ast.Name)):

@@ -13,6 +13,7 @@ from distml.rewrites.horovod.flows.pytorch.presence import is_set_before
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
 from distml.training.callsites import argument, positional, settings_of
@@ -93,7 +94,7 @@ class Optimizers:
 
     def _runs(self, node: ast.Assign) -> bool:
         """Whether something of the program calls the function around an assignment to what is surely an optimizer."""
-        held = (v for target in node.targets for each in ast.walk(target) for v in self.program.of(each))
+        held = (v for target in node.targets for each in walk(target) for v in self.program.of(each))
         stepped = {maker for step in self.study.steps for maker in step.makers}
         function = self.program.function(node)
         called = bool(function and self.study.callers.get(function))
@@ -148,7 +149,7 @@ class Optimizers:
                 for each in methods:
                     if isinstance(each, ast.FunctionDef) and each.name == "__init__":
                         names = positional(each)[1:]
-                        found = [name for node in ast.walk(each) for name in _rates_in(node) if name in names]
+                        found = [name for node in walk(each) for name in _rates_in(node) if name in names]
                         return (names.index(found[0]), found[0]) if found else (len(maker.args), "lr")
         return 1, "lr"
 
@@ -212,14 +213,14 @@ class Optimizers:
 
     def _derived_from(self, value: ast.expr) -> Iterator[ast.AST]:
         names = set()
-        for node in ast.walk(value):
+        for node in walk(value):
             yield node
             if isinstance(node, ast.Name):
                 names.add(node.id)
         scope: ast.AST = owner_of(value, self.program)
         for node in nodes_in(scope, ast.Assign):
             if any(isinstance(t, ast.Name) and t.id in names for t in node.targets):
-                yield from ast.walk(node.value)
+                yield from walk(node.value)
 
     # The same start
 
@@ -341,7 +342,7 @@ class Optimizers:
         """Whether a loop in the same function sets a name: behind the loop it is only the last of several."""
         scope: ast.AST = owner_of(name, self.program)
         targets = [each.target for each in nodes_in(scope, ast.For)]
-        return any(isinstance(n, ast.Name) and n.id == name.id for target in targets for n in ast.walk(target))
+        return any(isinstance(n, ast.Name) and n.id == name.id for target in targets for n in walk(target))
 
     def _place(self, node: ast.Call, models: tuple[Model, ...], depth: int) -> Place:
         """Where training begins after a call: in its function, or in those that call it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from distml.source.bindings import last_name
+from distml.source.nodes import walk
 from distml.training.program import Program
 from distml.training.syntax import targets_of
 
@@ -42,7 +43,7 @@ def _variable(program: Program, name: ast.Name, depth: int) -> bool:
     lexical = program.unit(name).lexical
     owner = lexical.owner_at(name.id, name)
     given: list[ast.expr] = []
-    for node in ast.walk(owner) if owner is not None else ():
+    for node in walk(owner) if owner is not None else ():
         targets = targets_of(node)
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
             if any(isinstance(target, ast.Name) and target.id == name.id for target in targets):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.pytorch.statistics import KEEPS
 from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.source.nodes import walk
 from distml.training.callsites import positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -134,7 +135,7 @@ def _in_sequence(study: Study, one: ast.Call, other: ast.Call) -> bool:
         return False
     for above in study.program.ancestors(one):
         if isinstance(above, ast.If):
-            branches = [{id(n) for each in block for n in ast.walk(each)} for block in (above.body, above.orelse)]
+            branches = [{id(n) for each in block for n in walk(each)} for block in (above.body, above.orelse)]
             if any(id(one) in here and id(other) in there for here, there in (branches, branches[::-1])):
                 return False
     return True
@@ -158,9 +159,9 @@ def thaws(program: Program) -> Iterator[ast.Attribute]:
 def partly(program: Program) -> bool:
     """Whether some layers may take no part in a forward pass: one is called under a condition, or nowhere."""
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             if isinstance(node, ast.FunctionDef) and node.name == "forward":
-                branches = [each for each in ast.walk(node) if isinstance(each, ast.If | ast.IfExp)]
+                branches = [each for each in walk(node) if isinstance(each, ast.If | ast.IfExp)]
                 own = next(iter(positional(node)), "")
                 if any(_calls_layer(branch, own) and not _asks_for_layer(branch.test, own) for branch in branches):
                     return True
@@ -228,7 +229,7 @@ def accumulation(study: Study) -> Accumulation | None:
     if step not in branch.body or any(above is branch for above in study.program.ancestors(backward)):
         return None
     read = names_in(branch.test)
-    inside = [node for each in loop.body for node in ast.walk(each)]
+    inside = [node for each in loop.body for node in walk(each)]
     stored = {node.id for node in inside if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     counters = names_in(loop.target)
     calls = list(nodes_in(branch.test, ast.Call))

@@ -11,6 +11,7 @@ import re
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.callsites import called
 from distml.training.syntax import method_name
 from distml.training.values import Foreign
@@ -34,12 +35,12 @@ class Placement:
 
     def __init__(self, study: Study, plan: Plan) -> None:
         self.study, self.plan, self.program = study, plan, study.program
-        self.nodes = [node for unit in self.program.units.values() for node in ast.walk(unit.tree)]
+        self.nodes = [node for unit in self.program.units.values() for node in walk(unit.tree)]
 
     def ask(self) -> str:
         """Ask for the device of accelerate where it is the program's, and say what an `Accelerator` is to be told."""
         chosen = [node for node in self.nodes if isinstance(node, ast.IfExp) and self._is_usual(node)]
-        within = {each for node in chosen for each in ast.walk(node)}
+        within = {each for node in chosen for each in walk(node)}
         others = [node for node in self.nodes if node not in within and self._places(node)]
         if not chosen and not others and not any(self._moves(node) for node in self.nodes):
             return "cpu=True"
@@ -101,7 +102,7 @@ class Placement:
         """Whether a tensor becomes an array where it is, which a tensor on a GPU cannot."""
         if not isinstance(node, ast.Call) or method_name(node) != "numpy":
             return False
-        return not any(isinstance(each, ast.Attribute) and each.attr == "cpu" for each in ast.walk(node.func))
+        return not any(isinstance(each, ast.Attribute) and each.attr == "cpu" for each in walk(node.func))
 
 
 def _made(node: ast.expr) -> bool:

@@ -15,6 +15,7 @@ from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Use
 from distml.rewrites.horovod.flows.pytorch.samples import length
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.callsites import argument, called
 from distml.training.counting import BARS
 
@@ -51,7 +52,7 @@ class Progress:
     def _numbers(self, loop: ast.For) -> Iterator[ast.expr]:
         """The lengths, and the variables that may hold one, which are read in a loop and where it begins."""
         for part in (loop.iter, *loop.body):
-            for node in ast.walk(part):
+            for node in walk(part):
                 measures = (
                     isinstance(node, ast.Call) and length(node) is not None and called(node, self.program) != "float"
                 )
@@ -89,7 +90,7 @@ class Progress:
         """Whether a number, or one that is computed of it, is changed already."""
         asked = self.plan.patch(number).requests.expressions
         around = takewhile(lambda each: isinstance(each, ast.BinOp), self.program.ancestors(number))
-        return any(asked.get(each) for each in (*ast.walk(number), *around) if isinstance(each, ast.expr))
+        return any(asked.get(each) for each in (*walk(number), *around) if isinstance(each, ast.expr))
 
     def _advanced(self, bar: ast.Call) -> bool:
         """Whether a bar is told of its progress in a loop over divided data."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import ENVIRONMENTS, Study
 from distml.rewrites.horovod.plan import Refuse
+from distml.source.nodes import walk
 from distml.training.callsites import positional, stored
 from distml.training.program import Program
 from distml.training.syntax import method_name, names_in, nodes_in, values_given
@@ -44,9 +45,7 @@ def _updates(node: ast.stmt) -> bool:
 def _has_grad(node: ast.AST) -> bool:
     """Whether an expression reads the `.grad` of a tensor; `torch.autograd.grad(...)` is a function."""
     called = {each.func for each in nodes_in(node, ast.Call)}
-    return any(
-        isinstance(each, ast.Attribute) and each.attr == "grad" and each not in called for each in ast.walk(node)
-    )
+    return any(isinstance(each, ast.Attribute) and each.attr == "grad" and each not in called for each in walk(node))
 
 
 def _with_grad(node: ast.AST) -> list[ast.expr]:
@@ -71,7 +70,7 @@ def _is_handed(node: ast.expr, tensor: ast.expr, program: Program) -> bool:
     function = program.function(node)
     given = isinstance(function, ast.FunctionDef) and node.id in positional(function)
     around = (each.target for each in program.ancestors(node) if isinstance(each, ast.For))
-    return given or any(isinstance(each, ast.Name) and each.id == node.id for one in around for each in ast.walk(one))
+    return given or any(isinstance(each, ast.Name) and each.id == node.id for one in around for each in walk(one))
 
 
 def _asks(keyword: ast.keyword) -> bool:
@@ -79,7 +78,7 @@ def _asks(keyword: ast.keyword) -> bool:
 
 
 def _is_grad(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr == "grad" for each in ast.walk(node))
+    return any(isinstance(each, ast.Attribute) and each.attr == "grad" for each in walk(node))
 
 
 def own_updates(study: Study) -> Iterator[ast.Call]:
@@ -125,7 +124,7 @@ def _set_in(owner: ast.ClassDef, program: Program) -> Iterator[ast.stmt]:
             waiting += [f.attr for f in called if isinstance(f, ast.Attribute) and [ast.unparse(f.value)] == own]
     for name in sorted(reached):
         given = set(positional(methods[name])[1:])
-        for node in ast.walk(methods[name]):
+        for node in walk(methods[name]):
             call = node.value if isinstance(node, ast.Expr) else None
             func = call.func if isinstance(call, ast.Call) else None
             if isinstance(call, ast.Call) and isinstance(func, ast.Attribute) and func.attr == "copy_" and call.args:

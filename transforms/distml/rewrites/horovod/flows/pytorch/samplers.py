@@ -13,6 +13,7 @@ from functools import partial
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.orders import Orders
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import between
 from distml.training.callsites import argument
 from distml.training.syntax import nodes_in
@@ -231,4 +232,4 @@ def place_of(node: ast.expr) -> tuple[int, int]:
 
 def _makes(data: ast.expr) -> bool:
     """Whether a data set is made where it is given."""
-    return any(isinstance(node, ast.Call) for node in ast.walk(data))
+    return any(isinstance(node, ast.Call) for node in walk(data))

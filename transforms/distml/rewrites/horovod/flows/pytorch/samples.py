@@ -10,6 +10,7 @@ from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
@@ -44,11 +45,11 @@ class Samples:
     def counted(self, sampled: set[ast.Call]) -> None:
         """Divide by the samples of `sampled` loaders, and compare ends with them, where the program asks these for theirs."""
         for unit in self.plan.units():
-            for node in ast.walk(unit.tree):
+            for node in walk(unit.tree):
                 right = _divisor(node)
                 lengths: list[ast.AST] = [right] if right is not None else []
                 if isinstance(node, ast.If | ast.While) and self.study.training.holds_any(self._loops_above(node)):
-                    lengths = [each for each in ast.walk(node.test) if isinstance(self.program.parent(each), ast.BinOp)]
+                    lengths = [each for each in walk(node.test) if isinstance(self.program.parent(each), ast.BinOp)]
                 for data in (_measured(each) for each in lengths):
                     found = self.loops.makers(data.value) if data is not None else frozenset()
                     if data is not None and found & sampled and all(map(self._plain, found - sampled)):
@@ -84,13 +85,13 @@ class Samples:
             made = self.loops.assigned(right) if isinstance(right, ast.Name) else []
             if ast.unparse(right) in counts or (len(made) == 1 and ast.unparse(made[0]) in counts):
                 self.plan.patch(right).wrap(right, f"({quotient(right, self.plan.world(right).size)})", _TURNS)
-            elif samples and any(ast.unparse(each) == samples for each in ast.walk(right)):
+            elif samples and any(ast.unparse(each) == samples for each in walk(right)):
                 self.plan.patch(right).wrap(right, f"({{}} / {self.plan.world(right).size})", _TURNS)
 
     def divisors(self, loop: ast.AST) -> Iterator[ast.expr]:
         """What is divided by where a loop stands, under what it adds up."""
         sums = {ast.unparse(each) for each in _added_up(loop)}
-        for node in ast.walk(owner_of(loop, self.program)):
+        for node in walk(owner_of(loop, self.program)):
             right, left = _divisor(node), node.left if isinstance(node, ast.BinOp) else getattr(node, "target", None)
             if right is not None and left is not None and any(ast.unparse(each) in sums for each in _names(left)):
                 yield right
@@ -127,9 +128,9 @@ class Samples:
         """Where a loop trains and evaluates in turn: `sizes[phase]`; `shared` says it where batches are dealt out."""
         assert isinstance(use.iterable, ast.Subscript)
         code = shared or f"len({ast.unparse(use.iterable)}.sampler)"
-        for node in ast.walk(owner_of(use.drawn, self.program)):
+        for node in walk(owner_of(use.drawn, self.program)):
             right = _divisor(node)
-            for part in ast.walk(right) if right is not None else ():
+            for part in walk(right) if right is not None else ():
                 if isinstance(part, ast.expr) and self._of_phase(part, ast.unparse(use.iterable), key):
                     self.plan.patch(part).wrap(part, code, _COUNTED)
                     break
@@ -159,12 +160,12 @@ def _divisor(node: ast.AST) -> ast.expr | None:
 
 
 def _names(node: ast.AST) -> Iterator[ast.AST]:
-    return (each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute | ast.Subscript))
+    return (each for each in walk(node) if isinstance(each, ast.Name | ast.Attribute | ast.Subscript))
 
 
 def _added_up(loop: ast.AST) -> Iterator[ast.expr]:
     """What a loop adds to: sums and lists."""
-    for each in ast.walk(loop):
+    for each in walk(loop):
         if isinstance(each, ast.AugAssign):
             yield each.target
         elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "append":

@@ -11,6 +11,7 @@ from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS
 from distml.training.syntax import names_in, nodes_in, runs_as_script, targets_of
 from distml.training.unit import Unit
@@ -110,7 +111,7 @@ class Seeds:
         `shuffled`: loaders draw the order of samples from that of PyTorch.
         """
         trees = [unit.tree for unit in self.program.units.values()]
-        loops = [node for tree in trees for node in ast.walk(tree) if isinstance(node, LOOPS)]
+        loops = [node for tree in trees for node in walk(tree) if isinstance(node, LOOPS)]
         kinds = {
             kind for loop in loops if self.study.stepping.holds(loop) for kind in drawn(self.study, loop, DRAWS, 3)
         }
@@ -129,7 +130,7 @@ class Seeds:
         """The generators that decide how far a turn of a loop goes, and so how many turns it makes."""
         tested = names_in(loop.test)
         found: set[str] = set()
-        for node in ast.walk(loop):
+        for node in walk(loop):
             targets = targets_of(node)
             if isinstance(node, ast.Assign | ast.AugAssign) and any(
                 isinstance(target, ast.Name) and target.id in tested for target in targets

@@ -7,6 +7,7 @@ import ast
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Use
 from distml.rewrites.horovod.plan import Plan
+from distml.source.nodes import walk
 from distml.training.around import Looping, owner_of
 from distml.training.callsites import called
 
@@ -59,7 +60,7 @@ class Shares:
 
     def own(self, count: ast.expr) -> bool:
         """Whether a number is computed from the length of a loader that has only the batches of a rank."""
-        for source in (*ast.walk(count), *self.program.sources(count)):
+        for source in (*walk(count), *self.program.sources(count)):
             if isinstance(source, ast.Call) and called(source, self.program) == "len" and source.args:
                 if self.loops.makers(source.args[0]) & (self.loaders.sampled | self.study.parted):
                     return True

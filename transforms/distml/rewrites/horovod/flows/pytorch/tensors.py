@@ -10,6 +10,7 @@ from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of
 from distml.training.callsites import is_range
 from distml.training.syntax import mentions, names_in, nodes_in
@@ -83,7 +84,7 @@ class Tensors:
         ranges = [leaf for leaf in self.loops.leaves(loop.iter) if "builtins.range" in self._callee(leaf)]
         moving = self._moving(loop)
         cuts = [node for node in nodes_in(loop, ast.Subscript) if self._cuts(node, moving)]
-        inner = [each for each in ast.walk(loop) if isinstance(each, LOOPS) and each is not loop]
+        inner = [each for each in walk(loop) if isinstance(each, LOOPS) and each is not loop]
         if len(ranges) != 1 or not cuts or any(self.study.training.holds(each) for each in inner):
             return False
         world = self.plan.world(ranges[0])
@@ -158,7 +159,7 @@ class Tensors:
 
     def _sizes_in(self, node: ast.expr, depth: int) -> list[tuple[ast.expr, int]]:
         found: list[tuple[ast.expr, int]] = []
-        for each in ast.walk(node):
+        for each in walk(node):
             sized = _size_of(each)
             tensor = sized[0] if sized is not None else None
             if sized is not None and isinstance(tensor, ast.Name | ast.Attribute) and not self.loops.makers(tensor):

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of
 from distml.training.syntax import nodes_in, values_given
 
@@ -86,7 +87,7 @@ class Wrapped:
 
     def _same(self, name: str, owner: ast.AST | None) -> Iterator[ast.Name]:
         """The uses of one variable."""
-        for node in ast.walk(owner) if owner is not None else ():
+        for node in walk(owner) if owner is not None else ():
             if isinstance(node, ast.Name) and node.id == name and self._owner(node) is owner:
                 yield node
 

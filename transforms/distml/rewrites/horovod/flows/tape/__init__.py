@@ -10,6 +10,7 @@ from distml.rewrites.horovod.flows.fit import prepared
 from distml.rewrites.horovod.flows.tape import broadcast, data, decisions, gradients, intervals, means, optimizers
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
+from distml.source.nodes import walk
 from distml.training.around import loops_around, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
@@ -77,7 +78,7 @@ def _warn_of_rates(plan: Plan, step: ast.AST) -> None:
 def _counted(owner: ast.AST | None) -> set[str]:
     """What a loop or function counts: what it adds to, and what its turns are numbered by."""
     found: set[str] = set()
-    for node in ast.walk(owner) if owner is not None else ():
+    for node in walk(owner) if owner is not None else ():
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
             found.add(ast.unparse(node.target))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "assign_add":

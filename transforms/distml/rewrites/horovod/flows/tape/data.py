@@ -22,6 +22,7 @@ from distml.rewrites.horovod.flows.tape.turns import Turn, Way, ways
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import arguments
+from distml.source.nodes import walk
 from distml.training.callsites import called
 from distml.training.counting import BARS
 from distml.training.program import Program
@@ -115,7 +116,7 @@ def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
 
 def _totals(plan: Plan, loop: ast.AST) -> None:
     """Divide what a progress bar around the data of a loop is told of their number."""
-    for call in ast.walk(loop.iter) if isinstance(loop, ast.For) else ():
+    for call in walk(loop.iter) if isinstance(loop, ast.For) else ():
         if isinstance(call, ast.Call) and called(call, plan.program) in BARS:
             for total in (keyword.value for keyword in call.keywords if keyword.arg == "total"):
                 if not tf_data.counts_divided(plan, total) and not plan.patch(total).requests.expressions.get(total):
@@ -160,10 +161,10 @@ def _is_few(turn: Turn) -> bool:
 
 def _region(turn: Turn, way: Way) -> Iterator[ast.AST]:
     """The code of one turn: its body, and the functions between it and the update."""
-    yield from ast.walk(turn.node)
+    yield from walk(turn.node)
     for function in way.functions:
         if function not in turn.program.ancestors(turn.node):
-            yield from ast.walk(function)
+            yield from walk(function)
 
 
 def _alike(plan: Plan, data: ast.expr) -> None:
@@ -244,7 +245,7 @@ def _is_batch(call: ast.Call, turn: Turn, way: Way) -> bool:
 
 def _cuts(functions: list[Callable]) -> bool:
     """Whether functions take a part of something, by their parameters."""
-    for node in (each for value in functions for each in ast.walk(value.node)):
+    for node in (each for value in functions for each in walk(value.node)):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             own = {each.arg for value in functions for each in arguments(value.node)}
             if mentions(node.slice, own):
@@ -267,7 +268,7 @@ def _trained_on(call: ast.Call, turn: Turn, way: Way) -> bool:
     statement = program.statement(call)
     bound = statement.targets if isinstance(statement, ast.Assign) else []
     given = {each.id for target in bound for each in nodes_in(target, ast.Name)}
-    inside = (each for step in steps for each in ast.walk(step))
+    inside = (each for step in steps for each in walk(step))
     return any(each is call or (isinstance(each, ast.Name) and each.id in given) for each in inside)
 
 
@@ -282,7 +283,7 @@ def _repeats(call: ast.Call, plan: Plan) -> bool:
     functions = [value.node for value in program.of(call.func) if isinstance(value, Callable)]
     if not functions or _seeded(plan):
         return _seeded(plan)
-    inside = [node for function in functions for node in ast.walk(function)]
+    inside = [node for function in functions for node in walk(function)]
     counts = any(isinstance(node, ast.Global | ast.Nonlocal) or _keeps(node) for node in inside)
     random = any(
         _RANDOM.fullmatch(name) for node in inside if isinstance(node, ast.Call) for name in program.names(node.func)
@@ -386,7 +387,7 @@ def _operand(node: ast.expr, bare: type | UnionType = NoneType) -> str:
 
 def _simple(node: ast.expr) -> bool:
     """Whether an expression may be written twice."""
-    return all(not isinstance(each, ast.Call) or _plain(each) for each in ast.walk(node))
+    return all(not isinstance(each, ast.Call) or _plain(each) for each in walk(node))
 
 
 def _divide_while(plan: Plan, turn: Turn) -> None:

@@ -13,6 +13,7 @@ from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
@@ -75,7 +76,7 @@ def _decide(plan: Plan, test: ast.expr) -> None:
 
 def _leaves(test: ast.If, loop: ast.AST, program: Program) -> bool:
     """Whether a branch leaves the loop, or sets the rate of an optimizer."""
-    for node in ast.walk(test):
+    for node in walk(test):
         if isinstance(node, ast.Break):
             return _belongs(node, test, program)
         if isinstance(node, ast.Return):

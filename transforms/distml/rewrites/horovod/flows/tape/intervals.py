@@ -15,6 +15,7 @@ from distml.rewrites.horovod.aspects.uniform import ITERATIONS
 from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import updates
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping
 from distml.training.callers import Reach
 from distml.training.program import Program
@@ -63,7 +64,7 @@ def _evaluations(program: Program) -> Iterator[ast.AST]:
     yield from (call for call in program.calls if program.matches(call.func, _JUDGES))
     trained = {turn.node for update in updates(program) for way in ways(update.call, program) for turn in way.turns}
     for unit in program.units.values():
-        for node in ast.walk(unit.tree):
+        for node in walk(unit.tree):
             if isinstance(node, ast.For | ast.comprehension) and node not in trained:
                 if Turn(node, node.iter, program).kind == "dataset":
                     yield node

@@ -1,0 +1,40 @@
+"""The nodes of a piece of syntax are those of Python's own walk, without contexts, and each list is made once."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from distml.source import nodes
+from distml.source.nodes import SCOPES, own_nodes_of, walk
+
+FILES = [nodes.__file__, pytest.__file__, ast.__file__]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: Path(path).name)
+def test_walk_gives_what_python_gives(path: str) -> None:
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    for each in (node for node in ast.walk(tree) if not isinstance(node, ast.expr_context)):
+        assert [*walk(each)] == [node for node in ast.walk(each) if not isinstance(node, ast.expr_context)]
+
+
+def below(node: ast.AST) -> list[ast.AST]:
+    """By the definition: each child that is no scope, in front of what is below it."""
+    children = [each for each in ast.iter_child_nodes(node) if not isinstance(each, (*SCOPES, ast.expr_context))]
+    return [found for child in children for found in (child, *below(child))]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: Path(path).name)
+def test_own_nodes_leave_functions_and_classes_out(path: str) -> None:
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    for each in ast.walk(tree):
+        if hasattr(each, "body"):
+            assert [*own_nodes_of(each)] == below(each)
+
+
+def test_what_holds_statements_is_listed_once() -> None:
+    tree = ast.parse("def f():\n    return 1 + 2\n")
+    assert walk(tree) is walk(tree) and own_nodes_of(tree) is own_nodes_of(tree)
+    assert walk(tree) == [*ast.walk(tree)] and "1" in ast.dump(tree)
