@@ -106,7 +106,7 @@ PROGRAMS = {
         *(
             _replaced(_ATTENTION, LAYER=layer, OPTIONS=options, QUERY=query, KEY=key)
             for layer, options in (("Attention", ""), ("Attention", "score_mode='concat'"), ("AdditiveAttention", ""))
-            for query, key in (("44", "66", "61") if layer + options != "Attention" else ("44", "66", "61", "46", "16"))
+            for query, key in ("44", "66", "61", "46", "16")
         ),
     ],
     "jax": [

@@ -19,8 +19,8 @@ PARSER, NAMESPACE = Lib("argparse.ArgumentParser"), Lib("argparse.Namespace")
 _DEFAULTS, _OPTIONS = "__defaults__", "__options__"
 """What a parser keeps: the value of each attribute, and how each option sets one. Groups share their parser's."""
 
-_COMMAND = "__command__"
-"""What marks the parser of a subcommand."""
+_OWN, _COMMANDS, _CHOSEN = "__own__", "__commands__", "__chosen__"
+"""What the parser of a subcommand keeps of its own defaults; the parsers by command; the attribute that holds the command."""
 
 
 def _methods(name: str) -> tuple[str, ...]:
@@ -30,39 +30,71 @@ def _methods(name: str) -> tuple[str, ...]:
 @op("argparse.ArgumentParser")
 def argument_parser(call: Call, prog: Value = NONE, *args: Value, **options: Value) -> Value:
     """ArgumentParser(): https://docs.python.org/3/library/argparse.html#argumentparser-objects"""
-    made = {_DEFAULTS: call.world.allocate(DictRecord({})), _OPTIONS: call.world.allocate(DictRecord({}))}
-    parents = call.items(options.get("parents", Tup(()))) or ()
-    for parent in parents:
-        for name, table in made.items():
+    made: dict[str, Value] = {each: call.world.allocate(DictRecord({})) for each in (_DEFAULTS, _OPTIONS)}
+    parser = call.world.allocate(InstanceRecord(PARSER, made, exact=False))
+    _inherit(call, parser, options)
+    return parser
+
+
+def _inherit(call: Call, parser: Value, options: Mapping[str, Value]) -> None:
+    """What a parser has from its `parents`."""
+    for parent in call.items(options.get("parents", Tup(()))) or ():
+        for name in (_DEFAULTS, _OPTIONS):
             inherited = _table(call, parent, name)
-            known = record_of(call, table)
-            if inherited is not None and known is not None:
-                items = {**known.items, **inherited.items}
-                call.world.replace(table, DictRecord(items, known.exact and inherited.exact))
-    return call.world.allocate(InstanceRecord(PARSER, dict(made), exact=False))
+            if inherited is None:
+                _forget(call, parser)
+            elif name == _OPTIONS:
+                _put(call, parser, _OPTIONS, inherited.items, exact=inherited.exact)
+            else:
+                for key, value in inherited.items.items():
+                    _set(call, parser, key, value, override=True)
 
 
 @op(*_methods("add_argument_group"), *_methods("add_mutually_exclusive_group"))
-@op(*_methods("add_subparsers"), *_methods("add_parser"))
 def group(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     """ArgumentParser.add_argument_group(): https://docs.python.org/3/library/argparse.html#argument-groups"""
     attrs = call.attrs(self)
     if attrs is None:
         return call.unknown()
-    dest = options.get("dest")
-    if isinstance(dest, Const) and dest != NONE:
-        _set(call, self, str(dest.value), call.unknown(f"args.{dest.value}"))
-    shared = {name: attrs[name] for name in (_DEFAULTS, _OPTIONS, _COMMAND) if name in attrs}
-    if call.name.endswith("add_parser"):
-        shared[_COMMAND] = TRUE
+    shared = {name: attrs[name] for name in (_DEFAULTS, _OPTIONS, _OWN) if name in attrs}
     return call.world.allocate(InstanceRecord(PARSER, shared, exact=False))
+
+
+@op(*_methods("add_subparsers"))
+def add_subparsers(call: Call, self: Value, **options: Value) -> Value:
+    """ArgumentParser.add_subparsers(): https://docs.python.org/3/library/argparse.html#sub-commands"""
+    attrs = call.attrs(self)
+    if attrs is None or not isinstance(self, Ref):
+        return call.unknown()
+    dest = options.get("dest", NONE)
+    if isinstance(dest, Const) and dest != NONE:
+        _set(call, self, dest, call.unknown(f"args.{dest.value}"))
+    kept = {**attrs, _COMMANDS: call.world.allocate(DictRecord({})), _CHOSEN: dest}
+    call.world.replace(self, InstanceRecord(PARSER, kept, exact=False))
+    return call.world.allocate(InstanceRecord(PARSER, dict(kept), exact=False))
+
+
+@op(*_methods("add_parser"))
+def add_parser(call: Call, self: Value, name: Value = NONE, **options: Value) -> Value:
+    """add_parser(name): https://docs.python.org/3/library/argparse.html#sub-commands
+
+    What it declares counts among all defaults too, for a command line that is not known.
+    """
+    attrs = call.attrs(self)
+    if attrs is None or _COMMANDS not in attrs:
+        return call.unknown()
+    made = {_DEFAULTS: attrs[_DEFAULTS], **{each: call.world.allocate(DictRecord({})) for each in (_OPTIONS, _OWN)}}
+    parser = call.world.allocate(InstanceRecord(PARSER, made, exact=False))
+    _inherit(call, parser, options)
+    _put(call, self, _COMMANDS, dict.fromkeys((name, *(call.items(options.get("aliases", NONE)) or ())), parser))
+    return parser
 
 
 @op(*_methods("set_defaults"))
 def set_defaults(call: Call, self: Value, **named: Value) -> Value:
     """ArgumentParser.set_defaults(): https://docs.python.org/3/library/argparse.html#parser-defaults"""
     for name, value in named.items():
-        _set(call, self, name, value, override=True)
+        _set(call, self, Const(name), value, override=True)
     return NONE
 
 
@@ -86,13 +118,9 @@ def add_argument(call: Call, self: Value, *name_or_flags: Value, **options: Valu
     if argument is None or argument.default == Lib("argparse.SUPPRESS"):
         _forget(call, self)
         return call.unknown()
-    _set(call, self, argument.dest, _value(call, argument, required=_flag(options.get("required", FALSE))))
-    options_table = _table(call, self, _OPTIONS)
-    ref = (call.attrs(self) or {}).get(_OPTIONS)
-    if options_table is not None and isinstance(ref, Ref):
-        spec = Tup((Const(argument.dest), Const(argument.action), argument.type, argument.const, argument.nargs))
-        added: dict[Value, Value] = {Const(flag): spec for flag in argument.flags}
-        call.world.replace(ref, DictRecord({**options_table.items, **added}))
+    _set(call, self, Const(argument.dest), _value(call, argument, required=_flag(options.get("required", FALSE))))
+    spec = Tup((Const(argument.dest), Const(argument.action), argument.type, argument.const, argument.nargs))
+    _put(call, self, _OPTIONS, {Const(flag): spec for flag in argument.flags})
     return call.unknown()
 
 
@@ -189,6 +217,9 @@ def _read(call: Call, self: Value, given: tuple[Value, ...]) -> dict[str, Value]
     position = 0
     while position < len(words):
         flag, equals, rest = words[position].partition("=")
+        command = _command(call, self, words[position], given[position + 1 :])
+        if command is not None:
+            return {**found, **command}
         spec = call.items(options.items.get(Const(flag), NONE))
         if spec is None or spec[4] != NONE:
             return None
@@ -205,6 +236,19 @@ def _read(call: Call, self: Value, given: tuple[Value, ...]) -> dict[str, Value]
             return None
         position += 1
     return found
+
+
+def _command(call: Call, self: Value, word: str, rest: tuple[Value, ...]) -> dict[str, Value] | None:
+    """The attributes that a subcommand sets, with the words behind it; None where a word is none, or they are not read."""
+    commands, attrs = _table(call, self, _COMMANDS), call.attrs(self) or {}
+    parser = commands.items.get(Const(word)) if commands is not None else None
+    own = _table(call, parser, _OWN) if parser is not None else None
+    read = _read(call, parser, rest) if parser is not None else None
+    if own is None or read is None:
+        return None
+    dest = attrs.get(_CHOSEN, NONE)
+    named = {str(dest.value): Const(word)} if isinstance(dest, Const) and dest != NONE else {}
+    return {**named, **{str(each.value): value for each, value in own.items.items() if isinstance(each, Const)}, **read}
 
 
 @op(*_methods("get_default"))
@@ -226,16 +270,24 @@ def _table(call: Call, parser: Value, name: str) -> DictRecord | None:
     return None if attrs is None or name not in attrs else record_of(call, attrs[name])
 
 
-def _set(call: Call, parser: Value, name: str, value: Value, *, override: bool = False) -> None:
+def _put(call: Call, parser: Value, name: str, items: Mapping[Value, Value], *, exact: bool = True) -> None:
+    """Add to a table of a parser."""
+    table, ref = _table(call, parser, name), (call.attrs(parser) or {}).get(name)
+    if table is not None and isinstance(ref, Ref):
+        call.world.replace(ref, DictRecord({**table.items, **items}, table.exact and exact))
+
+
+def _set(call: Call, parser: Value, name: Value, value: Value, *, override: bool = False) -> None:
     """Set a default: the first declared stands; two subcommands that disagree leave it unknown."""
-    table, attrs = _table(call, parser, _DEFAULTS), call.attrs(parser) or {}
-    ref = attrs.get(_DEFAULTS)
-    if table is None or not isinstance(ref, Ref):
-        return
-    known = table.items.get(Const(name))
-    if known is not None and known != value and not override:
-        value = call.unknown(f"args.{name}") if _COMMAND in attrs else known
-    call.world.replace(ref, DictRecord({**table.items, Const(name): value}, table.exact))
+    own, table = _table(call, parser, _OWN), _table(call, parser, _DEFAULTS)
+    if own is not None:
+        _put(call, parser, _OWN, {name: value if override else own.items.get(name, value)})
+    known = table.items.get(name) if table is not None else None
+    if known is not None and known != value and own is not None:
+        value = call.unknown(f"args.{name.value}" if isinstance(name, Const) else "args")
+    elif known is not None and not override:
+        value = known
+    _put(call, parser, _DEFAULTS, {name: value})
 
 
 def _forget(call: Call, parser: Value) -> None:

@@ -132,9 +132,13 @@ def _attended(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: V
     query, value, key = shapes[0].head, shapes[1].head, shapes[-1].head
     text = f"{call.text}: the query {shapes[0]!r} has a batch of {{left}}, the value {shapes[1]!r} one of {{right}}"
     call.require_equal(query[0], value[0], "SHP104", text)
-    if call.const(attrs["score_mode"], str) == "dot" and not call.name.endswith("AdditiveAttention"):
+    mode = "concat" if call.name.endswith("AdditiveAttention") else call.const(attrs["score_mode"], str)
+    if mode == "dot":
         text = f"{call.text}: the query {shapes[0]!r} has {{left}} features, the key {shapes[-1]!r} has {{right}}"
         call.require_equal(query[2], key[2], "SHP101", text)
+    elif mode == "concat":
+        text = f"{call.text} adds the features of the query {shapes[0]!r} and of the key {shapes[-1]!r}"
+        call.broadcast(Shape.of(query[2]), Shape.of(key[2]), message=text)
     return call.tensor([*query[:2], value[2]], "float")
 
 
