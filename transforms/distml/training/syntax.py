@@ -61,6 +61,16 @@ def _asks_for_script(test: ast.expr) -> bool:
     return equal and any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.iter_child_nodes(test))
 
 
+def is_literal(node: ast.AST | None, value: object) -> bool:
+    """Whether something is written as this constant: `False` is no `0`."""
+    return isinstance(node, ast.Constant) and type(node.value) is type(value) and node.value == value
+
+
+def elements(node: ast.expr) -> list[ast.expr]:
+    """What a tuple or list that is written out holds; what is neither is its own element."""
+    return [*node.elts] if isinstance(node, ast.Tuple | ast.List) else [node]
+
+
 def is_given(node: ast.expr | None) -> TypeGuard[ast.expr]:
     """Whether something is there, and is not `None` as it is written."""
     return node is not None and not (isinstance(node, ast.Constant) and node.value is None)

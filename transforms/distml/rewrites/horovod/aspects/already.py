@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.plan import Loop, Remark
 from distml.source.nodes import walk
 from distml.training.program import Program
-from distml.training.syntax import nodes_in
+from distml.training.syntax import is_literal, nodes_in
 from distml.training.values import Callable
 
 _BACK_ENDS = {
@@ -171,7 +171,7 @@ def _keras_of_others(program: Program) -> Iterator[Remark]:
             if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
                 continue
             keys = [each.slice for each in node.targets if isinstance(each, ast.Subscript)]
-            chosen = any(isinstance(key, ast.Constant) and key.value == "KERAS_BACKEND" for key in keys)
+            chosen = any(is_literal(key, "KERAS_BACKEND") for key in keys)
             if chosen and node.value.value in ("jax", "torch"):
                 what = f"Keras computes with {node.value.value} here, and Horovod's Keras with TensorFlow only"
                 yield Remark("HVD202", node, what, "set KERAS_BACKEND to tensorflow, with Keras 2")

@@ -17,7 +17,7 @@ from distml.training.around import Looping, own_nodes
 from distml.training.callers import run_by
 from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver, unmoved
 from distml.training.program import Program
-from distml.training.syntax import mentions, method_name, names_in, nodes_in, values_given
+from distml.training.syntax import elements, mentions, method_name, names_in, nodes_in, values_given
 from distml.training.values import Box, Foreign, Instance, Module, Value
 
 How = Literal["grows", "extends", "items", "counts", "largest", "smallest", "anew", "object", "scattered", "opaque"]
@@ -187,7 +187,7 @@ class Batches:
             elif self._keyed_by_batch(target, frame) or not self.always(node, frame):
                 yield from self._filling(target, "counts", [value], node, frame)
         elif self.of_batch(value, frame):
-            items = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+            items = elements(value)
             written = isinstance(value, ast.List | ast.Tuple)
             yield from self._filling(
                 target, "items" if not several else "grows" if written else "extends", items, node, frame

@@ -19,7 +19,7 @@ from distml.training.around import Looping, block_of, own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
-from distml.training.syntax import method_name, nodes_in, targets_of
+from distml.training.syntax import elements, method_name, nodes_in, targets_of
 
 Way = Literal["mean", "gather", "sum", "max", "min"]
 _NOTES: dict[Way, Note] = {
@@ -180,7 +180,7 @@ class Containers:
         for node in own_nodes(owner_of(name, self.program)):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
-                    if any(isinstance(each, ast.Name) and each.id == name.id for each in _parts(target)):
+                    if any(isinstance(each, ast.Name) and each.id == name.id for each in elements(target)):
                         yield node.value
             elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value is not None:
                 if isinstance(node.target, ast.Name) and node.target.id == name.id:
@@ -209,7 +209,7 @@ class Containers:
         while isinstance(statement, ast.stmt):
             block = block_of(statement, self.program)
             for each in block[: block.index(statement)]:
-                if any(_within(place, ast.unparse(part)) for target in targets_of(each) for part in _parts(target)):
+                if any(_within(place, ast.unparse(part)) for target in targets_of(each) for part in elements(target)):
                     return True
             above = self.program.parent(statement)
             if not isinstance(above, ast.With | ast.If | ast.Try):
@@ -256,10 +256,6 @@ def read_outside(program: Program, loop: Looping, place: str) -> bool:
 def _within(place: str, whole: str) -> bool:
     """Whether a place is another one or a part of it."""
     return place == whole or place.startswith((whole + ".", whole + "["))
-
-
-def _parts(target: ast.expr) -> list[ast.expr]:
-    return list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
 def chooses(node: ast.expr) -> bool:

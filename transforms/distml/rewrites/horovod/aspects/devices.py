@@ -6,6 +6,7 @@ import ast
 
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
+from distml.training.syntax import is_literal
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 _SETTERS = {"tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices"}
@@ -44,7 +45,7 @@ def _of_gpus(call: ast.Call) -> bool:
         call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "device_type"), None)
     )
     none = isinstance(first, ast.List | ast.Tuple) and not first.elts
-    return not none and not (isinstance(kind, ast.Constant) and kind.value == "CPU")
+    return not none and not is_literal(kind, "CPU")
 
 
 def _removed(node: ast.stmt, value: ast.expr, plan: Plan) -> None:

@@ -22,7 +22,7 @@ from distml.training.around import block_of
 from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, called
 from distml.training.program import Program
-from distml.training.syntax import method_name, nodes_in
+from distml.training.syntax import is_literal, method_name, nodes_in
 from distml.training.values import Class, Foreign
 
 _LOADS = re.compile(
@@ -246,7 +246,7 @@ def downloads(call: ast.Call, program: Program) -> bool:
             return _says(call, "download", True)
         if _MODELS.fullmatch(name):
             return _says(call, "pretrained", True) or any(
-                k.arg == "weights" and not _is(k.value, None) for k in call.keywords
+                k.arg == "weights" and not is_literal(k.value, None) for k in call.keywords
             )
     return False
 
@@ -261,11 +261,7 @@ def _made_of(call: ast.Call, program: Program) -> set[str]:
 
 
 def _says(call: ast.Call, name: str, value: object) -> bool:
-    return any(keyword.arg == name and _is(keyword.value, value) for keyword in call.keywords)
-
-
-def _is(node: ast.expr, value: object) -> bool:
-    return isinstance(node, ast.Constant) and node.value is value
+    return any(keyword.arg == name and is_literal(keyword.value, value) for keyword in call.keywords)
 
 
 def _wait(start: Start, world: World) -> str:

@@ -15,7 +15,8 @@ from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.outputs import guard, guarded, private
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import started
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.notes import WRITTEN
+from distml.rewrites.horovod.plan import Plan
 from distml.training.syntax import values_given
 
 _WRITES = re.compile(
@@ -25,7 +26,6 @@ _WRITES = re.compile(
     r"|matplotlib\.backends\.\w+\.\w+\(\)\.print_\w+|scipy\.io\.wavfile\.write|librosa\.output\.write_wav|soundfile\.write"
     r"|os\.system|subprocess\.(run|call|check_call|Popen)"
 )
-_NOTE = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
 
 
 def by_rank_zero(plan: Plan) -> None:
@@ -37,7 +37,7 @@ def by_rank_zero(plan: Plan) -> None:
             if isinstance(statement, ast.Expr) and statement.value is call:
                 guard(plan, statement, "file")
             elif isinstance(statement, ast.Return) and statement.value is call:
-                plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", _NOTE)
+                plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", WRITTEN)
 
 
 def _moves(call: ast.Call, plan: Plan) -> bool:

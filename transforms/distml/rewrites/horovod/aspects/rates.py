@@ -19,7 +19,7 @@ from distml.source.bindings import last_name
 from distml.source.nodes import walk
 from distml.training.callsites import argument, positional, settings_of
 from distml.training.program import Program
-from distml.training.syntax import is_given, values_given
+from distml.training.syntax import is_given, is_literal, values_given
 from distml.training.values import Callable, Class, Foreign, Function, Instance, Values
 
 _NOTE = Note(
@@ -143,7 +143,7 @@ def scaled_default(plan: Plan, node: ast.AST, kind: str) -> str:
 
 def scale(plan: Plan, rate: ast.expr) -> None:
     """Scale a rate where it is used, or where it is made if that is a schedule or a function of the program."""
-    if plan.options.scale_lr == "none" or (isinstance(rate, ast.Constant) and rate.value is None):
+    if plan.options.scale_lr == "none" or is_literal(rate, None):
         return
     values = plan.program.of(rate)
     made = [each for each in values if isinstance(each, Foreign) and each.name.removesuffix("()") in _SCHEDULES]

@@ -6,7 +6,8 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects import outputs
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.notes import WAIT, WRITTEN
+from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -31,12 +32,6 @@ _PAIRS = {
 """What writes files of a kind, and what reads them."""
 
 _PATHS = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.JoinedStr)
-_NOTE = Note(
-    "all ranks wait until rank 0 has written",
-    "the other ranks would read a missing or half-written file",
-    "file-race",
-)
-_SAVED = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
 
 
 def saved(plan: Plan) -> None:
@@ -48,7 +43,7 @@ def saved(plan: Plan) -> None:
                 if isinstance(node, ast.Assign) and all(_only_shown(target, plan) for target in node.targets):
                     outputs.guard(plan, node, "file")
                 elif isinstance(node, ast.Return) and all(_shown(call, plan) for call in _calls(node, plan.program)):
-                    plan.patch(value).wrap(value, f"{{}} if {plan.world(value).first} else None", _SAVED)
+                    plan.patch(value).wrap(value, f"{{}} if {plan.world(value).first} else None", WRITTEN)
                 else:
                     plan.warn(
                         "HVD306",
@@ -110,7 +105,7 @@ def wait(plan: Plan) -> None:
                 ):
                     statement = plan.program.statement(call)
                     code = f"{plan.world(call).module}.broadcast_object(None)"
-                    plan.patch(call).before(statement, code, _NOTE)
+                    plan.patch(call).before(statement, code, WAIT)
 
 
 def _prepared(plan: Plan, unit: Unit) -> None:
@@ -120,7 +115,7 @@ def _prepared(plan: Plan, unit: Unit) -> None:
         written = {name for call in nodes_in(node, ast.Call) for name in plan.program.names(call.func)}
         reads = {reader for name, reader in _PAIRS.items() if name in written}
         if reads & read and node not in training and not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If):
-            plan.patch(node).after(node, f"{plan.world(node).module}.broadcast_object(None)", _NOTE)
+            plan.patch(node).after(node, f"{plan.world(node).module}.broadcast_object(None)", WAIT)
 
 
 def _by_all(call: ast.Call, written: ast.Call, program: Program) -> bool:

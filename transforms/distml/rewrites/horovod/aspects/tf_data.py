@@ -18,9 +18,10 @@ from distml.rewrites.horovod.aspects.modes import never_trains, only_in_training
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.pipelines import Path, is_passed, method_of, paths
 from distml.rewrites.horovod.aspects.surveys import surveyed
+from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Note, Plan, World
 from distml.source.nodes import walk
-from distml.training.syntax import nodes_in, values_given
+from distml.training.syntax import is_literal, nodes_in, values_given
 from distml.training.values import Callable
 
 _NOTE = Note(
@@ -32,11 +33,6 @@ _SAME_ORDER = Note(
     "shuffled alike on every rank",
     "the parts that ranks take are disjoint only if all of them see the elements in one order",
     "shard-data",
-)
-_FEWER = Note(
-    "steps divided by the number of ranks",
-    "a step of all ranks together uses the data of as many steps",
-    "divide-steps",
 )
 _BATCHES = frozenset({"batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"})
 _SPLITS = frozenset({"take", "skip", "filter", "flat_map", "unbatch", "interleave", "window", "take_while", "rebatch"})
@@ -415,7 +411,7 @@ def _source_in_order(plan: Plan, path: Path) -> None:
         return
     said = {keyword.arg: keyword.value for keyword in first.keywords}
     shuffle = said.get("shuffle")
-    never = isinstance(shuffle, ast.Constant) and shuffle.value is False
+    never = is_literal(shuffle, False)
     if _SHUFFLED.fullmatch(path.source) and not never and "seed" not in said and None not in said:
         if not (path.source.endswith("list_files") and len(first.args) > 1):
             plan.patch(first).keyword(first, "seed", "0", _SAME_ORDER)
@@ -449,7 +445,7 @@ def divide_steps(plan: Plan, count: ast.expr) -> None:
     known = [each for each in origins(count, plan.program) if each.whole] if isinstance(count, ast.Name) else []
     if len(known) == 1 and isinstance(count, ast.Name) and _divides(count, plan):
         count = known[0].value
-    plan.patch(count).wrap(count, "{} // " + plan.world(count).size, _FEWER)
+    plan.patch(count).wrap(count, "{} // " + plan.world(count).size, FEWER)
 
 
 def _divides(count: ast.Name, plan: Plan) -> bool:

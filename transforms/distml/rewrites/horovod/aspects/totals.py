@@ -20,7 +20,7 @@ from distml.source.bindings import last_name
 from distml.source.nodes import SCOPES, walk
 from distml.training.around import Looping, block_of, owner_of
 from distml.training.program import Program
-from distml.training.syntax import nodes_in
+from distml.training.syntax import elements, nodes_in
 
 COUNT = Note("count of the same data", "a sum of all ranks is divided by what all ranks count", "mean-of-sums")
 _PASSING = frozenset({"float", "int", "round", "str", "format", "item", "print", "sum"})
@@ -191,7 +191,7 @@ class Totals:
         nodes = [*_within(scope)]
         for node in nodes:
             if isinstance(node, ast.Assign) and node.lineno > begin and owner_of(node, self.program) is owner:
-                if place in {ast.unparse(part) for target in node.targets for part in _items(target)}:
+                if place in {ast.unparse(part) for target in node.targets for part in elements(target)}:
                     end = min(end, node.lineno)
         for node in nodes:
             if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
@@ -293,7 +293,7 @@ def _added(loop: Looping) -> dict[str, list[ast.expr]]:
             place = ast.unparse(target)
             rest = _added_to(value, place)
             if rest is None:
-                anew |= {ast.unparse(part) for part in _items(target)}
+                anew |= {ast.unparse(part) for part in elements(target)}
             else:
                 found.setdefault(place, []).append(rest)
     return {place: adding for place, adding in found.items() if place not in anew}
@@ -339,7 +339,7 @@ def _begins(place: str, loop: Looping, program: Program) -> bool:
         block = block_of(statement, program)
         for each in block[: block.index(statement)]:
             targets = each.targets if isinstance(each, ast.Assign) else ()
-            if names & {ast.unparse(part) for target in targets for part in _items(target)}:
+            if names & {ast.unparse(part) for target in targets for part in elements(target)}:
                 return True
         above = program.parent(statement)
         if not isinstance(above, ast.With | ast.If | ast.Try):
@@ -353,11 +353,6 @@ def _bound_in(loop: Looping, node: ast.AST) -> bool:
         return False
     same = [each for each in nodes_in(loop, ast.Name) if each.id == node.id]
     return any(isinstance(each.ctx, ast.Store) for each in same)
-
-
-def _items(target: ast.expr) -> list[ast.expr]:
-    """The places that one target of an assignment sets."""
-    return list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
 def _within(scope: ast.AST) -> Iterator[ast.AST]:

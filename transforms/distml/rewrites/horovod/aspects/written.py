@@ -17,7 +17,8 @@ from distml.rewrites.horovod.aspects.during import during_training, trains
 from distml.rewrites.horovod.aspects.outputs import on_each_machine, private
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.aspects.uniform import Uniform
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.notes import WAIT
+from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import SCOPES, walk
 from distml.training.around import own_nodes
 from distml.training.program import Program
@@ -81,12 +82,6 @@ _WAITS = {"tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="w
 """How all ranks wait for each other where no session is needed for it."""
 _IN_SESSION = ".broadcast_object(None, session="
 """How they have been made to wait within a session already."""
-
-_NOTE = Note(
-    "all ranks wait until rank 0 has written",
-    "the other ranks would read a missing or half-written file",
-    "file-race",
-)
 
 
 def wait(plan: Plan) -> None:
@@ -180,7 +175,7 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
                 if code is None:
                     continue
                 patch = plan.patch(statement)
-                patch.before(statement, code, _NOTE)
+                patch.before(statement, code, WAIT)
                 before = patch.requests.statements[statement].before
                 before.insert(0, before.pop(before.index(code)))  # what was put in front may read already
                 written = set()

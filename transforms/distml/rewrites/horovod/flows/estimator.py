@@ -17,7 +17,8 @@ from distml.rewrites.horovod.flows.fit import prepared
 from distml.rewrites.horovod.flows.session_graph import Graph, graph_of
 from distml.rewrites.horovod.flows.session_outputs import only_printed
 from distml.rewrites.horovod.flows.session_steps import divide_number
-from distml.rewrites.horovod.plan import Loop, Note, Plan, Refuse
+from distml.rewrites.horovod.notes import ONE_GPU
+from distml.rewrites.horovod.plan import Loop, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -28,7 +29,6 @@ ESTIMATOR = re.compile(
     r"tensorflow\.(estimator|contrib\.(learn|estimator))\.(\w+\.)*(Estimator|\w+(Classifier|Regressor|Estimator))\(\)"
     r"|keras\.estimator\.model_to_estimator\(\)"
 )
-_CONFIG = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")
 
 
 class EstimatorFlow:
@@ -153,7 +153,7 @@ def _made(plan: Plan, maker: ast.Call) -> None:
         if "config" not in plan.patch(maker).requests.keywords.get(maker, {}):
             name = session_config.new(plan, maker, module)
             code = f"{module}.estimator.RunConfig(session_config={name})"
-            plan.patch(maker).keyword(maker, "config", code, _CONFIG)
+            plan.patch(maker).keyword(maker, "config", code, ONE_GPU)
 
 
 def _exported(plan: Plan) -> None:

@@ -6,13 +6,13 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects.spelling import module_of
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.notes import ONE_GPU
+from distml.rewrites.horovod.plan import Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.syntax import is_given
 from distml.training.values import Foreign
 
-_NOTE = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")
 _MADE = re.compile(
     r"tensorflow\.(Session|InteractiveSession|train\.(MonitoredTrainingSession|SingularMonitoredSession|ChiefSessionCreator"
     r"|Supervisor\(\)\.(managed_session|prepare_or_wait_for_session)))"
@@ -62,9 +62,9 @@ def _fresh(plan: Plan, call: ast.Call, name: str, module: str, given: ast.expr |
         return
     text = new(plan, call, module)
     if given is not None:
-        patch.wrap(given, text, _NOTE)
+        patch.wrap(given, text, ONE_GPU)
     else:
-        patch.keyword(call, name, text, _NOTE)
+        patch.keyword(call, name, text, ONE_GPU)
 
 
 def new(plan: Plan, node: ast.expr, module: str) -> str:
@@ -77,7 +77,7 @@ def new(plan: Plan, node: ast.expr, module: str) -> str:
     name = patch.free("config")
     plan.configurations.append((statement, name))
     lines = [f"{name} = {module}.ConfigProto()", f"{name}.gpu_options.visible_device_list = str({world.local_rank})"]
-    patch.before(statement, "\n".join(lines), _NOTE)
+    patch.before(statement, "\n".join(lines), ONE_GPU)
     return name
 
 
@@ -92,7 +92,7 @@ def _extend(plan: Plan, config: ast.Call, module: str) -> None:
     devices = f"str({plan.world(config).local_rank})"
     if options is None:
         code = f"{module}.GPUOptions(visible_device_list={devices})"
-        plan.patch(config).keyword(config, "gpu_options", code, _NOTE)
+        plan.patch(config).keyword(config, "gpu_options", code, ONE_GPU)
         return
     for call in _made(options, "tensorflow.GPUOptions()", plan.program):
-        plan.patch(call).keyword(call, "visible_device_list", devices, _NOTE)
+        plan.patch(call).keyword(call, "visible_device_list", devices, ONE_GPU)

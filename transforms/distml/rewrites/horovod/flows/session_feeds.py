@@ -14,7 +14,7 @@ from distml.training.around import owner_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import is_given, nodes_in
+from distml.training.syntax import elements, is_given, is_literal, nodes_in
 from distml.training.values import Box, Constant, Foreign
 
 _ABOUT = re.compile(
@@ -143,7 +143,7 @@ def sliceable(feed: Feed, program: Program) -> bool | None:
         return None
     if isinstance(shape, ast.List | ast.Tuple) and shape.elts:
         first = shape.elts[0]
-        return True if isinstance(first, ast.Constant) and first.value is None else None
+        return True if is_literal(first, None) else None
     if taken_from(feed, program) is not None:
         return True
     if is_given(shape):
@@ -188,7 +188,7 @@ def averaged(graph: Graph) -> bool:
 
 def summed_up(run: Run, graph: Graph) -> bool:
     """Whether what a step gives beside training are numbers about the batch, and not something for each sample."""
-    fetched = run.fetches.elts if isinstance(run.fetches, ast.List | ast.Tuple) else [run.fetches]
+    fetched = elements(run.fetches)
     return all(graph.trains(each) or _is_number(each, graph.program) for each in fetched)
 
 

@@ -22,7 +22,8 @@ from distml.rewrites.horovod.flows.session_graph import (
     makes_optimizer,
     optimizes,
 )
-from distml.rewrites.horovod.flows.session_steps import FEWER, already_divided
+from distml.rewrites.horovod.flows.session_steps import already_divided
+from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program

@@ -10,6 +10,7 @@ from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.flows.session_broadcast import restores
 from distml.rewrites.horovod.flows.session_frames import frames, runs_session
 from distml.rewrites.horovod.flows.session_graph import SESSION, Graph, Run, graph_of
+from distml.rewrites.horovod.notes import WRITTEN
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, owner_of, whole_branch
@@ -19,7 +20,6 @@ from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import method_name, nodes_in
 
-_SAVED = Note("written by rank 0", "all ranks would write the same file at the same time", "rank-zero-output")
 _WAIT = Note(
     "all ranks wait until rank 0 has written",
     "the others would look for a checkpoint that is not complete yet",
@@ -112,7 +112,7 @@ def _assigned(plan: Plan, statement: ast.Assign, call: ast.Call) -> None:
     if only_printed(statement, plan.program):
         guard(plan, statement, "file")
     else:
-        plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", _SAVED)
+        plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", WRITTEN)
 
 
 def _same(name: ast.Name, target: ast.expr) -> bool:

@@ -13,7 +13,7 @@ from distml.source.nodes import walk
 from distml.training.around import block_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
-from distml.training.syntax import is_given, method_name, values_given
+from distml.training.syntax import is_given, is_literal, method_name, values_given
 from distml.training.values import Foreign
 
 _MAKES = frozenset({"make_one_shot_iterator", "make_initializable_iterator", "make_initializer"})
@@ -146,7 +146,7 @@ def _shuffled(plan: Plan, call: ast.Call) -> bool:
     if plan.options.shard != "auto":
         return True
     shuffle, seed = argument(call, 2, "shuffle"), argument(call, 3, "seed")
-    if isinstance(shuffle, ast.Constant) and shuffle.value is False:
+    if is_literal(shuffle, False):
         plan.warn(
             "HVD302",
             call,

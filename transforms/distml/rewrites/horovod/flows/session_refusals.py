@@ -21,7 +21,7 @@ from distml.training.around import LOOPS, loops_around, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import method_name, nodes_in, values_given
+from distml.training.syntax import elements, is_literal, method_name, nodes_in, values_given
 from distml.training.values import Callable, Foreign
 
 _ASSIGNS = frozenset({"assign", "assign_sub"})
@@ -88,9 +88,8 @@ def _made_elsewhere(program: Program) -> list[Refuse]:
     for call in program.calls:
         if method_name(call) == "run" and any(loops_around(call, program)):
             fetched = argument(call, 0, "fetches")
-            parts = fetched.elts if isinstance(fetched, ast.List | ast.Tuple) else [fetched]
-            for part in parts:
-                if part is not None and _for_effect(part, call, program) and _unseen(part, program):
+            for part in elements(fetched) if fetched is not None else ():
+                if _for_effect(part, call, program) and _unseen(part, program):
                     return [
                         Refuse(
                             "HVD205",
@@ -149,15 +148,11 @@ def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:
         return True
     target = call.args[0] if names & {f"tensorflow.{each}" for each in _ASSIGNS} else getattr(call.func, "value", None)
     made = [value.node for value in program.of(target) if isinstance(value, Foreign)]
-    if made and all(isinstance(each, ast.Call) and _says_no(argument(each, -1, "trainable")) for each in made):
+    if made and all(isinstance(each, ast.Call) and is_literal(argument(each, -1, "trainable"), False) for each in made):
         return False
     if method == "assign" or "tensorflow.assign" in names:
         held = held if any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) for each in held) else []
     return any(isinstance(each, ast.Call) and "tensorflow.gradients" in program.names(each.func) for each in held)
-
-
-def _says_no(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is False
 
 
 def _steps(call: ast.Call, names: frozenset[str], program: Program) -> list[ast.expr]:
@@ -168,7 +163,7 @@ def _steps(call: ast.Call, names: frozenset[str], program: Program) -> list[ast.
     if len(given) < _TWO or not _trainable(given[0], program):
         return []
     target, value = ast.dump(given[0]), given[1]
-    if (method_name(call)) == "assign_sub":
+    if method_name(call) == "assign_sub":
         return [value]
     found: list[ast.expr] = []
     for node in program.sources(value):

@@ -10,7 +10,7 @@ from distml.rewrites.horovod.flows.session_feeds import written
 from distml.rewrites.horovod.flows.session_frames import frames
 from distml.rewrites.horovod.flows.session_graph import graph_of
 from distml.rewrites.horovod.flows.session_optimizers import counts_steps, lengths
-from distml.rewrites.horovod.flows.session_steps import FEWER
+from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Plan
 from distml.training.around import loops_around
 

@@ -11,7 +11,8 @@ from distml.rewrites.horovod.aspects.setup import anchor_of
 from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.session_frames import reads, targets
 from distml.rewrites.horovod.flows.session_graph import is_counter
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.notes import FEWER
+from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping, between, block_of, leaving, own_nodes, owner_of
 from distml.training.callsites import called
@@ -19,11 +20,6 @@ from distml.training.counting import BARS, RANGES
 from distml.training.program import Program
 from distml.training.syntax import method_name, nodes_in
 
-FEWER = Note(
-    "steps divided by the number of ranks",
-    "a step of all ranks together uses the data of as many steps",
-    "divide-steps",
-)
 _FEW = 10
 """A literal number of turns up to this is part of a step: the turns of a critic for each of its generator."""
 

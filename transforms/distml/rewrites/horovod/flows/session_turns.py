@@ -19,7 +19,7 @@ from distml.training.callers import Reach as Stepping
 from distml.training.callsites import argument, called
 from distml.training.counting import BARS
 from distml.training.program import Program
-from distml.training.syntax import nodes_in
+from distml.training.syntax import is_literal, nodes_in
 
 _TURNS = Note(
     "shard the batches evenly across ranks",
@@ -116,7 +116,7 @@ def _one(value: ast.expr, program: Program) -> bool:
     """Whether an expression puts an axis in front of an array: `x[None]`, `x[np.newaxis, ...]`, `np.expand_dims(x, 0)`."""
     if isinstance(value, ast.Subscript):
         first = value.slice.elts[0] if isinstance(value.slice, ast.Tuple) and value.slice.elts else value.slice
-        none = isinstance(first, ast.Constant) and first.value is None
+        none = is_literal(first, None)
         return none or "numpy.newaxis" in program.names(first)
     if isinstance(value, ast.Call) and "numpy.expand_dims" in program.names(value.func):
         axis = argument(value, 1, "axis")

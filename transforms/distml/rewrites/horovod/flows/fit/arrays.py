@@ -10,6 +10,7 @@ from distml.source.nodes import walk
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import is_literal
 from distml.training.unit import Unit
 
 SHARD = Note(
@@ -122,7 +123,7 @@ def _batches(program: Program, unit: Unit) -> tuple[bool, bool]:
 def _is_open(shape: ast.expr) -> bool:
     """Whether a shape leaves the size of batches open."""
     first = shape.elts[0] if isinstance(shape, ast.Tuple | ast.List) and shape.elts else None
-    return isinstance(first, ast.Constant) and first.value is None
+    return is_literal(first, None)
 
 
 def _is_false(node: ast.expr) -> bool:

@@ -15,10 +15,10 @@ from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import carries_state, divide
-from distml.rewrites.horovod.flows.fit.data import DEAL, STEPS
 from distml.rewrites.horovod.flows.fit.files import Module
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
+from distml.rewrites.horovod.notes import DEALT, FEWER
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
 from distml.training.around import Looping, loops_around, owner_of
@@ -159,7 +159,7 @@ def _deal(plan: Plan, counts: ast.Call, outer: Looping, sources: list[ast.expr])
     """Deal out the turns of a loop, whose batches are in one order on all ranks."""
     world = plan.world(counts)
     share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
-    plan.patch(counts).wrap(counts, share, DEAL)
+    plan.patch(counts).wrap(counts, share, DEALT)
     seeds.agree(plan, sources)
     if not seeds.orders(plan.program, outer, sources):
         seeds.differ(plan, _anchor(outer))
@@ -277,7 +277,7 @@ def _generated(plan: Plan, node: ast.expr) -> bool:
                 what = "this model carries state from batch to batch, and which samples follow each other is not known"
                 raise Refuse("HVD213", program.statement(call), what, "give every rank a part of the series of its own")
             world = plan.world(call)
-            plan.patch(call).wrap(call, f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))", DEAL)
+            plan.patch(call).wrap(call, f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))", DEALT)
             seeds.together(plan, call, makers)
             return True
     return False
@@ -311,7 +311,7 @@ def _dealt(plan: Plan, inputs: list[ast.expr], outer: Looping) -> bool:
                 world, name = plan.world(held), ast.unparse(held)
                 deal = spell(plan, held, "itertools.islice")
                 code = f"{name} = {deal}({name}, {world.rank}, None, {world.size})"
-                plan.patch(held).after(made[0].statement, code, DEAL)
+                plan.patch(held).after(made[0].statement, code, DEALT)
                 done = True
     return done
 
@@ -347,4 +347,4 @@ def _turns(plan: Plan, loop: Looping) -> None:
             "divide them by the number of ranks",
         )
         return
-    plan.patch(count).wrap(count, "{} // " + plan.world(count).size, STEPS)
+    plan.patch(count).wrap(count, "{} // " + plan.world(count).size, FEWER)

@@ -21,7 +21,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.syntax import nodes_in, values_given
+from distml.training.syntax import is_literal, nodes_in, values_given
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 _FRONT = Note(
@@ -66,7 +66,7 @@ def arrange(plan: Plan, module: str, arguments: Given) -> None:
     ):
         front.append(_warm_up(plan, module, arguments))
     held = arguments.all("callbacks")
-    if not held or all(isinstance(each, ast.Constant) and each.value is None for each in held):
+    if not held or all(is_literal(each, None) for each in held):
         if held and not any(keyword.arg == "callbacks" for keyword in call.keywords):
             plan.patch(held[0]).wrap(held[0], f"[{', '.join(front)}]", _FRONT)
         else:

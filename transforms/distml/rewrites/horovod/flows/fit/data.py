@@ -11,21 +11,12 @@ from distml.rewrites.horovod.flows.fit import seeds, sequences
 from distml.rewrites.horovod.flows.fit.arrays import SHARD, carries_state, divide
 from distml.rewrites.horovod.flows.fit.kinds import Kind, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given
-from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.rewrites.horovod.notes import DEALT, FEWER
+from distml.rewrites.horovod.plan import Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.values import Box, Foreign
 
-STEPS = Note(
-    "steps divided by the number of ranks",
-    "a step of all ranks together uses the data of as many steps",
-    "divide-steps",
-)
-DEAL = Note(
-    "batches dealt out to the ranks in turn",
-    "ranks that draw the same batches compute one gradient many times",
-    "shard-data",
-)
 _ROWS = re.compile(r"[\w.]+\.shape\[0\]|len\([\w.]+\)")
 """A batch that is as long as the data."""
 _GRAPH = re.compile(r"spektral\.(\w+\.)*SingleLoader\(\)")
@@ -83,7 +74,7 @@ def _arrays(plan: Plan, arguments: Given, x: ast.expr, y: ast.expr | None) -> No
     elif plan.options.shard == "steps":
         size = plan.world(call).size
         count = f"max(1, len({ast.unparse(x)}) // {ast.unparse(batch) if batch is not None else 32} // {size})"
-        plan.patch(call).keyword(call, "steps_per_epoch", count, STEPS)
+        plan.patch(call).keyword(call, "steps_per_epoch", count, FEWER)
         seeds.differ(plan, call)
 
 
@@ -104,7 +95,7 @@ def _dealt(plan: Plan, x: ast.expr) -> None:
     size, rank = plan.world(x).size, plan.world(x).rank
     name = plan.patch(x).free("batches")
     even = f"{name}.take({name}.cardinality() // {size} * {size}).shard({size}, {rank})"
-    plan.patch(x).wrap(x, f"{{}}.apply(lambda {name}: {even})", DEAL)
+    plan.patch(x).wrap(x, f"{{}}.apply(lambda {name}: {even})", DEALT)
     plan.warn(
         "HVD302",
         x,
@@ -115,7 +106,7 @@ def _dealt(plan: Plan, x: ast.expr) -> None:
 
 def fewer(plan: Plan, steps: ast.expr) -> None:
     """Divide a number of steps by the number of ranks."""
-    plan.patch(steps).wrap(steps, quotient(steps, plan.world(steps).size), STEPS)
+    plan.patch(steps).wrap(steps, quotient(steps, plan.world(steps).size), FEWER)
 
 
 def _batches(plan: Plan, arguments: Given, x: ast.expr, kind: Kind) -> None:
@@ -185,7 +176,7 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
         seeds.together(plan, x, [value.node for value in plan.program.of(x) if isinstance(value, Box)])
         world = plan.world(x)
         deal = spell(plan, x, "itertools.islice")
-        plan.patch(x).wrap(x, f"{deal}({{}}, {world.rank}, None, {world.size})", DEAL)
+        plan.patch(x).wrap(x, f"{deal}({{}}, {world.rank}, None, {world.size})", DEALT)
     if steps is not None:
         fewer(plan, steps)
     else:
@@ -209,4 +200,4 @@ def _counted(plan: Plan, arguments: Given, x: ast.expr) -> None:
         text = patch.free("batches")
         patch.before(plan.program.statement(x), f"{text} = {ast.unparse(x)}", SHARD)
         patch.wrap(x, text, SHARD)
-    patch.keyword(call, "steps_per_epoch", f"max(1, len({text}) // {plan.world(x).size})", STEPS)
+    patch.keyword(call, "steps_per_epoch", f"max(1, len({text}) // {plan.world(x).size})", FEWER)

@@ -14,7 +14,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callers import run_by
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.syntax import method_name
+from distml.training.syntax import is_literal, method_name
 from distml.training.values import Class, Foreign
 
 _WAIT = Note(
@@ -132,7 +132,7 @@ def _named(plan: Plan, call: ast.Call, made: list[str]) -> None:
 def _readable(call: ast.Call, program: Program) -> bool:
     """Whether a call loads a format, or without what, Keras needs no help to find the optimizer."""
     compiled = argument(call, 2, "compile")
-    if isinstance(compiled, ast.Constant) and compiled.value is False:
+    if is_literal(compiled, False):
         return True
     path = argument(call, 0, "filepath")
     ends = [str(each) for each in literal(path, program)]

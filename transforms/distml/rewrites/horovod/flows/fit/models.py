@@ -14,7 +14,7 @@ from distml.rewrites.horovod.aspects.origins import origins
 from distml.source.nodes import walk
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import nodes_in
+from distml.training.syntax import is_literal, nodes_in
 from distml.training.unit import Unit
 from distml.training.values import Box, Callable, Constant, Foreign, Instance, Values
 
@@ -176,7 +176,7 @@ class Given:
         """The expression that is given for a parameter under any of these names; one that is None counts as not given."""
         for name in names:
             for node in self._arguments.get(name, ())[:1]:
-                if not (isinstance(node, ast.Constant) and node.value is None):
+                if not is_literal(node, None):
                     return node
         return None
 

@@ -19,7 +19,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.syntax import method_name, names_in, values_given
+from distml.training.syntax import is_literal, method_name, names_in, values_given
 from distml.training.values import Class, Constant, Foreign, Instance
 
 CLASSES = {
@@ -59,7 +59,7 @@ def distribute(plan: Plan, module: str, call: ast.Call) -> None:
     if not given_ones and not own and _is_trained(arguments, program):
         _default(plan, module, call, averaging)
     for node in given_ones:
-        if isinstance(node, ast.Constant) and node.value is None:
+        if is_literal(node, None):
             _default(plan, module, call, averaging)
         elif not (arguments.on_super and isinstance(node, ast.Name) and _comes_from_callers(node, program)):
             _Placing(plan, module, averaging).place(node)

@@ -9,6 +9,7 @@ from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import carries_state
+from distml.rewrites.horovod.notes import DEALT
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callers import run_by
 from distml.training.callsites import called
@@ -35,11 +36,6 @@ class {name}({sequence}):
         self.epoch += 1{seeded}
         self.batches.on_epoch_end(){apart}
 '''
-_DEAL = Note(
-    "batches dealt out to the ranks in turn",
-    "ranks that draw the same batches compute one gradient many times",
-    "shard-data",
-)
 _SEQUENCES = ("Sequence", "PyDataset")
 
 
@@ -69,7 +65,7 @@ def deal(plan: Plan, call: ast.Call, x: ast.expr) -> bool:
         }
         made = _DEALT.format(name=plan.spelled[key], sequence=sequence, size=world.size, rank=world.rank, **parts)
         behind_start(plan, unit, made, Note("a share of the batches", "Keras has no such sequence"))
-    plan.patch(x).wrap(x, f"{plan.spelled[key]}({{}})", _DEAL)
+    plan.patch(x).wrap(x, f"{plan.spelled[key]}({{}})", DEALT)
     return True
 
 

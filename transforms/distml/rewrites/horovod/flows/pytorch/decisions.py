@@ -18,7 +18,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS
 from distml.training.callsites import called
-from distml.training.syntax import nodes_in
+from distml.training.syntax import is_literal, nodes_in
 
 _AGREED = Note(
     "decided on rank 0 for all ranks",
@@ -68,7 +68,7 @@ class Decisions:
         for unit in self.program.units.values():
             for node in nodes_in(unit.tree, ast.Subscript):
                 if isinstance(node.ctx, ast.Store):
-                    if isinstance(node.slice, ast.Constant) and node.slice.value == "lr":
+                    if is_literal(node.slice, "lr"):
                         found.append(node)
         return found
 

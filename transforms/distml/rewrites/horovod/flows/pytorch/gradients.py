@@ -19,7 +19,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import block_of
 from distml.training.callsites import called
-from distml.training.syntax import nodes_in
+from distml.training.syntax import is_literal, nodes_in
 from distml.training.values import Box, Foreign, Module
 
 _WRAPPED = Note(
@@ -143,7 +143,7 @@ class Gradients:
         """Whether parameters join later, which the distributed optimizer would not notice."""
         for unit in self.program.units.values():
             for node in walk(unit.tree):
-                if isinstance(node, ast.Assign) and not _is(node.value, False):
+                if isinstance(node, ast.Assign) and not is_literal(node.value, False):
                     if any(isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets):
                         return True
                 if isinstance(node, ast.Attribute) and node.attr in ("add_param_group", "requires_grad_"):
@@ -238,7 +238,3 @@ class Gradients:
 
 def _mentions_grad(statement: ast.stmt) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in walk(statement))
-
-
-def _is(node: ast.expr, value: object) -> bool:
-    return isinstance(node, ast.Constant) and node.value is value

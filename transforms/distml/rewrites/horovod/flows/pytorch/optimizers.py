@@ -17,7 +17,7 @@ from distml.source.nodes import walk
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
 from distml.training.callsites import argument, positional, settings_of
-from distml.training.syntax import method_name, nodes_in, receiver_of, runs_as_script
+from distml.training.syntax import is_literal, method_name, nodes_in, receiver_of, runs_as_script
 from distml.training.values import Box, Class, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
@@ -156,7 +156,7 @@ class Optimizers:
     def _groups_in(self, node: ast.expr) -> Iterator[ast.Dict]:
         """The groups of parameters that an expression is made from."""
         for each in self.program.sources(node):
-            if isinstance(each, ast.Dict) and any(_is_text(key, "params") for key in each.keys):
+            if isinstance(each, ast.Dict) and any(is_literal(key, "params") for key in each.keys):
                 yield each
 
     def _rates_in(self, node: ast.expr) -> Iterator[ast.expr]:
@@ -168,7 +168,7 @@ class Optimizers:
         for each in found:
             if isinstance(each, ast.Dict):
                 for key, value in zip(each.keys, each.values, strict=True):
-                    if _is_text(key, "lr"):
+                    if is_literal(key, "lr"):
                         yield value
             elif "builtins.dict" in self.program.names(each.func):
                 yield from (k.value for k in each.keywords if k.arg == "lr")
@@ -432,16 +432,12 @@ def _rates_in(node: ast.AST) -> Iterator[str]:
     """The variables that are handed on as the rate of an optimizer, where one is made: by its name, or behind the parameters."""
     values: list[ast.expr] = []
     if isinstance(node, ast.Dict):
-        values = [value for key, value in zip(node.keys, node.values, strict=True) if _is_text(key, "lr")]
+        values = [value for key, value in zip(node.keys, node.values, strict=True) if is_literal(key, "lr")]
     elif isinstance(node, ast.Call):
         values = [keyword.value for keyword in node.keywords if keyword.arg == "lr"]
         made = method_name(node) == "__init__"
         values += node.args[1:2] if made else []
     yield from (value.id for value in values if isinstance(value, ast.Name))
-
-
-def _is_text(node: ast.expr | None, text: str) -> bool:
-    return isinstance(node, ast.Constant) and node.value == text
 
 
 def _is_module(name: str) -> bool:

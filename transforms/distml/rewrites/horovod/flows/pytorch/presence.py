@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from distml.source.bindings import arguments, binds, bound_names
 from distml.training.around import block_of, owner_of
 from distml.training.program import Program
-from distml.training.syntax import nodes_in
+from distml.training.syntax import is_literal, nodes_in
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -67,6 +67,6 @@ def _targets(statement: ast.stmt) -> list[ast.expr]:
         return [statement.target]
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
         return []
-    if isinstance(statement.value, ast.Constant) and statement.value.value is None:
+    if is_literal(statement.value, None):
         return []
     return statement.targets if isinstance(statement, ast.Assign) else [statement.target]

@@ -10,7 +10,7 @@ from distml.rewrites.horovod.plan import Refuse
 from distml.source.nodes import walk
 from distml.training.callsites import positional, stored
 from distml.training.program import Program
-from distml.training.syntax import method_name, names_in, nodes_in, values_given
+from distml.training.syntax import is_literal, method_name, names_in, nodes_in, values_given
 from distml.training.values import Class, Foreign
 
 _VARIABLES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
@@ -191,7 +191,7 @@ def refuse(study: Study) -> None:
 def _closure(study: Study, call: ast.Call) -> None:
     given = [*call.args, *(k.value for k in call.keywords if k.arg == "closure")]
     scaled = any(step.call is call and step.scaled for step in study.steps)
-    if given and not scaled and not (isinstance(given[0], ast.Constant) and given[0].value is None):
+    if given and not scaled and not is_literal(given[0], None):
         raise Refuse(
             "HVD204",
             call,

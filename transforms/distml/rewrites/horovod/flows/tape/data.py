@@ -20,6 +20,7 @@ from distml.rewrites.horovod.flows.session_draws import draw_of
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
 from distml.rewrites.horovod.flows.tape.turns import Turn, Way, ways
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
+from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import arguments
 from distml.source.nodes import walk
@@ -34,11 +35,6 @@ _PART = Note(
     "shard the batches evenly across ranks",
     "ranks that process the same batches compute the same gradient; a rank with more batches blocks indefinitely",
     "shard-data",
-)
-_FEWER = Note(
-    "steps divided by the number of ranks",
-    "a step of all ranks together uses the data of as many steps",
-    "divide-steps",
 )
 _OWN = Note(
     "every rank takes a batch of its own",
@@ -120,7 +116,7 @@ def _totals(plan: Plan, loop: ast.AST) -> None:
         if isinstance(call, ast.Call) and called(call, plan.program) in BARS:
             for total in (keyword.value for keyword in call.keywords if keyword.arg == "total"):
                 if not tf_data.counts_divided(plan, total) and not plan.patch(total).requests.expressions.get(total):
-                    plan.patch(total).wrap(total, f"{{}} // {plan.world(total).size}", _FEWER)
+                    plan.patch(total).wrap(total, f"{{}} // {plan.world(total).size}", FEWER)
 
 
 def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
@@ -399,7 +395,7 @@ def _divide_while(plan: Plan, turn: Turn) -> None:
     ]
     for each in dict.fromkeys(numbers):
         inner = isinstance(plan.program.parent(each), ast.BinOp)
-        plan.patch(each).wrap(each, ("({{}} // {})" if inner else "{{}} // {}").format(plan.world(each).size), _FEWER)
+        plan.patch(each).wrap(each, ("({{}} // {})" if inner else "{{}} // {}").format(plan.world(each).size), FEWER)
     if not numbers:
         plan.warn(
             "HVD303",

@@ -14,7 +14,8 @@ from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.uniform import ITERATIONS
 from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import updates
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.notes import FEWER
+from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping
 from distml.training.callers import Reach
@@ -22,11 +23,6 @@ from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
 _JUDGES = re.compile(r"keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.(evaluate|predict)")
-_FEWER = Note(
-    "steps divided by the number of ranks",
-    "a step of all ranks together uses the data of as many steps",
-    "divide-steps",
-)
 
 
 def shorten(plan: Plan) -> None:
@@ -52,7 +48,7 @@ def _shorten(plan: Plan) -> None:
             intervals.shorten(plan, loop, names, judges, lambda _: False)
             for bound in limits(loop, intervals.numbered(loop, counters, program, sums=False) - others, program):
                 if not counts_divided(plan, bound) and not plan.patch(bound).requests.expressions.get(bound):
-                    end_sooner(plan, bound, _FEWER)
+                    end_sooner(plan, bound, FEWER)
 
 
 def _saves(program: Program) -> Iterator[ast.AST]:
