@@ -116,6 +116,7 @@ def _plan(study: Study, plan: Plan) -> None:
     decisions = Decisions(study, plan, spelling)
     decisions.agree()
     decisions.ask()
+    decisions.name_caught()
     Devices(study, plan).own()
 
 

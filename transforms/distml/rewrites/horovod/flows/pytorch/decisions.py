@@ -37,6 +37,10 @@ _MEAN = Note(
 )
 _ASKED = Note("asked by rank 0", "the other ranks have nobody to answer them", "agree-on-decisions")
 _PLATEAU = re.compile(r"torch\.optim\.lr_scheduler\.ReduceLROnPlateau\(\)")
+_OTHERWISE = frozenset(
+    {"StopIteration", "KeyboardInterrupt", "ImportError", "ModuleNotFoundError", "NameError", "AttributeError"}
+)
+"""What is caught of the end of the data, of who stops the program, and of what all ranks lack."""
 _SKIPS = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 
 
@@ -90,6 +94,21 @@ class Decisions:
             if "builtins.input" in self.program.names(call.func) and started(self.plan, call):
                 asked = self.spelling.first(call, f"{{}} if {self.plan.world(call).first} else None")
                 self.plan.patch(call).wrap(call, asked, _ASKED)
+
+    def name_caught(self) -> None:
+        """Name the exceptions that are caught around a step: a rank that goes on without it leaves the others waiting."""
+        training = self.study.training
+        for node in (each for unit in self.plan.units() for each in nodes_in(unit.tree, ast.Try)):
+            loops = (above for above in self.program.ancestors(node) if isinstance(above, LOOPS))
+            within = any(training.holds(loop) for loop in loops) and training.holds_any(node.body)
+            handler = next((each for each in node.handlers if _goes_on(each)), None)
+            if within and handler is not None:
+                self.plan.warn(
+                    "HVD303",
+                    handler.body[0],
+                    "a rank that catches an exception here leaves out a step: the other ranks block",
+                    "let the exception end the program",
+                )
 
     def _agree(self, node: ast.If | ast.While) -> None:
         """Ask for one decision of all ranks, by what is left where it holds, or where it does not."""
@@ -148,6 +167,16 @@ class Decisions:
 
 def _exits(node: ast.AST, names: frozenset[str]) -> bool:
     return isinstance(node, ast.Call) and bool(names & {"sys.exit", "builtins.exit", "builtins.quit", "os._exit"})
+
+
+def _goes_on(handler: ast.ExceptHandler) -> bool:
+    """Whether a program may go on where one rank has caught an exception."""
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    if all(each is not None and ast.unparse(each).rpartition(".")[2] in _OTHERWISE for each in caught):
+        return False
+    last = handler.body[-1]
+    call = ast.unparse(last.value.func) if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) else ""
+    return not isinstance(last, ast.Raise) and call not in ("exit", "quit", "sys.exit", "os._exit", "os.abort")
 
 
 def _is_model(names: frozenset[str]) -> bool:
