@@ -66,3 +66,36 @@ def test_a_limit_that_the_process_was_started_with_is_named(folder: Path, comman
         assert done.returncode == 1 and "SRC106" in done.stdout
     else:
         assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+SPENT = """
+import ast, mmap, sys
+from distml.engine.limits import limit_memory
+
+text = open(sys.argv[2]).read()
+kept = [bytes(700 + number % 7 * 40) for number in range(60_000)]
+limit_memory(16)
+taken, size = [], 1 << 20
+while size >= 4096:
+    try:
+        taken.append(mmap.mmap(-1, size))
+    except (MemoryError, OSError):
+        size //= 2
+for number in range(int(sys.argv[1])):
+    kept[number] = None
+try:
+    ast.parse(text)
+except (MemoryError, SyntaxError):
+    print("nested too deeply")
+"""
+"""Takes all address space there is, and then gives some of the memory back to the heap: the stack gets none of it."""
+
+
+@pytest.mark.parametrize("name", DEEP)
+@pytest.mark.parametrize("freed", [5_000, 20_000, 59_000])
+def test_the_stack_has_what_the_parser_needs(folder: Path, name: str, freed: int) -> None:
+    (folder / "a.py").write_text(DEEP[name])
+    given = [sys.executable, "-P", "-c", SPENT, str(freed), "a.py"]
+    done = subprocess.run(given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-400:]
+    assert done.stdout == "nested too deeply\n"

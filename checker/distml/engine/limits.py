@@ -15,6 +15,7 @@ from typing import NamedTuple, Self
 
 from distml.engine.ends import in_main_thread
 from distml.source.memory import MEBIBYTE, given_memory
+from distml.source.parsing import take_stack
 
 GRACE = 0.5  # seconds of processor time between the deadline and the alarm
 LAST_GRACE = 3.0  # seconds of processor time between the deadline and the end of the worker
@@ -119,6 +120,7 @@ def limit_memory(mebibytes: int) -> None:
 
     Does nothing where that cannot be limited.
     """
+    take_stack()
     allowed = given_memory()
     try:
         import resource

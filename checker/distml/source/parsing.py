@@ -16,6 +16,8 @@ from distml.source.memory import limit_now
 
 _SECONDS = 60  # of processor time; the parser takes time in proportion to the source
 _SPENT, _NESTED = 1, 2
+_DEEPEST = "lambda: " * 6_000 + "0"
+"""More nesting than the parser takes, of the kind for which it uses most stack (760 KiB in Python 3.11)."""
 _REQUEST = 2 << 20
 """Bytes of address space that the allocator asks of the system at once, at most, for small objects."""
 _PER_CHARACTER = 16
@@ -36,6 +38,12 @@ def parse(text: str) -> ast.Module:
         if error.args or not _runs_out_of_memory(text):
             raise NestedError from None
         raise
+
+
+def take_stack() -> None:
+    """Let the stack grow to what the parser may need: for want of memory it cannot, and the process ends (SIGSEGV)."""
+    with suppress(MemoryError, RecursionError):
+        _parse(_DEEPEST)
 
 
 def _parse(text: str) -> ast.Module:
