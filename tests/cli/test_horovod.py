@@ -57,6 +57,23 @@ def test_a_review_gives_a_reason_for_each_edit(script: Path, capsys: pytest.Capt
     assert script.read_text() == TRAIN
 
 
+def test_a_reason_is_given_once_for_each_program_and_with_each_edit_in_json(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two = 'print("one"); print("two")\nprint("three")\n'
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text(TRAIN + two)
+    assert main(["horovod", "."]) == 1
+    said = capsys.readouterr().out.splitlines()
+    printed = [line for line in said if "printed by rank 0" in line]
+    assert [line.partition(": ")[0] for line in printed] == ["a.py:13", "a.py:14", "b.py:13", "b.py:14"]
+    assert sum("every rank would print the same line" in line for line in said) == 2
+    assert main(["horovod", "--diff", "--format", "json", "a.py"]) == 1
+    (program,) = json.loads(capsys.readouterr().out)
+    assert all(edit["reason"] for edit in program["edits"])
+    assert sum(edit["what"] == "printed by rank 0" for edit in program["edits"]) == 3
+
+
 def test_diff_and_write_agree_and_the_second_time_nothing_changes(
     script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from distml.diagnostics.printable import safe
@@ -29,17 +29,23 @@ def as_text(outcome: Outcome, notebooks: Mapping[str, Notebook], style: Style) -
     if plan.refusals:
         yield "nothing is changed"
     else:
-        for patch in plan.patches.values():
-            yield from _changes(patch, notebooks, style)
+        yield from _changes(plan.patches.values(), notebooks, style)
     yield ""
 
 
-def _changes(patch: Patch, notebooks: Mapping[str, Notebook], style: Style) -> Iterator[str]:
-    path = patch.source.path
-    for edit in patch.edits:
+def _changes(patches: Iterable[Patch], notebooks: Mapping[str, Notebook], style: Style) -> Iterator[str]:
+    """A line for each change; a reason stands at the first that has it."""
+    reasons: set[str] = set()
+    told: set[str] = set()
+    for path, edit in ((patch.source.path, edit) for patch in patches for edit in patch.edits):
         place = style.place(_spot(path, edit.line, notebooks))
-        yield f"{place}: {style.green(safe(edit.what))} {style.dim(f'[{edit.rule}]')}"
-        yield f"    {safe(edit.reason)}"
+        line = f"{place}: {style.green(safe(edit.what))} {style.dim(f'[{edit.rule}]')}"
+        if line not in told:
+            yield line
+        if edit.reason not in reasons:
+            yield f"    {safe(edit.reason)}"
+        told.add(line)
+        reasons.add(edit.reason)
 
 
 def _spot(path: str, line: int, notebooks: Mapping[str, Notebook]) -> str:

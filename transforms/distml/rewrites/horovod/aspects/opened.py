@@ -37,7 +37,7 @@ _NOTE = Note(
 )
 _EVENTS = Note(
     "events recorded by rank 0",
-    "every rank would begin a file of events in the same folder; the others begin theirs where nobody reads",
+    "every rank would create an event file in the same folder; ranks other than 0 write to a temporary folder",
     "rank-zero-output",
 )
 _LOOKS = tuple(

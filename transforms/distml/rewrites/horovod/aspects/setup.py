@@ -28,7 +28,7 @@ _MODULES: dict[Start, str] = {
 }
 _FETCHES = re.compile(r"(urlretrieve|wget\.download|gdown\.\w*download|nltk\.download|fetch_\w+|load_dataset)$")
 _PRELUDE = frozenset({"os", "sys", "warnings", "matplotlib", "pathlib", "random"})
-_HELPER = Note("what the ranks do together", "the back end has no such function", "start-up")
+_HELPER = Note("functions that combine values of all ranks", "the backend has none for this", "start-up")
 _WHY = "every process must know its rank and the number of ranks before anything is divided among them"
 
 

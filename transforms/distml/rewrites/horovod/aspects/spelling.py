@@ -89,7 +89,7 @@ def _added(plan: Plan, node: ast.AST, unit: Unit, path: str) -> str:
         name = plan.spelled[key] = usual if meant == {(module, None)} else patch.free(usual)
         alias = f"{module} as {name}" if name != module else module
         code = f"from tensorflow import {alias}" if module == "keras" else f"import {alias}"
-        note = Note(f"import of {module}", "what is added here needs it", "start-up")
+        note = Note(f"import of {module}", "the added code uses it", "start-up")
         behind_start(plan, unit, code, note, imports=True)
     return f"{name}.{rest}"
 
