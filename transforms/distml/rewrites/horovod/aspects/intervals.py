@@ -19,8 +19,8 @@ from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
 OFTEN = Note(
-    "as often in an epoch",
-    "a rank takes fewer turns in an epoch than one process, each of them of more data",
+    "interval divided by the number of ranks",
+    "a rank takes fewer iterations in an epoch: with the same interval this would happen less often",
     "fewer-steps",
 )
 _NUMBERS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)

@@ -34,7 +34,7 @@ _MEAN = Note(
 )
 _SUM = Note(
     "sum over all ranks",
-    "a rank adds up what its own part of the data gives; what is told or divided by counts of all the data is of all the data",
+    "a rank adds up its own part of the data; what is reported, or divided by a count of all the data, is of all the data",
     "mean-of-sums",
 )
 _WHOLE = re.compile(r":[^{}]*d\}")

@@ -22,7 +22,7 @@ from distml.training.around import Looping, block_of, owner_of
 from distml.training.program import Program
 from distml.training.syntax import elements, nodes_in
 
-COUNT = Note("count of the same data", "a sum of all ranks is divided by what all ranks count", "mean-of-sums")
+COUNT = Note("count over all ranks", "the sum that it divides is over all ranks", "mean-of-sums")
 _PASSING = frozenset({"float", "int", "round", "str", "format", "item", "print", "sum"})
 
 

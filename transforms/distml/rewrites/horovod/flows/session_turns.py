@@ -28,8 +28,8 @@ _TURNS = Note(
 )
 
 _FIRST = Note(
-    "decided by the turn of rank 0",
-    "the turn of a rank is another one on each: what only one of them does would set them apart",
+    "decided by the iteration number of rank 0",
+    "iteration numbers differ between ranks: a decision by them must be the same on all",
     "same-decisions",
 )
 

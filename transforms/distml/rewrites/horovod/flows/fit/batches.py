@@ -27,7 +27,11 @@ from distml.training.program import Program
 from distml.training.syntax import names_in, nodes_in, values_given
 from distml.training.values import Callable, Constant, Instance
 
-_START = Note("ranks start from the weights of rank 0", "ranks that start apart stay apart", "broadcast")
+_START = Note(
+    "ranks start from the weights of rank 0",
+    "ranks that start from different weights stay different: only gradients are averaged",
+    "broadcast",
+)
 _ALIKE = Note(
     "loss averaged over the ranks",
     "a loop that ends by what one rank has seen leaves the others waiting",
@@ -168,7 +172,9 @@ def _deal(plan: Plan, counts: ast.Call, outer: Looping, sources: list[ast.expr])
 def _picked(plan: Plan, cut: ast.Subscript, outer: Looping, inner: Looping) -> None:
     """Batches drawn at random: each rank draws its own. Raises `Refuse` for such as are cut out in any other way."""
     if not seeds.orders(plan.program, outer, _computed_from([cut.slice], plan.program)):
-        what = "cannot determine which samples a turn of this loop takes, so its turns cannot be dealt out"
+        what = (
+            "cannot determine which samples an iteration of this loop uses, so iterations cannot be assigned to ranks"
+        )
         raise Refuse("HVD213", inner, what, "count the batches with a `for` loop over a range")
     seeds.apart(plan, outer, [cut.slice])
 

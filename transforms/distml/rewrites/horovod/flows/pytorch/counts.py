@@ -18,11 +18,11 @@ from distml.training.callsites import called, is_range
 from distml.training.counting import BARS, COUNTING_BARS
 from distml.training.syntax import names_in, nodes_in
 
-_TURNS = Note(
-    "turns for the batches of this rank", "a rank that asks for more than its share would find none", "fewer-steps"
-)
+_TURNS = Note("as many iterations as this rank has batches", "asking for more would raise StopIteration", "fewer-steps")
 _LIMIT = Note(
-    "limit for the turns of this rank", "all ranks together take as many steps as one process did", "fewer-steps"
+    "limit divided by the number of ranks",
+    "an iteration of all ranks together uses the data of as many steps",
+    "fewer-steps",
 )
 _ITERATES = ("iter", "enumerate", "__iter__")
 
@@ -80,12 +80,8 @@ class Counts:
                 size = self.plan.world(bound).size
                 if not self._only_counts(bound, loop):
                     self.study.undivided.add(loop)
-                    what = (
-                        f"this loop keeps its `{ast.unparse(bound)}` turns: more depends on them than how long it takes"
-                    )
-                    self.plan.warn(
-                        "HVD303", loop, what, f"divide the number of turns, and what depends on it, by {size}"
-                    )
+                    what = f"this loop keeps its `{ast.unparse(bound)}` iterations: their number is used for more than its length"
+                    self.plan.warn("HVD303", loop, what, f"divide the number, and what depends on it, by {size}")
                     continue
                 self.study.shortened.add(loop)
                 self.plan.patch(bound).wrap(bound, quotient(bound, size), _LIMIT)

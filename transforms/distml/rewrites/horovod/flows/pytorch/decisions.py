@@ -35,7 +35,7 @@ _MEAN = Note(
     "a schedule that follows a metric must see the same one on every rank",
     "average-metric",
 )
-_ASKED = Note("asked by rank 0", "the other ranks have nobody to answer them", "agree-on-decisions")
+_ASKED = Note("input read by rank 0", "the other ranks have no terminal", "agree-on-decisions")
 _PLATEAU = re.compile(r"torch\.optim\.lr_scheduler\.ReduceLROnPlateau\(\)")
 _OTHERWISE = frozenset(
     {"StopIteration", "KeyboardInterrupt", "ImportError", "ModuleNotFoundError", "NameError", "AttributeError"}

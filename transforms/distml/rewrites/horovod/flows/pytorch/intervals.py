@@ -16,8 +16,8 @@ from distml.training.around import LOOPS, Looping, own_nodes
 from distml.training.syntax import nodes_in
 
 _PACE = Note(
-    "iterations of all ranks",
-    "a rank takes fewer of them, and what depends on their number would come as much later",
+    "iteration count times the number of ranks",
+    "a rank takes fewer iterations, and what is computed from their number would be delayed",
     "fewer-steps",
 )
 _JUDGES = frozenset({"torch.no_grad", "torch.inference_mode"})

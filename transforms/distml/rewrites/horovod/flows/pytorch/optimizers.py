@@ -30,7 +30,9 @@ _SCALED = Note(
     "scale-rate",
 )
 _BROADCAST = Note(
-    "weights of rank 0 for all ranks", "ranks that begin with weights of their own never agree", "broadcast-weights"
+    "weights of rank 0 for all ranks",
+    "ranks that start from different weights stay different: only gradients are averaged",
+    "broadcast-weights",
 )
 _STATE = Note(
     "optimizer state of rank 0 for all ranks",

@@ -19,7 +19,7 @@ from distml.source.nodes import walk
 from distml.training.callsites import argument, called
 from distml.training.counting import BARS
 
-_PART = Note("how much there is for this rank", "each rank goes through its own part, and counts that", "own-samples")
+_PART = Note("number of this rank's samples or batches", "each rank processes its own part of the data", "own-samples")
 _SHOWING = ("format", "set_description", "set_postfix", "set_description_str", "set_postfix_str")
 
 

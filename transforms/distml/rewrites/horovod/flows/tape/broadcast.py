@@ -28,7 +28,7 @@ _NOTE = Note(
     "each rank starts with its own weights; averaged gradients keep weights equal only if they start equal",
     "broadcast-state",
 )
-_FLAG = Note("whether the weights were given", "flag: initial state already broadcast", "broadcast-state")
+_FLAG = Note("flag for the initial broadcast", "the state is broadcast once, after the first step", "broadcast-state")
 _LISTS = {
     "trainable_variables": "variables",
     "trainable_weights": "weights",
