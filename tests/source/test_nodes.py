@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -34,7 +36,23 @@ def test_own_nodes_leave_functions_and_classes_out(path: str) -> None:
             assert [*own_nodes_of(each)] == below(each)
 
 
-def test_what_holds_statements_is_listed_once() -> None:
+def test_what_holds_statements_is_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = ast.parse("def f():\n    return 1 + 2\n")
-    assert walk(tree) is walk(tree) and own_nodes_of(tree) is own_nodes_of(tree)
-    assert walk(tree) == [*ast.walk(tree)] and "1" in ast.dump(tree)
+    first, own = walk(tree), own_nodes_of(tree)
+    assert first == [*ast.walk(tree)] and "1" in ast.dump(tree)
+    monkeypatch.setattr(nodes, "_children", None)
+    assert walk(tree) == first and own_nodes_of(tree) is own
+
+
+def test_a_tree_that_nobody_needs_goes_at_once() -> None:
+    tree = ast.parse("def f():\n    return 1 + 2\n")
+    for each in ast.walk(tree):
+        walk(each)
+        own_nodes_of(each)
+    kept = weakref.ref(tree.body[0])
+    gc.disable()
+    try:
+        del tree, each
+        assert kept() is None
+    finally:
+        gc.enable()

@@ -14,23 +14,20 @@ _HOLDING: dict[type[ast.AST], tuple[str, ...]] = {ast.Name: (), ast.Constant: ()
 def walk(tree: ast.AST) -> Sequence[ast.AST]:
     """A node and all below it, level by level as `ast.walk` gives them. Contexts (`ast.Load`) are left out.
 
-    What holds statements keeps its list: whoever asks must leave the list and the tree as they are.
+    What holds statements keeps its list: whoever asks must leave the tree as it is.
     """
-    if _LISTED in tree.__dict__:
-        known: list[ast.AST] = tree.__dict__[_LISTED]
-        return known
-    found = [tree]
-    for node in found:  # which grows meanwhile
-        found += _children(node)
-    return _kept(tree, _LISTED, found)
+    known: list[ast.AST] | None = tree.__dict__.get(_LISTED)
+    if known is None:
+        known = _kept(tree, _LISTED, [*_children(tree)])
+        for node in known:  # which grows meanwhile
+            known += _children(node)
+    return [tree, *known]
 
 
 def own_nodes_of(owner: ast.AST) -> Sequence[ast.AST]:
     """The nodes below one, without functions and classes in it, in the order of the text; lists are kept as by `walk`."""
-    if _OWN in owner.__dict__:
-        known: list[ast.AST] = owner.__dict__[_OWN]
-        return known
-    return _kept(owner, _OWN, list(_below(owner)))
+    known: list[ast.AST] | None = owner.__dict__.get(_OWN)
+    return _kept(owner, _OWN, [*_below(owner)]) if known is None else known
 
 
 def _below(node: ast.AST) -> Iterator[ast.AST]:
@@ -43,7 +40,7 @@ def _below(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _kept(tree: ast.AST, where: str, found: list[ast.AST]) -> list[ast.AST]:
-    """A list of nodes, kept by what holds statements."""
+    """A list of nodes below one that holds statements, kept by it; without itself, so that it goes when nobody needs it."""
     if isinstance(getattr(tree, "body", None), list):
         tree.__dict__[where] = found
     return found
