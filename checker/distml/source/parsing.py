@@ -16,8 +16,11 @@ from distml.source.memory import limit_now
 
 _SECONDS = 60  # of processor time; the parser takes time in proportion to the source
 _SPENT, _NESTED = 1, 2
-_DEEPEST = "lambda: " * 6_000 + "0"
-"""More nesting than the parser takes, of the kind for which it uses most stack (760 KiB in Python 3.11)."""
+_DEEPEST = tuple(6_000 * each + "0" for each in ("lambda: ", "not "))
+"""More nesting than the parser takes, of the kinds for which it uses most stack, up to 1 MiB, and little time; by version of
+Python it is one or the other."""
+_DEEPER = 300
+"""How much deeper, in calls of half a KiB: other kinds of nesting take up to 100 KiB more."""
 _REQUEST = 2 << 20
 """Bytes of address space that the allocator asks of the system at once, at most, for small objects."""
 _PER_CHARACTER = 16
@@ -40,10 +43,16 @@ def parse(text: str) -> ast.Module:
         raise
 
 
-def take_stack() -> None:
-    """Let the stack grow to what the parser may need: for want of memory it cannot, and the process ends (SIGSEGV)."""
-    with suppress(MemoryError, RecursionError):
-        _parse(_DEEPEST)
+def take_stack(deeper: int = _DEEPER) -> None:
+    """Let the stack grow to what the parser may need, also where it is asked from deeper within: for want of memory the stack
+    cannot grow, and the process ends (SIGSEGV).
+    """
+    if deeper:
+        return next(map(take_stack, [deeper - 1]))  # by C, whose calls take stack
+    for text in _DEEPEST:
+        with suppress(MemoryError, RecursionError):
+            _parse(text)
+    return None
 
 
 def _parse(text: str) -> ast.Module:
