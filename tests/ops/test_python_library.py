@@ -467,6 +467,19 @@ def test_argparse_reads_a_known_command_line() -> None:
     assert isinstance(unknown["batch_size"], Opaque)
 
 
+def test_argparse_parents_with_unknown_names() -> None:
+    world = ScratchWorld()
+    shared = parser(world)
+    world.call("argparse.ArgumentParser.add_argument", shared, Opaque("flag", 1))
+    made = world.call("argparse.ArgumentParser", parents=world.allocate(ListRecord((shared,))))
+    commands = world.call("argparse.ArgumentParser.add_subparsers", parser(world))
+    command = world.call("argparse.ArgumentParser.add_parser", commands, Const("one"), parents=Tup((shared,)))
+    for each in (made, command):
+        record = world.record(world.call("argparse.ArgumentParser.parse_args", each))
+        assert isinstance(record, InstanceRecord)
+        assert record.attrs["width"] == Const(64) and not record.exact
+
+
 def test_argparse_groups_and_unknown_names() -> None:
     world = ScratchWorld()
     made = parser(world)

@@ -39,15 +39,15 @@ def argument_parser(call: Call, prog: Value = NONE, *args: Value, **options: Val
 def _inherit(call: Call, parser: Value, options: Mapping[str, Value]) -> None:
     """What a parser has from its `parents`."""
     for parent in call.items(options.get("parents", Tup(()))) or ():
-        for name in (_DEFAULTS, _OPTIONS):
-            inherited = _table(call, parent, name)
-            if inherited is None:
-                _forget(call, parser)
-            elif name == _OPTIONS:
-                _put(call, parser, _OPTIONS, inherited.items, exact=inherited.exact)
-            else:
-                for key, value in inherited.items.items():
-                    _set(call, parser, key, value, override=True)
+        defaults, declared = _table(call, parent, _DEFAULTS), _table(call, parent, _OPTIONS)
+        if defaults is None or declared is None:
+            _forget(call, parser)
+            continue
+        for key, value in defaults.items.items():
+            _set(call, parser, key, value, override=True)
+        _put(call, parser, _OPTIONS, declared.items, exact=declared.exact)
+        if not defaults.exact:
+            _forget(call, parser)
 
 
 @op(*_methods("add_argument_group"), *_methods("add_mutually_exclusive_group"))

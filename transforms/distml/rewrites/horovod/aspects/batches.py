@@ -164,9 +164,8 @@ class Batches:
         """Whether a batch says how many items something gives."""
         func = iterable.func if isinstance(iterable, ast.Call) else None
         named = isinstance(func, ast.Attribute) and func.attr in ("items", "keys", "values")
-        return (
-            self.of_batch(iterable, frame) and not named and not isinstance(iterable, ast.Tuple | ast.List | ast.Dict)
-        )
+        written = isinstance(iterable, ast.Tuple | ast.List | ast.Dict)
+        return self.of_batch(iterable, frame) and not named and not written
 
     # Where it is put
 
@@ -207,11 +206,8 @@ class Batches:
             yield from self._filling(target, how_far, [value], node, frame)
 
     def _put(self, node: ast.stmt, target: ast.Subscript, value: ast.expr, frame: Frame) -> Iterator[Filling]:
-        if (
-            (before := _default_of(value, ast.unparse(target.value))) is not None
-            and not self.of_batch(before, frame)
-            and self._keyed_by_batch(target, frame)
-        ):
+        before = _default_of(value, ast.unparse(target.value))
+        if before is not None and not self.of_batch(before, frame) and self._keyed_by_batch(target, frame):
             yield from self._filling(target, "counts", [before], node, frame)
         elif self.of_batch(value, frame):
             yield from self._filling(target, "items", [value], node, frame)
@@ -355,7 +351,7 @@ class Batches:
         """Whether something is a list, as it is written or as is known of it."""
         if isinstance(node, ast.List | ast.ListComp | ast.Tuple):
             return True
-        if isinstance(node, ast.Call) and (method_name(node) == "tolist"):
+        if method_name(node) == "tolist":
             return True
         named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("list", "sorted")
         return named or self._held_list(node)
