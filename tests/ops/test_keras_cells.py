@@ -65,3 +65,54 @@ CELLS = [
 def test_a_cell_of_the_program(sizes: str, given: str, call: str, gives: str) -> None:
     text = HEAD + OWN.format(state_size=sizes, given=given) + f"reveal_shape({call})\n"
     assert (revealed(text) if gives[0] == "T" else [each.code for each in errors_of(text)]) == [gives]
+
+
+INITIAL = [
+    ("layers.LSTM(8)", "[s(2, 8), s(2, 8)]", None),
+    ("layers.LSTM(8)", "(s(2, 8), s(2, 8))", None),
+    ("layers.LSTM(8)", "[s(2, 8), s(2, 1)]", None),
+    ("layers.LSTM(8)", "None", None),
+    ("layers.LSTM(8)", "s(2, 2, 8)", None),
+    ("layers.LSTM(8)", "[s(2, 6), s(2, 6)]", "LSTM needs a state with 8 features, gets [2, 6]"),
+    ("layers.LSTM(8)", "[s(2, 1), s(2, 1)]", "LSTM needs a state with 8 features, gets [2, 1]"),
+    ("layers.LSTM(8)", "[s(2, 8), s(2, 6)]", "LSTM needs a state with 8 features, gets [2, 6]"),
+    ("layers.LSTM(8)", "[s(2, 8)]", "LSTM needs 2 states, gets 1"),
+    ("layers.LSTM(8)", "[s(2, 1, 8), s(2, 1, 8)]", "LSTM needs a state with 2 axes, gets [2, 1, 8]"),
+    ("layers.LSTM(8)", "[s(4, 8), s(4, 8)]", "LSTM: the input has a batch of 2, its state [4, 8] one of 4"),
+    ("layers.GRU(8)", "s(2, 8)", None),
+    ("layers.GRU(8)", "[s(2, 8)]", None),
+    ("layers.GRU(8)", "s(2, 6)", "GRU needs a state with 8 features, gets [2, 6]"),
+    ("layers.SimpleRNN(8)", "s(2, 6)", "SimpleRNN needs a state with 8 features, gets [2, 6]"),
+    ("layers.RNN(layers.GRUCell(8))", "s(2, 8)", None),
+    ("layers.RNN(layers.GRUCell(8))", "s(2, 6)", "needs a state with 8 features, gets [2, 6]"),
+    ("layers.RNN(layers.LSTMCell(8))", "[s(2, 8), s(2, 6)]", "needs a state with 8 features, gets [2, 6]"),
+    ("layers.Bidirectional(layers.LSTM(8))", "[s(2, 8)] * 4", None),
+    ("layers.Bidirectional(layers.LSTM(8))", "[s(2, 8)] * 2 + [s(2, 6)] * 2", "needs a state with 8 features"),
+    ("layers.Bidirectional(layers.LSTM(8))", "[s(2, 8)] * 2", "needs 2 states, gets 1"),
+    ("layers.Bidirectional(layers.GRU(8))", "[s(2, 8)] * 2", None),
+    ("layers.Bidirectional(layers.GRU(8))", "[s(2, 8), s(2, 5)]", "needs a state with 8 features, gets [2, 5]"),
+]
+"""What Keras 2.15 and 3.15 both take, and what both refuse, as states before the first step."""
+
+
+@pytest.mark.parametrize("form", ["initial_state={}", "{}"])
+@pytest.mark.parametrize(("layer", "states", "wrong"), INITIAL)
+def test_states_before_the_first_step(layer: str, states: str, wrong: str | None, form: str) -> None:
+    text = f"{HEAD}s = lambda *sizes: keras.ops.zeros(sizes)\n{layer}(x, {form.format(states)})\n"
+    found = errors_of(text)
+    assert [each.code for each in found] == (["SHP405"] if wrong else [])
+    assert not wrong or wrong in found[0].message
+
+
+@pytest.mark.parametrize(("width", "code"), [(6, []), (5, ["SHP101"])])
+def test_states_that_a_cell_of_the_program_gets(width: int, code: list[str]) -> None:
+    own = OWN.format(state_size="self.units", given="[made]")
+    text = f"{HEAD}{own}\nlayers.RNN(Cell(6))(x, initial_state=keras.ops.zeros((2, {width})))\n"
+    assert [each.code for each in errors_of(text)] == code
+
+
+@pytest.mark.parametrize(("name", "count"), [("LSTM", 2), ("GRU", 1), ("SimpleRNN", 1)])
+def test_states_of_a_cell_that_is_called(name: str, count: int) -> None:
+    for width, codes in ((8, []), (6, ["SHP405"])):
+        text = f"{HEAD}layers.{name}Cell(8)(keras.ops.zeros((2, 3)), [keras.ops.zeros((2, {width}))] * {count})\n"
+        assert [each.code for each in errors_of(text)] == codes

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from distml.ops.bindings.keras.base import FEATURES, define, require_features, unbuilt
 from distml.ops.rules.axes import replace_axes
 from distml.ops.rules.layers import attribute_of, size
+from distml.shapes import Dim
 from distml.values import NONE, Const, InstanceRecord, Lib, Opaque, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distml.ops.call import Call
-    from distml.shapes import Dim
 
 Attrs = dict[str, Value]
 STATES = "__states__"
@@ -29,11 +29,50 @@ def _make(call: Call, units: Value, sequences: Value, state: Value) -> Attrs:
     return {"units": own, "return_sequences": sequences, "return_state": state, FEATURES: unbuilt(call)}
 
 
+def _listed(call: Call, states: Value, count: int) -> tuple[Value, ...] | None:
+    """The states that a call is given; a tensor alone is the state of a cell that has one."""
+    if isinstance(states, Tensor):
+        return (states,) if count == 1 else None
+    return call.items(states)
+
+
+def _require_states(call: Call, states: Value, count: int, units: Dim | None, batch: Dim | None) -> None:
+    """As many states as the cell has, each (batch, units) (SHP405). Keras 3 spreads a batch of one, and one column of a second state."""
+    given = _listed(call, states, count)
+    if given is None:
+        return
+    if len(given) < count:
+        call.fail("SHP405", f"{call.text} needs {count} states, gets {len(given)}")
+    for place, state in enumerate(given[:count]):
+        if not isinstance(state, Tensor):
+            continue
+        shape = call.facts.shape(call.shape(state))
+        if shape.rank is not None and shape.rank > 2:
+            call.fail("SHP405", f"{call.text} needs a state with 2 axes, gets {shape!r}", *call.notes(*shape.head))
+        gets = call.facts.axis(shape, -1)
+        if not place or (gets is not None and gets.constant not in (None, 1)):
+            text = f"{call.text} needs a state with {{left}} features, gets {shape!r}"
+            call.require_equal(units, gets, "SHP405", text)
+        rows = call.facts.axis(shape, 0) if shape.rank == 2 else None
+        if rows is not None and batch is not None and rows != Dim.of(1) and rows.differs(batch):
+            text = f"{call.text}: the input has a batch of {batch}, its state {shape!r} one of {rows}"
+            call.fail("SHP405", text, *call.notes(rows, batch))
+
+
+def _initial(call: Call, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value | None:
+    """The states that the program gives for the first step, if it gives some."""
+    given = args[0] if args else kwargs.get("initial_state", NONE)
+    return None if call.is_none(given) is not False else given
+
+
 def _recurrent(states: int) -> Callable[..., Value]:
     def run(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Value) -> Value:
         """(batch, time, features) to the last output or to all of them, and the states behind it."""
         shape = call.of_rank(call.shape(inputs), 3, what="an input")
         require_features(call, attrs, shape)
+        initial = _initial(call, args, kwargs)
+        if initial is not None:
+            _require_states(call, initial, states, call.dim(attrs["units"]), call.facts.axis(shape, 0))
         if shape.dims is None:
             return call.unknown()
         batch, time = shape.dims[:2]
@@ -79,8 +118,10 @@ def _run_cell(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: V
     if shape.rank != 2:
         return call.unknown()
     require_features(call, attrs, shape)
-    output = call.tensor([call.facts.axis(shape, 0), call.dim(attrs["units"])], "float")
-    count = call.const(attrs[STATES], int)
+    units, count = call.dim(attrs["units"]), call.const(attrs[STATES], int)
+    if args and isinstance(count, int):
+        _require_states(call, args[0], count, units, call.facts.axis(shape, 0))
+    output = call.tensor([call.facts.axis(shape, 0), units], "float")
     return Tup((output, call.list_of([output] * count) if isinstance(count, int) else call.unknown("states")))
 
 
@@ -117,9 +158,10 @@ def _begun(call: Call, cell: Value, batch: Dim | None) -> Value:
     return call.list_of([call.tensor([batch, size], "float", "tensorflow") for size in sizes])
 
 
-def _step(call: Call, cell: Value, inputs: Tensor) -> tuple[Tensor, tuple[Value, ...]] | None:
+def _step(call: Call, cell: Value, inputs: Tensor, states: Value | None) -> tuple[Tensor, tuple[Value, ...]] | None:
     """The output of a cell for one step, and the states behind it."""
-    made = call.items(call.apply(cell, inputs, _begun(call, cell, call.facts.axis(inputs.shape, 0))))
+    before = _begun(call, cell, call.facts.axis(inputs.shape, 0)) if states is None else states
+    made = call.items(call.apply(cell, inputs, before))
     if made is None or len(made) != 2 or not isinstance(made[0], Tensor):
         return None
     return made[0], call.items(made[1]) or (made[1],)
@@ -133,8 +175,11 @@ def _steps(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: Valu
         return call.unknown()
     batch, time, features = shape.head
     made, states = call.tensor([batch, features], call.dtype(inputs), "tensorflow"), tuple[Value, ...]()
+    initial = _initial(call, args, kwargs)
+    if isinstance(initial, Tensor):
+        initial = call.list_of([initial])
     for cell in cells:
-        found = _step(call, cell, made)
+        found = _step(call, cell, made, initial if len(cells) == 1 else None)
         if found is None:
             return call.unknown()
         made, states = found
@@ -167,7 +212,14 @@ def _both_ways(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: 
     inner, merge = _inner(call, attrs), attrs["merge_mode"]
     if inner is None or inner[0] not in _STATES or not isinstance(merge, Const):
         return call.unknown()
-    result = _recurrent(_STATES[inner[0]])(call, inner[1], inputs)
+    given = _initial(call, args, kwargs)
+    halves = None if given is None else call.items(given)
+    if halves is None or len(halves) % 2:
+        result = _recurrent(_STATES[inner[0]])(call, inner[1], inputs)
+    else:
+        middle = len(halves) // 2
+        for half in (halves[middle:], halves[:middle]):
+            result = _recurrent(_STATES[inner[0]])(call, inner[1], inputs, call.list_of(half))
     listed = call.items(result) if isinstance(result, Ref) else (result,)
     output, *states = listed or ()
     if not isinstance(output, Tensor) or merge.value is None:
