@@ -46,6 +46,7 @@ class Frame:
         self.yields: list[Value] = []
         self.standing: set[int] = set()
         self.block: Callable[[Value], Value] | None = None
+        self.returning: Callable[[ast.expr, Value], None] | None = None
         self.doubtful = self.left_open = False
         self.arguments: dict[str, Value] = {}
         self.undecided = 0

@@ -96,6 +96,15 @@ def run_around(
     return True
 
 
+def run_returning(
+    vm: Machine, function: Function, arguments: Arguments, node: ast.AST, returning: Callable[[ast.expr, Value], None]
+) -> None:
+    """Run a function, and show each value that it returns to `returning`, where it is returned."""
+    bound = bind(vm, function, arguments)
+    if bound is not None and not too_heavy(vm, function) and not _too_deep(vm, function, bound):
+        _run(vm, function, bound, node, returning=returning)
+
+
 def _follow(vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST) -> Value:
     token = start_recording(vm)
     try:
@@ -202,9 +211,10 @@ def _run(
     bound: dict[str, Value],
     node: ast.AST,
     block: Callable[[Value], Value] | None = None,
+    returning: Callable[[ast.expr, Value], None] | None = None,
 ) -> Value:
     frame = enter(vm, function, node)
-    frame.block = block
+    frame.block, frame.returning = block, returning
     frame.arguments = bound
     returned = False
     saved_frame, saved_loops, saved_node = vm.frame, vm.loops, vm.node

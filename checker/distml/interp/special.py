@@ -15,6 +15,7 @@ from distml.interp.data_files import DATA
 from distml.interp.entries import ENTRIES
 from distml.interp.exits import EXITS
 from distml.interp.fields import as_dict, field_default, model_field
+from distml.interp.gradients import GRADIENTS
 from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, call_module, changed_copy, initialize, new_object
 from distml.interp.introspection import INTROSPECTION
@@ -410,6 +411,7 @@ SPECIAL.update(WEIGHTS)
 SPECIAL.update(EXITS)
 SPECIAL.update(CHECKS)
 SPECIAL.update(REGISTERING)
+SPECIAL.update(GRADIENTS)
 SPECIAL.update(ENTRIES)
 SPECIAL.update(INTROSPECTION)
 SPECIAL.update(METACLASSES)

@@ -125,6 +125,8 @@ def _return(vm: Machine, node: ast.Return) -> None:
     value: Value = NONE if node.value is None else evaluate(vm, node.value)
     if vm.shape_log is not None and node.value is not None:
         vm.shape_log.note("return", node.value, value, "return")
+    if vm.frame.returning is not None and node.value is not None:
+        vm.frame.returning(node.value, value)
     vm.frame.returns.append((value, vm.state))
     raise PathEnd
 

@@ -7,9 +7,12 @@ name of its own, `torch.no_grad.applied`, which called with a function gives tha
 from __future__ import annotations
 
 from distml.ops.call import NONE, Call
-from distml.ops.registry import attribute, op
+from distml.ops.registry import attribute, layer, op
 from distml.ops.rules.limits import limits_of
-from distml.values import Const, Function, Lib, Prim, Tup, Value
+from distml.values import Const, InstanceRecord, Lib, Prim, Ref, Tup, Value
+
+CONTEXT = "torch.autograd.function.FunctionCtx"
+SAVED = "__saved__"
 
 _MANAGERS = (
     *("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast"),
@@ -121,16 +124,43 @@ def nothing(call: Call, *args: Value, **options: Value) -> Value:
 
 @op("torch.autograd.Function.apply", "torch.autograd.function.Function.apply")
 def function_apply(call: Call, self: Value, *args: Value) -> Value:
-    """Function.apply(*args): https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use"""
-    forward, setup = (call.world.attribute(self, name) for name in ("forward", "setup_context"))
-    context = call.unknown("ctx")
-    if forward is None:
-        return call.unknown()
-    if not isinstance(setup, Function):
-        return call.apply(forward, context, *args)
-    output = call.apply(forward, *args)
-    call.apply(setup, context, Tup(args), output)
-    return output
+    """Function.apply(*args): the interpreter runs what the class defines (`interp/gradients`)"""
+    return call.unknown()
+
+
+@layer(CONTEXT)
+class FunctionCtx:
+    """https://docs.pytorch.org/docs/stable/autograd.html#context-method-mixins"""
+
+    bases = ()
+
+
+@op(f"{CONTEXT}.save_for_backward")
+def save_for_backward(call: Call, self: Value, *tensors: Value) -> Value:
+    """ctx.save_for_backward(*tensors): what ctx.saved_tensors gives"""
+    record = call.world.record(self) if isinstance(self, Ref) else None
+    if isinstance(record, InstanceRecord) and isinstance(self, Ref):
+        call.world.replace(self, record.having({SAVED: Tup(tensors)}))
+    return NONE
+
+
+@attribute(f"{CONTEXT}.saved_tensors", f"{CONTEXT}.saved_variables")
+def saved_tensors(call: Call, self: Value) -> Value:
+    """ctx.saved_tensors"""
+    return (call.attrs(self) or {}).get(SAVED) or call.unknown()
+
+
+@op(*(f"{CONTEXT}.{name}" for name in ("mark_dirty", "mark_non_differentiable", "set_materialize_grads")))
+@op(f"{CONTEXT}.save_for_forward")
+def marked(call: Call, self: Value, *args: Value) -> Value:
+    """ctx.mark_dirty(...) and what else no shape depends on"""
+    return NONE
+
+
+@attribute(f"{CONTEXT}.needs_input_grad")
+def needs_input_grad(call: Call, self: Value) -> Value:
+    """ctx.needs_input_grad: which inputs need a gradient is not known"""
+    return call.unknown()
 
 
 @op("torch.utils.checkpoint.checkpoint")
