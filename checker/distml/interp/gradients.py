@@ -57,7 +57,8 @@ def _run_backward(vm: Machine, backward: Function, given: list[Value], inputs: l
         for place, gradient in enumerate(gradients):
             parameter = wanted.get(place)
             if parameter is not None and isinstance(gradient, Tensor) and not _expands(vm, parameter, gradient):
-                text = f"the gradient of input {place} of {backward.name} is {gradient.shape!r}, the parameter {parameter.shape!r}"
+                text = f"the gradient of input {place} of {backward.name} is {gradient.shape!r}, "
+                text += f"the parameter {parameter.shape!r}"
                 part = parts[place] if len(parts) == len(gradients) else expression
                 fail(vm, ShapeError("SHP206", text), _given_to(backward, part))
 

@@ -37,7 +37,10 @@ def _listed(call: Call, states: Value, count: int) -> tuple[Value, ...] | None:
 
 
 def _require_states(call: Call, states: Value, count: int, units: Dim | None, batch: Dim | None) -> None:
-    """As many states as the cell has, each (batch, units) (SHP405). Keras 3 spreads a batch of one, and one column of a second state."""
+    """As many states as the cell has, each (batch, units) (SHP405).
+
+    Keras 3 spreads a batch of one, and one column of a second state.
+    """
     given = _listed(call, states, count)
     if given is None:
         return
