@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
 import pytest
 from horovod.torch.programs import outcome
 
@@ -228,3 +231,90 @@ for epoch in range(3):
 def test_a_rate_that_is_set_by_a_count_of_steps_is_warned_of(inside: str, before: str, counts: bool) -> None:
     found = outcome(COUNTED.format(inside=inside, before=before))
     assert [each.code for each in found.plan.warnings] == ["HVD311"] * counts
+
+
+MIXED = """\
+import argparse
+import tensorflow as tf
+from tensorflow.keras.optimizers import schedules
+
+from project_data import x, y
+
+
+class Slower(schedules.LearningRateSchedule):
+    def __init__(self, first):
+        self.first = first
+
+    def __call__(self, step):
+        return self.first / (1 + step)
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=0.25)
+parser.add_argument("--decays", action="store_true")
+args = parser.parse_args()
+{made}
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(tf.keras.optimizers.SGD({given}), "mse")
+model.fit(x, y)
+"""
+SLOWS = "schedules.ExponentialDecay(args.lr, 100, 0.5)"
+MAYBE = {
+    "an option": (f"rate = args.lr\nif args.decays:\n    rate = {SLOWS}", "rate"),
+    "another name": (f"first = args.lr\nif args.decays:\n    first = {SLOWS}\nrate = first", "rate"),
+    "either arm": (f"if args.decays:\n    rate = {SLOWS}\nelse:\n    rate = args.lr", "learning_rate=rate"),
+    "of the program": ("rate = args.lr\nif args.decays:\n    rate = Slower(args.lr)", "rate"),
+    "made of itself": (
+        "rate = args.lr\nif args.decays:\n    rate = schedules.ExponentialDecay(rate, 100, 0.5)",
+        "rate",
+    ),
+    "a function": (
+        f"def made(first):\n    rate = first\n    if args.decays:\n        rate = {SLOWS}\n    return rate\n",
+        "made(args.lr)",
+    ),
+    "a function with two ends": (
+        f"def made(first):\n    if args.decays:\n        return {SLOWS}\n    return first\n",
+        "made(args.lr)",
+    ),
+    "an expression": ("", f"{SLOWS} if args.decays else args.lr"),
+    "an expression with a name": (f"rate = {SLOWS} if args.decays else args.lr", "rate"),
+}
+
+
+@pytest.mark.parametrize("decays", [False, True])
+@pytest.mark.parametrize("way", MAYBE)
+def test_a_rate_that_may_be_a_schedule_or_a_number_is_scaled_once(way: str, decays: bool) -> None:
+    made, given = MAYBE[way]
+    (file,) = outcome(MIXED.format(made=made, given=given)).files.values()
+    body = file.source.partition("args = parser.parse_args()\n")[2].partition("part = ")[0]
+    assert rate_of(file.source.partition("parser = ")[0], body, decays) == 0.5
+
+
+def rate_of(head: str, body: str, decays: bool) -> float:
+    """The rate at the first step that an optimizer is given on one of two ranks, without TensorFlow."""
+    taken: list[object] = []
+
+    class Schedule:
+        pass
+
+    class Exponential(Schedule):
+        def __init__(self, rate: float, *rest: float) -> None:
+            assert isinstance(rate, float)
+            self.first = rate
+
+        def __call__(self, step: int) -> float:
+            return self.first
+
+    kinds = SimpleNamespace(LearningRateSchedule=Schedule, ExponentialDecay=Exponential)
+    kept = SimpleNamespace(SGD=lambda learning_rate: taken.append(learning_rate), schedules=kinds)
+    hvd = SimpleNamespace(size=lambda: 2, DistributedOptimizer=lambda made: made)
+    keras = SimpleNamespace(
+        optimizers=kept, layers=MagicMock(), Sequential=MagicMock(), utils=SimpleNamespace(get_custom_objects=dict)
+    )
+    tf = SimpleNamespace(keras=keras)
+    names = {"tf": tf, "schedules": kinds, "hvd": hvd, "keras": keras}
+    names["args"] = SimpleNamespace(lr=0.25, decays=decays)
+    classes = head[head.index("class Slower") :]
+    exec(classes + body, names)  # the program's own lines
+    rate = taken[0]
+    return rate(0) if callable(rate) else float(rate)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import json
 import types
 import numpy as np
 import tensorflow as tf
+import tensorflow_addons as tfa
 from tensorflow import keras
 
 x, y = np.ones((64, 4)), np.ones((64, 1))
@@ -36,6 +37,14 @@ WAYS = {
     "the optimizer of the model again": "model.compile('sgd', 'mse')\nmodel.compile(model.optimizer, 'mae')\n",
     "the optimizer of another model": "other = keras.Sequential([keras.layers.Dense(1)])\nother.compile('sgd', 'mse')\n"
     "model.compile(other.optimizer, 'mae')\n",
+    "one that is wrapped now and then": "opt = keras.optimizers.SGD(0.1)\n"
+    "if len(x) > 8:\n    opt = tfa.optimizers.Lookahead(opt)\n"
+    "model.compile(opt, 'mse')\n",
+    "one that functions wrap under the same name": "def plain():\n    return keras.optimizers.SGD(0.1)\n\n\n"
+    "def kept(optimizer):\n    if len(x) > 8:\n        return tfa.optimizers.MovingAverage(optimizer)\n    return optimizer\n\n\n"
+    "def made():\n    optimizer = plain()\n    if len(x) > 4:\n        optimizer = kept(optimizer)\n    return optimizer\n\n\n"
+    "model.compile(optimizer=made(), loss='mse')\n",
+    "one that is always wrapped": "opt = keras.optimizers.SGD(0.1)\nmodel.compile(tfa.optimizers.SWA(opt), 'mse')\n",
 }
 
 

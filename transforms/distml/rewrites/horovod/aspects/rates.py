@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
@@ -145,6 +146,10 @@ def scale(plan: Plan, rate: ast.expr) -> None:
     """Scale a rate where it is used, or where it is made if that is a schedule or a function of the program."""
     if plan.options.scale_lr == "none" or is_literal(rate, None):
         return
+    if isinstance(rate, ast.IfExp):
+        scale(plan, rate.body)
+        scale(plan, rate.orelse)
+        return
     values = plan.program.of(rate)
     made = [each for each in values if isinstance(each, Foreign) and each.name.removesuffix("()") in _SCHEDULES]
     custom = [each for each in values if isinstance(each, Instance) and is_schedule(each, plan.program)]
@@ -159,8 +164,35 @@ def scale(plan: Plan, rate: ast.expr) -> None:
     variables = _variables(plan, values)
     for variable in variables:
         _variable(plan, variable)
-    if not (made or custom or own or variables) and not relative(rate, plan.program):
+    if relative(rate, plan.program):
+        return
+    if not (made or custom or own or variables):
         plan.patch(rate).wrap(rate, "{} * " + plan.world(rate).size, _NOTE)
+    elif not (own or variables) and _of_keras(made) and _may_be_number(rate, plan.program):
+        _unless_schedule(plan, rate)
+
+
+def _of_keras(made: list[Foreign]) -> bool:
+    """Whether schedules are objects; those of TensorFlow 1 are tensors, which are no other than a rate."""
+    return all(each.name.startswith("keras.") for each in made)
+
+
+def _may_be_number(rate: ast.expr, program: Program) -> bool:
+    """Whether one of the expressions that a rate has its value from gives no schedule."""
+    given = [each.value for each in origins(rate, program) if each.whole]
+    given += [rate.body, rate.orelse] if isinstance(rate, ast.IfExp) else []
+    if given:
+        return any(_may_be_number(each, program) for each in given)
+    values = program.of(rate)
+    schedules = [each for each in values if isinstance(each, Foreign) and each.name.removesuffix("()") in _SCHEDULES]
+    return not schedules and not any(isinstance(each, Instance) and is_schedule(each, program) for each in values)
+
+
+def _unless_schedule(plan: Plan, rate: ast.expr) -> None:
+    """Scale a rate that may be a number where it is one; a schedule is scaled where it is made."""
+    kind = spell(plan, rate, "keras.optimizers.schedules.LearningRateSchedule")
+    code = f"({{}} if isinstance({ast.unparse(rate)}, {kind}) else {ast.unparse(rate)} * {plan.world(rate).size})"
+    plan.patch(rate).wrap(rate, code, _NOTE)
 
 
 def _variables(plan: Plan, values: Values) -> list[ast.Call]:

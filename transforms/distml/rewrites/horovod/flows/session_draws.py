@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.session_frames import Reach, reached, runs_session, targets
@@ -142,8 +143,16 @@ def _changes(node: ast.AST, program: Program) -> bool:
     if not isinstance(node, ast.Assign | ast.AugAssign):
         return False
     changed = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return any(
-        isinstance(each, ast.Attribute) and any(isinstance(v, Instance) for v in program.of(each.value))
-        for target in changed
-        for each in walk(target)
-    )
+    places = (each for target in changed for each in _places(target) if isinstance(each, ast.Attribute))
+    return any(isinstance(v, Instance) for place in places for v in program.of(place.value))
+
+
+def _places(target: ast.expr) -> Iterator[ast.expr]:
+    """What assigning to `target` changes: not what an index only reads."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from _places(each)
+        return
+    yield target
+    if isinstance(target, ast.Subscript | ast.Starred | ast.Attribute):
+        yield from _places(target.value)

@@ -67,7 +67,8 @@ def _held(iterated: ast.expr, program: Program) -> ast.expr:
     owner = unit.lexical.owner_at(iterated.id, iterated)
     uses = [n for n in nodes_in(owner or unit.tree, ast.Name) if n.id == iterated.id]
     read = [n for n in uses if isinstance(n.ctx, ast.Load) and not isinstance(program.parent(n), ast.Attribute)]
-    return found[0] if len(found) == 1 and read == [iterated] else iterated
+    same = [n for n in read if any(each.value in found for each in origins(n, program))]
+    return found[0] if len(found) == 1 and same == [iterated] else iterated
 
 
 def stop_of(loop: ast.For, program: Program) -> ast.expr | None:

@@ -141,12 +141,12 @@ def _default(plan: Plan, module: str, call: ast.Call, averaging: bool) -> None:
 class _Placing:
     """Finds where an optimizer is made, and changes it there."""
 
-    def __init__(self, plan: Plan, module: str, averaging: bool) -> None:
+    def __init__(self, plan: Plan, module: str, averaging: bool, seen: set[ast.expr] | None = None) -> None:
         self._plan = plan
         self._program = plan.program
         self._module = module
         self._averaging = averaging
-        self._seen: set[ast.expr] = set()
+        self._seen = set() if seen is None else seen
 
     def place(self, node: ast.expr) -> None:
         """Make what an expression stands for distributed."""
@@ -170,10 +170,33 @@ class _Placing:
         elif isinstance(node, ast.Call) and (node in made or self._constructs(node)):
             self._made(node)
         elif made and len(made) == len(values) and all(isinstance(each, ast.Call) for each in made):
-            for each in made:
-                self._made(each)  # type: ignore[arg-type]
+            self._each(node, [each for each in made if isinstance(each, ast.Call)])
         elif not self._assigned(node):
             self._anything(node)
+
+    def _each(self, node: ast.expr, made: list[ast.Call]) -> None:
+        """Change each optimizer that an expression may be. One that may be inside of another is averaged where it is used."""
+        around = [_inner(call) for call in made if not self._scales_losses(call)]
+        inside = {value.node for inner in around for value in self._program.of(inner) if isinstance(value, Foreign)}
+        if not self._averaging or not inside & {*made}:
+            for each in made:
+                self._made(each)
+            return
+        within = self._inside()
+        for each in made:
+            within.place(each)
+        self._average(node)
+
+    def _scales_losses(self, call: ast.Call) -> bool:
+        """Whether a call makes what scales losses around an optimizer, which stays the one that is averaged."""
+        return any(_LOSS_SCALE.fullmatch(name) for name in self._program.names(call))
+
+    def _inside(self) -> _Placing:
+        """Places what is averaged by what stands around it."""
+        return _Placing(self._plan, self._module, averaging=False, seen=self._seen)
+
+    def _average(self, node: ast.expr) -> None:
+        self._plan.patch(node).wrap(node, f"{self._module}.DistributedOptimizer({{}})", _NOTE)
 
     def _constructs(self, call: ast.Call) -> bool:
         return any(isinstance(value, Class) for value in self._program.of(call.func))
@@ -190,21 +213,21 @@ class _Placing:
 
     def _made(self, call: ast.Call) -> None:
         names = self._program.names(call)
-        inner = argument(call, 0, "inner_optimizer", "optimizer", "opt")
-        if any(_LOSS_SCALE.fullmatch(name) for name in names) and inner is not None:
+        inner = _inner(call)
+        if self._scales_losses(call) and inner is not None:
             self.place(inner)
             return
         if any(_CREATED.fullmatch(name) for name in names):
             not_found(self._plan, call)
         elif inner is not None and any(_is_optimizer(value) for value in self._program.of(inner)):
-            _Placing(self._plan, self._module, averaging=False).place(inner)
+            self._inside().place(inner)
         else:
             scale_optimizer(self._plan, call)
         if self._averaging:
             rate = argument(call, 0, "learning_rate", "lr")
             if rate is not None:
                 _loadable(self._plan, rate)
-            self._plan.patch(call).wrap(call, f"{self._module}.DistributedOptimizer({{}})", _NOTE)
+            self._average(call)
 
     def _string(self, node: ast.expr, name: str) -> None:
         kind = CLASSES.get(name.lower())
@@ -235,6 +258,11 @@ class _Placing:
             patch.before(statement, code, _NOTE)
             made = name
         patch.wrap(node, f"{self._module}.DistributedOptimizer({made})" if self._averaging else made, _NOTE)
+
+
+def _inner(call: ast.Call) -> ast.expr | None:
+    """The optimizer that another is made of, if it is made of one."""
+    return argument(call, 0, "inner_optimizer", "optimizer", "opt")
 
 
 def _loadable(plan: Plan, rate: ast.expr) -> None:

@@ -156,11 +156,13 @@ def _is_few(turn: Turn) -> bool:
 
 
 def _region(turn: Turn, way: Way) -> Iterator[ast.AST]:
-    """The code of one turn: its body, and the functions between it and the update."""
+    """The code of one turn: its body, and the functions between it and the update. Not those that lead to the loop."""
     yield from walk(turn.node)
+    owner = turn.program.function(turn.node)
     for function in way.functions:
-        if function not in turn.program.ancestors(turn.node):
-            yield from walk(function)
+        if function is owner:
+            return
+        yield from walk(function)
 
 
 def _alike(plan: Plan, data: ast.expr) -> None:
