@@ -58,9 +58,16 @@ OWN = {
     "a half": "arrays[hvd.rank() * (len(arrays) // hvd.size()):(hvd.rank() + 1) * (len(arrays) // hvd.size())]",
     "batches in turn": "(part[dist.get_rank()] for part in zip(*[iter(batches())] * dist.get_world_size()))",
     "one of several": "[[next(batches()) for _ in range(hvd.size())][hvd.rank()] for _ in range(10)]",
+    "a part by a function": "tf.data.Dataset(arrays).window(2).flat_map(lambda *parts: tf.data.Dataset.zip(parts)"
+    ".skip(hvd.rank()).take(1))",
+    "a part by a function of a function": "tf.data.Dataset(arrays).apply(lambda each: each.map(lambda a: a[hvd.rank()]))",
     "positions": "(arrays[i:i + 8] for i in range(int(os.environ['RANK']) * 8, len(arrays), 16))",
 }
-ALIKE = {"all of them": "DataLoader(dataset)", "none by the rank": "arrays[0::2]"}
+ALIKE = {
+    "all of them": "DataLoader(dataset)",
+    "by a function": "tf.data.Dataset(arrays).map(lambda each: each / hvd.size())",
+    "none by the rank": "arrays[0::2]",
+}
 KEPT = {
     "the last": ("value = 0.0", "value = loss.item()", "value"),
     "a sum": ("value = 0.0", "value += loss.item() * len(x)", "value"),
@@ -154,3 +161,29 @@ print(sum(losses))
 @pytest.mark.parametrize("body", NOT_DATA.values(), ids=NOT_DATA)
 def test_what_is_not_the_data_of_a_rank_is_not(body: str) -> None:
     assert told(body) == []
+
+
+ABSTRACT = """
+from abc import ABC, abstractmethod
+
+
+class Trainer(ABC):
+    def run(self):
+        dist.barrier()
+        for x in {data}:
+            found = self.step(x)
+            if dist.get_rank() == 0:
+                print(found)
+
+    @abstractmethod
+    def step(self, x):
+        {body}
+
+
+"""
+
+
+@pytest.mark.parametrize("body", ["pass", "raise NotImplementedError", '"""What a batch gives."""', "return 0.0"])
+def test_what_another_class_does_with_a_batch_is_of_one_rank(body: str) -> None:
+    assert len(told(ABSTRACT.format(data=OWN_LOADER, body=body))) == 1
+    assert told(ABSTRACT.format(data=ALIKE["all of them"], body=body)) == []

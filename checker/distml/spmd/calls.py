@@ -22,6 +22,7 @@ from distml.spmd.values import (
     Items,
     Known,
     Library,
+    Local,
     Partial,
     Place,
     Scalar,
@@ -191,6 +192,18 @@ def _meant(given: list[Value], named: dict[str, Value]) -> list[Value]:
     return [*given, *(each for name, each in named.items() if name not in ASIDE)]
 
 
+def _chosen(run: Run, meant: list[Value], place: Place) -> Local | None:
+    """Why the result of a call is this rank's own: the number of the rank is among what it comes from, or a function that a
+    library is given, and that nobody else runs, chooses by it.
+    """
+    own = chosen(place, *meant)
+    for each in meant if own is None else ():
+        if isinstance(each, Function) and isinstance(each.node, ast.Lambda) and each.node not in run.active:
+            with run.sample(), run.calling(place, each.node):
+                own = own or local_of(value(run, bind(run, each, [], {}), each.node.body))
+    return own
+
+
 def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Value], place: Place) -> Unknown:
     """The result of a call of which nothing is known: what a model of this rank says of its batch is its own."""
     inner = [*given, *named.values()]
@@ -230,7 +243,7 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
     meant = _meant(given, named)
     result = derived(f"{name}({_written(run, meant)})", *meant)
     if run.watch is not None and not name.startswith(_GPU):
-        result.local = result.local or chosen(place, *meant)
+        result.local = result.local or _chosen(run, meant, place)
     last = name.rpartition(".")[2]
     if last in THROUGH and given and isinstance(given[0], Unknown):
         result.uneven = given[0].uneven
@@ -280,7 +293,7 @@ def _method(
         meant = _meant(given, named) if name not in SAME else []
         local = None if name in ALIKE or _AGREES.search(name) else local_of(receiver, *inner)
         if run.watch is not None and name not in ALIKE:
-            local = local_of(receiver, *meant) or chosen(place, *meant)
+            local = local_of(receiver, *meant) or _chosen(run, meant, place)
         return Unknown(
             text, local, trained=trained(receiver, *inner), shape=receiver.shape if name in _COPIES else None
         )
@@ -327,6 +340,8 @@ def invoke(run: Run, function: Function, given: list[Value], named: dict[str, Va
             return Known(None)
     inner = [*given, *named.values()]
     text = f"{key(function)}({', '.join(map(key, inner))})"
+    if _is_abstract(node):
+        return derived(text, *inner)
     if node in run.active or len(run.active) >= MAX_CALLS or not _worthwhile(run, function, inner):
         _hand(run, inner, place)
         _lose(run, function, inner)
@@ -358,6 +373,12 @@ def _lose(run: Run, function: Function, inner: list[Value]) -> None:
                 run.write(each.fields, name, Unknown(f"{each.key}.{name} after {key(function)}"))
         elif isinstance(each, Container) and ITEMS in changed:
             run.write(each.state, "exact", each.kind == "tuple" and each.exact)
+
+
+def _is_abstract(node: ast.AST) -> bool:
+    """Whether another class says what a method does."""
+    marked = (ast.unparse(each) for each in getattr(node, "decorator_list", ()))
+    return any(each.rpartition(".")[2] == "abstractmethod" for each in marked)
 
 
 def _remembers(node: ast.AST) -> bool:

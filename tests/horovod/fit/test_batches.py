@@ -38,7 +38,42 @@ TURNS = {
     "counted": "    for i in range(x.shape[0] // 8):\n        " + STEP.format("i * 8 : (i + 1) * 8"),
     "counted to a number": "    for i in range(10):\n        " + STEP.format("i * 8 : (i + 1) * 8"),
     "measured before": "    for i in range(0, size, 8):\n        " + STEP.format("i : i + 8"),
+    "in a function": "    for i in range(0, len(x), 8):\n        step(x[i : i + 8], y[i : i + 8])\n",
+    "in a function that is told a number": "    for i in range(0, len(x), 8):\n        step_at(i)\n",
+    "in a function that is told rows": "    p = np.random.permutation(64)\n    for i in range(0, 64, 8):\n"
+    "        step_of(p[i : i + 8])\n",
+    "in functions of functions": "    p = np.random.permutation(64)\n    for i in range(0, 64, 8):\n"
+    "        rows = p[i : i + 8]\n        outer_step(rows)\n",
+    "taken by a function": "    p = np.random.permutation(64)\n    for i in range(0, 64, 8):\n"
+    "        step(taken(x, p[i : i + 8]), taken(y, p[i : i + 8]))\n",
 }
+FUNCTIONS = """
+def step(a, b):
+    return model.train_on_batch(a, b)
+
+
+def step_at(start):
+    a, b = x[start : start + 8], y[start : start + 8]
+    return model.train_on_batch(a, b)
+
+
+def step_of(rows):
+    return model.train_on_batch(x[rows], y[rows])
+
+
+def outer_step(rows):
+    return inner_step(1, rows)
+
+
+def inner_step(number, rows):
+    return model.train_on_batch(x[rows], y[rows])
+
+
+def taken(of, rows):
+    return of[rows]
+
+
+"""
 JUDGED = {
     "nothing": "",
     "the rest": "    model.test_on_batch(x[64:], y[64:])\n",
@@ -52,6 +87,7 @@ def programs() -> Iterator[tuple[str, str]]:
     for number, ((made, arrays), (turned, turns)) in enumerate(product(ARRAYS.items(), TURNS.items())):
         judged = list(JUDGED)[number % len(JUDGED)]
         text = HEAD + arrays + "size = len(x)\n" * (turned == "measured before") + MODEL
+        text += FUNCTIONS * ("function" in turned)
         yield f"{made}, {turned}, judged by {judged}", text + "for epoch in range(2):\n" + turns + JUDGED[judged]
 
 

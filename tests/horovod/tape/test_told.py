@@ -90,3 +90,59 @@ QUIET = (
 def test_nothing_is_said_of_what_all_ranks_have(turn: str) -> None:
     found = outcome(HEAD.format(gives="loss", got="value", first="value", turn=turn, end="print(mean.result())"))
     assert not found.plan.warnings
+
+
+HANDED = """\
+import tensorflow as tf
+from data import data
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.1)
+
+
+class Kept:
+    def __init__(self, mean):
+        self.mean = mean
+
+    def step(self, a, b):
+        return step(a, b, self.mean)
+
+
+def step(a, b, seen):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(a, training=True) - b) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    seen.update_state(loss)
+
+
+def outer(a, b, *, metric):
+    step(a, b, seen=metric)
+
+
+def main():
+    mean = tf.keras.metrics.Mean()
+    kept = Kept(mean)
+    for epoch in range(2):
+        for a, b in data.batch(8):
+            {step}
+        print(epoch, mean.result())
+        mean.reset_state()
+
+
+main()
+"""
+STEPS = ("step(a, b, mean)", "step(a, b, seen=mean)", "outer(a, b, metric=mean)", "step(seen=mean, a=a, b=b)")
+
+
+@pytest.mark.parametrize("called", STEPS)
+def test_a_metric_that_a_step_is_given_is_averaged(called: str) -> None:
+    found = outcome(HANDED.format(step=called))
+    (file,) = found.files.values()
+    assert "for variable in mean.variables:\n            variable.assign(hvd.allreduce(variable))" in file.source
+    assert not [each for each in found.plan.warnings if each.code == "HVD313"]
+
+
+def test_a_metric_of_an_object_is_averaged_or_said() -> None:
+    found = outcome(HANDED.format(step="kept.step(a, b)"))
+    (file,) = found.files.values()
+    assert ".variables" in file.source or [each.code for each in found.plan.warnings] == ["HVD313"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from distml.source.nodes import walk
 from distml.training.counting import BARS, COUNTS, RANGES
 from distml.training.syntax import nodes_in, targets_of
-from distml.training.values import Class, Foreign
+from distml.training.values import Class, Foreign, Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,18 +92,16 @@ def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
     return call.args[position] if 0 <= position < len(call.args) and plain else None
 
 
-def argument_for(
-    call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, program: Program
-) -> ast.expr | None:
+def argument_for(call: ast.Call, function: Function, name: str, program: Program) -> ast.expr | None:
     """What a call gives for a parameter of the function of the program that it calls, by keyword or place."""
     names = positional(function)
     at = names.index(name) - takes_receiver(call, function, program) if name in names else -1
     return argument(call, at, name)
 
 
-def takes_receiver(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, program: Program) -> bool:
+def takes_receiver(call: ast.Call, function: Function, program: Program) -> bool:
     """Whether the first parameter of a method is not among the arguments of a call: the object it is called on."""
-    if not isinstance(program.parent(function), ast.ClassDef):
+    if isinstance(function, ast.Lambda) or not isinstance(program.parent(function), ast.ClassDef):
         return False
     marked = {each.id for each in function.decorator_list if isinstance(each, ast.Name)}
     through_class = isinstance(call.func, ast.Attribute) and any(

@@ -15,7 +15,7 @@ from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
-from distml.training.values import Instance, Module
+from distml.training.values import Function, Instance, Module
 
 _CONDITIONAL = (ast.If, ast.Try, ast.For, ast.While, ast.Match)
 
@@ -43,11 +43,11 @@ def origins(use: ast.expr, program: Program) -> list[Origin]:
     return []
 
 
-def parameter(use: ast.Name, program: Program) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def parameter(use: ast.Name, program: Program) -> Function | None:
     """The function whose parameter a name is, if nothing assigns to it before it is read."""
     unit = program.unit(use)
     owner = unit.lexical.owner_at(use.id, use)
-    if not isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef):
+    if not isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return None
     args = owner.args
     named = {each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)}

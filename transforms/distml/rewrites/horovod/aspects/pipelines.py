@@ -12,11 +12,12 @@ from functools import cached_property
 
 from distml.rewrites.horovod.aspects.modes import training_calls
 from distml.rewrites.horovod.aspects.origins import Origin, origins, parameter
-from distml.training.callsites import argument_for, called
+from distml.training.callsites import argument_for, called, positional
 from distml.training.counting import BARS
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
-from distml.training.values import Callable
+from distml.training.values import Callable, Function
 
 SOURCES = re.compile(
     r"tensorflow\.data\.(Dataset|experimental\.CsvDataset|experimental\.make_csv_dataset|\w*Dataset)(\.\w+)?"
@@ -71,8 +72,7 @@ class Path:
 
     def _is_own(self, node: ast.expr) -> bool:
         """Whether an expression calls a function of the program, whatever it is called."""
-        values = self.program.of(node.func) if isinstance(node, ast.Call) else ()
-        return any(isinstance(value, Callable) for value in values)
+        return bool(functions_of(node, self.program))
 
     @property
     def is_dataset(self) -> bool:
@@ -85,6 +85,34 @@ def method_of(node: ast.expr) -> str:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in STEPS:
         return node.func.attr
     return ""
+
+
+def functions_of(node: ast.expr | None, program: Program) -> list[ast.AST]:
+    """The functions of the program that an expression has its value from: the one it calls, or that it applies to a dataset."""
+    if not isinstance(node, ast.Call):
+        return []
+    applied = method_of(node) == "apply" and node.args
+    given = program.of(node.args[0] if applied else node.func)
+    return [value.node for value in given if isinstance(value, Callable)]
+
+
+def callers_of(function: ast.AST, program: Program) -> list[ast.Call]:
+    """The calls that run a function: of it, and those that apply it to a dataset."""
+    return [*program.calling(function), *_applied(program).get(function, [])]
+
+
+def _training(function: Function, program: Program) -> list[ast.Call]:
+    return [] if isinstance(function, ast.Lambda) else training_calls(function, program)
+
+
+@remembered
+def _applied(program: Program) -> dict[ast.AST, list[ast.Call]]:
+    """The calls of `apply` that functions of the program are given to."""
+    found: dict[ast.AST, list[ast.Call]] = {}
+    for call in program.calls:
+        for function in functions_of(call, program) if method_of(call) == "apply" else ():
+            found.setdefault(function, []).append(call)
+    return found
 
 
 def is_passed(node: ast.expr, program: Program) -> bool:
@@ -120,7 +148,7 @@ class _Walk:
             self.back(node.orelse, here, calls, depth + 1)
         elif isinstance(node, ast.NamedExpr | ast.Starred):
             self.back(node.value, here, calls, depth + 1)
-        else:
+        elif not isinstance(node, ast.Constant):
             self.found.append(Path(here, self.program))
 
     def _variable(
@@ -133,18 +161,29 @@ class _Walk:
             else:
                 self._unpacked(origin, here, calls, depth)
         followed = bool(known)
-        function = parameter(node, self.program) if isinstance(node, ast.Name) and not known else None
-        if function is not None:
-            assert isinstance(node, ast.Name)
-            passed = [calls[-1]] if calls and calls[-1] in self.program.calling(function) else None
-            passed = passed or training_calls(function, self.program) or self.program.calling(function)
-            handed = [(each, argument_for(each, function, node.id, self.program)) for each in passed]
-            for _, value in handed:
-                if value is not None:
-                    self.back(value, here, calls[:-1], depth + 1)
-            followed = followed or any(value is not None for _, value in handed)
+        if isinstance(node, ast.Name) and not known:
+            handed = self._handed(node, calls)
+            for value in handed:
+                self.back(value, here, calls[:-1], depth + 1)
+            followed = bool(handed)
         if not followed:
             self.found.append(Path(here, self.program))
+
+    def _handed(self, node: ast.Name, calls: tuple[ast.Call, ...]) -> list[ast.expr]:
+        """What a parameter is given by the calls of its function: by the one that a path came by, if it did."""
+        function = parameter(node, self.program)
+        if function is None:
+            return []
+        passed = [calls[-1]] if calls and calls[-1] in callers_of(function, self.program) else None
+        passed = passed or _training(function, self.program) or callers_of(function, self.program)
+        handed = [self._argument(each, function, node.id) for each in passed]
+        return [value for value in handed if value is not None]
+
+    def _argument(self, call: ast.Call, function: Function, name: str) -> ast.expr | None:
+        if call in self.program.calling(function):
+            return argument_for(call, function, name, self.program)
+        assert isinstance(call.func, ast.Attribute)
+        return call.func.value if positional(function)[:1] == [name] else None
 
     def _unpacked(self, origin: Origin, here: tuple[ast.expr, ...], calls: tuple[ast.Call, ...], depth: int) -> None:
         """A name that takes one of several values: what a function of the program returns there, or what a library gives."""
@@ -157,11 +196,10 @@ class _Walk:
         self.found.append(Path(here, self.program, origin))
 
     def _returned(self, node: ast.expr) -> list[ast.expr]:
-        """What the functions of the program that an expression calls return."""
-        if not isinstance(node, ast.Call):
-            return []
-        functions = [value.node for value in self.program.of(node.func) if isinstance(value, Callable)]
-        return [
+        """What the functions of the program that an expression has its value from return."""
+        functions = functions_of(node, self.program)
+        given = [each.body for each in functions if isinstance(each, ast.Lambda)]
+        return given + [
             each.value
             for function in functions
             for each in nodes_in(function, ast.Return)

@@ -15,23 +15,19 @@ from dataclasses import dataclass
 
 from distml.rewrites.horovod.aspects.downloads import downloads
 from distml.rewrites.horovod.aspects.modes import never_trains, only_in_training
+from distml.rewrites.horovod.aspects.one_order import in_graph, one_order
 from distml.rewrites.horovod.aspects.origins import origins
-from distml.rewrites.horovod.aspects.pipelines import Path, is_passed, method_of, paths
+from distml.rewrites.horovod.aspects.pipelines import Path, callers_of, functions_of, is_passed, method_of, paths
 from distml.rewrites.horovod.aspects.surveys import surveyed
 from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Note, Plan, World
 from distml.source.nodes import walk
-from distml.training.syntax import is_literal, nodes_in, values_given
+from distml.training.syntax import nodes_in, values_given
 from distml.training.values import Callable
 
 _NOTE = Note(
     "shard the dataset evenly across ranks",
     "ranks that process the same elements compute the same gradient; a rank with more elements blocks indefinitely",
-    "shard-data",
-)
-_SAME_ORDER = Note(
-    "shuffled alike on every rank",
-    "the parts that ranks take are disjoint only if all of them see the elements in one order",
     "shard-data",
 )
 _BATCHES = frozenset({"batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"})
@@ -50,7 +46,6 @@ _COUNTED = re.compile(
 _SCALARS = re.compile(
     r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|experimental\.CsvDataset)"
 )
-_SHUFFLED = re.compile(r"keras\..*_dataset_from_directory|tensorflow\.data\.Dataset\.list_files")
 _UNKNOWN = frozenset({"tensorflow.data.Dataset.from_generator"})
 """What never tells its number of elements."""
 
@@ -73,7 +68,7 @@ def shard(plan: Plan, data: ast.expr) -> bool:
     taken = [path for path in found if not any(never_trains(node, plan.program) for node in path.nodes)]
     ours = {node for path in found for node in path.nodes}
     whole = [path for path in taken or found if "shard" not in path.methods and not plan.divided & {*path.nodes}]
-    for path, cut in _cuts(whole, ours, _in_graph(plan)):
+    for path, cut in _cuts(whole, ours, in_graph(plan)):
         if plan.divided & {*path.nodes}:
             continue
         cut = next((n for n in range(cut, len(path.nodes)) if path.nodes[n] not in plan.whole), cut)
@@ -104,11 +99,6 @@ def counts_divided(plan: Plan, steps: ast.expr) -> bool:
     return False
 
 
-def _in_graph(plan: Plan) -> bool:
-    """Whether the program builds a graph, in which the length of a dataset is no number."""
-    return any(loop.start == "session" for loop in plan.loops)
-
-
 def _cuts(found: list[Path], ours: set[ast.expr], graph: bool) -> list[tuple[Path, int]]:
     """Where to divide each path; where one would be divided on its way that another has in common, both are later."""
     cuts = [_cut(path, ours, graph) for path in found]
@@ -126,7 +116,7 @@ def _cuts(found: list[Path], ours: set[ast.expr], graph: bool) -> list[tuple[Pat
 
 
 def _divide(plan: Plan, path: Path, cut: int) -> None:
-    _in_order(plan, path, cut)
+    one_order(plan, path, cut)
     condition = only_in_training(path.nodes[cut], plan.program)
     template = _template(plan, path, cut)
     _insert(plan, path, cut, f"{template} if {condition} else {{0}}" if condition else template)
@@ -138,14 +128,7 @@ def _divide(plan: Plan, path: Path, cut: int) -> None:
 def in_order(plan: Plan, data: ast.expr) -> None:
     """Let a pipeline give its elements in one order on every rank."""
     for path in paths(data, plan.program):
-        _in_order(plan, path, len(path.nodes))
-
-
-def _in_order(plan: Plan, path: Path, cut: int) -> None:
-    for node, method in zip(path.nodes[: cut + 1], path.methods, strict=False):
-        if method == "shuffle" and isinstance(node, ast.Call):
-            _seeded(plan, node)
-    _source_in_order(plan, path)
+        one_order(plan, path, len(path.nodes))
 
 
 def _cut(path: Path, ours: set[ast.expr], graph: bool) -> int:
@@ -176,7 +159,8 @@ def _past_calls(path: Path, cut: int, ours: set[ast.expr], graph: bool) -> int:
     """Move behind a call of a function that makes other datasets too: evaluation would see a part of its data only."""
     for number in range(len(path.nodes) - 1, cut, -1):
         node = path.nodes[number]
-        others = [call for each in _functions(node, path) for call in path.program.calling(each) if call not in ours]
+        run = [call for each in functions_of(node, path.program) for call in callers_of(each, path.program)]
+        others = [call for call in run if call not in ours]
         others = others or _other_calls(path, number)
         even = _evenness(path, number)
         if others and even.known and not even.endless:
@@ -193,11 +177,6 @@ def _other_calls(path: Path, number: int) -> list[ast.Call]:
     if left is None or left in program.ancestors(node) or isinstance(node, ast.Call):
         return []
     return calls if len(calls := list(program.calling(left))) > 1 else []
-
-
-def _functions(node: ast.expr, path: Path) -> list[ast.AST]:
-    """The functions of the program that an expression calls."""
-    return [value.node for value in path.program.of(getattr(node, "func", None)) if isinstance(value, Callable)]
 
 
 def _is_split(node: ast.expr, path: Path, ours: set[ast.expr]) -> bool:
@@ -267,7 +246,7 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
     """The part of one rank, of a dataset `{0}`."""
     even = _evenness(path, cut)
     later = set(path.methods[cut + 1 :])
-    graph = _in_graph(plan)
+    graph = in_graph(plan)
     if even.known and not even.endless and not graph:
         code = "{0}.take(len({0}) // {size} * {size}).shard({size}, {rank})"
     elif even.scalars or (even.known and graph):
@@ -275,7 +254,7 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
     elif not graph and not even.known:
         parts = "lambda *parts: {0}.zip(parts if parts[1:] else parts[0]).skip({rank}).take(1)"
         code = "{0}.window({size}, drop_remainder=True).flat_map(" + parts + ")"
-    elif graph and _functions(path.nodes[cut], path):
+    elif graph and functions_of(path.nodes[cut], path.program):
         return "{0}.zip(tuple({0}.shard({size}, each) for each in range({size}))).map(lambda *parts: parts[{rank}])"
     else:
         code = "{0}.take({0}.cardinality() // {size} * {size}).shard({size}, {rank})"
@@ -394,31 +373,6 @@ def _text(node: ast.expr, plan: Plan) -> str:
         first, _, rest = text.partition("\n")
         return f"(\n    {first}\n{textwrap.indent(textwrap.dedent(rest), '    ')}\n)"
     return text
-
-
-def _seeded(plan: Plan, call: ast.Call) -> None:
-    """Let a shuffle give every rank the same order."""
-    if len(call.args) < 2 and not any(keyword.arg in ("seed", None) for keyword in call.keywords):
-        plan.patch(call).keyword(call, "seed", "0", _SAME_ORDER)
-
-
-def _source_in_order(plan: Plan, path: Path) -> None:
-    """Let the source give its elements in one order on every rank."""
-    first = path.unpacked.value if path.unpacked else path.nodes[0]
-    while isinstance(first, ast.Subscript):
-        first = first.value
-    if not isinstance(first, ast.Call):
-        return
-    said = {keyword.arg: keyword.value for keyword in first.keywords}
-    shuffle = said.get("shuffle")
-    never = is_literal(shuffle, False)
-    if _SHUFFLED.fullmatch(path.source) and not never and "seed" not in said and None not in said:
-        if not (path.source.endswith("list_files") and len(first.args) > 1):
-            plan.patch(first).keyword(first, "seed", "0", _SAME_ORDER)
-    if path.source.endswith("make_csv_dataset") and not never and not {"shuffle_seed", None} & set(said):
-        plan.patch(first).keyword(first, "shuffle_seed", "0", _SAME_ORDER)
-    if "shuffle_files" in said:
-        plan.patch(first).keyword(first, "shuffle_files", "False", _SAME_ORDER)
 
 
 def _limits(plan: Plan, path: Path, cut: int) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import TypeGuard
 
 from distml.rewrites.horovod.aspects import tf_data
@@ -18,14 +19,16 @@ from distml.rewrites.horovod.flows.fit.arrays import carries_state, divide
 from distml.rewrites.horovod.flows.fit.files import Module
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
+from distml.rewrites.horovod.flows.session_frames import frames
 from distml.rewrites.horovod.notes import DEALT, FEWER
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.source.bindings import arguments as parameters
 from distml.source.nodes import walk
-from distml.training.around import Looping, loops_around, owner_of
-from distml.training.callsites import is_range
+from distml.training.around import Looping, loops_around, own_nodes, owner_of
+from distml.training.callsites import argument_for, is_range
 from distml.training.program import Program
 from distml.training.syntax import names_in, nodes_in, values_given
-from distml.training.values import Callable, Constant, Instance
+from distml.training.values import Callable, Constant, Function, Instance
 
 _START = Note(
     "ranks start from the weights of rank 0",
@@ -118,13 +121,28 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     program = plan.program
     loops = [list(loops_around(each.call, program)) for each in group]
     shared = [loop for loop in loops[0] if all(loop in other for other in loops)]
-    if not shared:
-        _called_in_turns(plan, group[0])
-        return
-    inner, outer = shared[0], shared[-1]
     inputs = [node for each in group for name in ("x", "y") if (node := each.one(name)) is not None]
+    if not shared:
+        _called_in_turns(plan, group[0], inputs)
+        return
+    _share(plan, group[0], shared, loops, inputs)
+
+
+def _share(
+    plan: Plan,
+    step: Given,
+    shared: list[Looping],
+    loops: list[list[Looping]],
+    inputs: list[ast.expr],
+    told: Iterable[ast.expr] = (),
+) -> None:
+    """Divide the turns of the loops around a step, innermost first, by where the batches in them come from.
+
+    What is `told` says which samples a function takes in which the step is.
+    """
+    program, (inner, outer) = plan.program, (shared[0], shared[-1])
     sources = _computed_from(inputs, program)
-    cuts = [each for source in sources for each in walk(source) if _is_cut(each, outer, program)]
+    cuts = [*told, *(each for source in sources for each in _places(source, outer, program))]
     given = _given_batches(plan, loops)
     if given is None:
         return
@@ -135,13 +153,43 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     if cuts and not given:
         _picked(plan, cuts[0], outer, inner)
     elif not given and not _dealt(plan, inputs, outer):
-        _unknown(plan, group[0])
+        _unknown(plan, step)
     if not given:
         _turns(plan, inner)
     seeds.differ(plan, _anchor(outer))
 
 
-def _counted(shared: list[Looping], cuts: list[ast.Subscript], program: Program) -> ast.Call | None:
+def _places(source: ast.expr, outer: Looping, program: Program) -> Iterator[ast.expr]:
+    """Which samples are taken of many, here in the loop or by a function that is told which."""
+    for each in walk(source):
+        if _is_cut(each, outer, program):
+            yield each.slice
+        elif isinstance(each, ast.Call):
+            yield from _told(each, program)
+
+
+def _told(call: ast.Call, program: Program) -> Iterator[ast.expr]:
+    """What functions of the program are given that say which samples they give back."""
+    for function in (value.node for value in program.of(call.func) if isinstance(value, Callable)):
+        given = [each.value for each in own_nodes(function, ast.Return) if each.value is not None]
+        yield from _arguments(call, function, _indices(given, program), program)
+
+
+def _indices(given: Iterable[ast.expr], program: Program) -> list[ast.expr]:
+    """The expressions that say which items some values are."""
+    sources = _computed_from(given, program)
+    return [part.slice for each in sources for part in nodes_in(each, ast.Subscript) if isinstance(part.ctx, ast.Load)]
+
+
+def _arguments(call: ast.Call, function: Function, parts: Iterable[ast.expr], program: Program) -> Iterator[ast.expr]:
+    """What a call gives to the parameters that some expressions in its function are computed from."""
+    names = {each.arg for each in parameters(function)}
+    read = {each.id for part in _computed_from(parts, program) for each in nodes_in(part, ast.Name)}
+    given = (argument_for(call, function, each, program) for each in sorted(read & names))
+    return (each for each in given if each is not None and not isinstance(each, ast.Constant))
+
+
+def _counted(shared: list[Looping], cuts: list[ast.expr], program: Program) -> ast.Call | None:
     """What a loop counts by, whose number says where the samples of a batch are cut out."""
     for loop in shared:
         if not isinstance(loop, ast.For):
@@ -150,7 +198,7 @@ def _counted(shared: list[Looping], cuts: list[ast.Subscript], program: Program)
         moved = any(
             isinstance(node, ast.Name) and node.id in counters
             for cut in cuts
-            for source in _computed_from([cut.slice], program)
+            for source in _computed_from([cut], program)
             for node in walk(source)
         )
         counts = next((each for each in _ranges(loop, program)), None)
@@ -169,23 +217,24 @@ def _deal(plan: Plan, counts: ast.Call, outer: Looping, sources: list[ast.expr])
         seeds.differ(plan, _anchor(outer))
 
 
-def _picked(plan: Plan, cut: ast.Subscript, outer: Looping, inner: Looping) -> None:
+def _picked(plan: Plan, cut: ast.expr, outer: Looping, inner: Looping) -> None:
     """Batches drawn at random: each rank draws its own. Raises `Refuse` for such as are cut out in any other way."""
-    if not seeds.orders(plan.program, outer, _computed_from([cut.slice], plan.program)):
+    if not seeds.orders(plan.program, outer, _computed_from([cut], plan.program)):
         what = (
             "cannot determine which samples an iteration of this loop uses, so iterations cannot be assigned to ranks"
         )
         raise Refuse("HVD213", inner, what, "count the batches with a `for` loop over a range")
-    seeds.apart(plan, outer, [cut.slice])
+    seeds.apart(plan, outer, [cut])
 
 
-def _called_in_turns(plan: Plan, arguments: Given) -> None:
-    """A function that takes one step: the loop that calls it takes fewer turns, on batches that each rank draws."""
+def _called_in_turns(plan: Plan, arguments: Given, inputs: list[ast.expr]) -> None:
+    """A step in a function of its own: the loop that calls it is divided, by what it gives the function."""
     program = plan.program
-    callers = program.calling(owner_of(arguments.call, program))
-    around = [list(loops_around(call, program)) for call in callers]
-    outer = around[0][-1] if around and around[0] else None
-    if outer is None or any(outer not in loops for loops in around):
+    chain = frames(arguments.call, inputs, program)
+    at = next((n for n, each in enumerate(chain) if any(loops_around(each.node, program))), None)
+    around = list(loops_around(chain[at].node, program)) if at else []
+    callers = program.calling(chain[at - 1].owner) if at else []
+    if at is None or any(around[-1] not in loops_around(call, program) for call in callers):
         plan.warn(
             "HVD302",
             arguments.call,
@@ -193,11 +242,13 @@ def _called_in_turns(plan: Plan, arguments: Given) -> None:
             "let every rank draw its own batches",
         )
         return
-    _unknown(plan, arguments)
-    if outer not in plan.divided:
-        plan.divided.add(outer)
-        _turns(plan, outer)
-        seeds.differ(plan, _anchor(outer))
+    if around[-1] not in plan.divided:
+        plan.divided.add(around[-1])
+        told = _indices(inputs, program)
+        for inner, caller in pairwise(chain[: at + 1]):
+            if isinstance(inner.owner, ast.FunctionDef) and isinstance(caller.node, ast.Call):
+                told = list(_arguments(caller.node, inner.owner, told, program))
+        _share(plan, arguments, around, [around], list(chain[at].feeds), told)
 
 
 def _anchor(loop: Looping) -> ast.Call:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import count
 
 from distml.rewrites.horovod.aspects.drawing import draws, generators, is_own
+from distml.rewrites.horovod.aspects.one_order import agreed
 from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
@@ -57,7 +58,7 @@ def _alike(plan: Plan, steps: Iterable[ast.AST], graph: bool) -> None:
         )
         if seed is not None and is_own(seed, program):
             if not graph:  # a session would have to be there
-                plan.patch(seed).wrap(seed, _agreed(plan, seed), ALIKE)
+                plan.patch(seed).wrap(seed, agreed(plan, seed), ALIKE)
         elif call in made and is_unseeded(call, program):
             plan.patch(call).argument(call, "0", ALIKE)
         elif program.matches(call.func, _TENSORS) and _none(seed, program):
@@ -79,12 +80,6 @@ def _globally(plan: Plan, call: ast.Call) -> None:
             seed = spell(plan, unit.tree.body[-1], SEED[kind], at_start=True)
             plan.spelled[(unit.source.location, SEED[kind])] = seed
             behind_start(plan, unit, f"{seed}(0)", ALIKE)
-
-
-def _agreed(plan: Plan, seed: ast.expr) -> str:
-    world = plan.world(seed)
-    keras = all(loop.start == "keras" for loop in plan.loops)
-    return f"int({world.module}.broadcast({{}}, root_rank=0))" if keras else f"{world.module}.broadcast_object({{}})"
 
 
 def _none(given: ast.expr | None, program: Program) -> bool:

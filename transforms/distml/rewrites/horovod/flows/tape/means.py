@@ -9,6 +9,7 @@ from functools import partial
 from distml.rewrites.horovod.aspects import together
 from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.means import Means
+from distml.rewrites.horovod.aspects.origins import parameter
 from distml.rewrites.horovod.aspects.scalars import scalar
 from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.aspects.spelling import spell
@@ -20,7 +21,7 @@ from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import own_nodes
 from distml.training.callers import run_by
-from distml.training.callsites import called
+from distml.training.callsites import argument_for, called
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
@@ -109,7 +110,7 @@ def _losses(update: Update, program: Program) -> Iterator[ast.expr]:
 
 def _metrics(loop: ast.For, program: Program) -> Iterator[str]:
     """The metrics that a loop updates, itself or in what it calls, as they are called where it stands."""
-    seen: set[ast.AST] = set()
+    led: dict[ast.AST, ast.Call] = {}
     waiting: list[ast.AST] = [*loop.body]
     while waiting:
         for node in nodes_in(waiting.pop(), ast.Call):
@@ -117,12 +118,24 @@ def _metrics(loop: ast.For, program: Program) -> Iterator[str]:
             if isinstance(held, ast.Attribute) and held.attr == "update_state":
                 held = held.value
             if any(each.startswith("keras.metrics.") and each.endswith("()") for each in program.names(held)):
-                if _same_here(held, loop, program) and not _made_in(held, loop):
-                    yield ast.unparse(held)
+                here = _here(held, loop, led, program)
+                if here is not None and not _made_in(here, loop):
+                    yield ast.unparse(here)
             for function in run_by(node, program):
-                if function not in seen:
-                    seen.add(function)
+                if function not in led:
+                    led[function] = node
                     waiting.append(function)
+
+
+def _here(metric: ast.expr, loop: ast.For, led: dict[ast.AST, ast.Call], program: Program) -> ast.expr | None:
+    """A metric as it is called where a loop stands, or as the calls of the functions that update it are given it."""
+    if _same_here(metric, loop, program):
+        return metric
+    function = parameter(metric, program) if isinstance(metric, ast.Name) else None
+    if function is None or function not in led or not isinstance(metric, ast.Name):
+        return None
+    given = argument_for(led[function], function, metric.id, program)
+    return _here(given, loop, led, program) if given is not None else None
 
 
 def _made_in(metric: ast.expr, loop: ast.For) -> bool:
