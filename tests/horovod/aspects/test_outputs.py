@@ -18,6 +18,7 @@ from distml.training.program import Program
 HEAD = (
     "import os, torch, json, logging, omegaconf, scipy.io, safetensors.torch\n"
     "import tensorflow as tf\nimport matplotlib.pyplot as plt\nfrom tqdm import tqdm\n"
+    "from sklearn.externals import joblib\n"
 )
 
 
@@ -55,6 +56,7 @@ GUARDED = [
     "torch.save(model.state_dict(), 'm.pt')",
     "plt.savefig('a.png')",
     "json.dump({'a': 1}, out)",
+    "joblib.dump({'a': 1}, 'a.pkl')",
     "model.save_weights('w')",
     "tf.keras.Sequential().summary()",
     "torch.utils.tensorboard.SummaryWriter().add_scalar('a', loss.item(), 3)",

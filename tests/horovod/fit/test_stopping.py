@@ -1,4 +1,4 @@
-"""Callbacks that end training within an epoch, for what one rank alone sees: two processes end in the same batch."""
+"""Callbacks that end training for what one rank alone sees, its data or its clock: two processes end in the same batch."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from distml.smoke.launch import HOROVODRUN
 from smoke.environments import horovod_python
 
 HEAD = """\
+import os
+import time
 import numpy as np
 from tensorflow import keras
 
@@ -38,6 +40,10 @@ print(int(model.optimizer.iterations.numpy()))
 """
 BAD = "if not np.isfinite(logs['loss']):"
 SEEN = "self.seen = getattr(self, 'seen', False) or not np.isfinite((logs or {}).get('loss', 0))\n        if self.seen:"
+LATE = "if time.time() > float('inf' if os.environ.get('HOROVOD_RANK', '1') == '0' else 0):"
+KEPT = "self.since = getattr(self, 'since', time.time() - int(os.environ.get('HOROVOD_RANK', '1')))\n"
+KEPT += "        if time.time() > self.since + 1:"
+BATCHES = {"by the clock": "5", "by the clock, of the same": "6", "by a time that is kept": "5"}
 FORMS = {
     "of the library": ("on_epoch_end", BAD, "", "callbacks=[keras.callbacks.TerminateOnNaN()], "),
     "in a list": ("on_epoch_end", BAD, "kept = [keras.callbacks.TerminateOnNaN(), Stop()]", "callbacks=kept, "),
@@ -46,6 +52,9 @@ FORMS = {
     "of the program": ("on_train_batch_end", BAD, "", "callbacks=[Stop()], "),
     "by its old name": ("on_batch_end", BAD, "", "callbacks=[Stop()], "),
     "under conditions": ("on_batch_end", "if batch >= 0 and logs:\n          " + BAD, "", "callbacks=[Stop()], "),
+    "by the clock": ("on_epoch_end", LATE, "", "callbacks=[Stop()], "),
+    "by the clock, of the same": ("on_epoch_begin", f"if batch:\n          {LATE}", "", "callbacks=[Stop()], "),
+    "by a time that is kept": ("on_epoch_end", KEPT, "", "callbacks=[Stop()], "),
     "remembered": ("on_train_batch_end", SEEN, "", "callbacks=[Stop()], "),
 }
 DRIVER = """
@@ -85,4 +94,4 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_all_ranks_end_in_the_batch_in_which_one_ends(name: str, ended: dict[str, list[str]]) -> None:
-    assert ended[name] == ["2"]
+    assert ended[name] == [BATCHES.get(name, "2")]

@@ -122,6 +122,22 @@ AS_OFTEN = {
     "a function of a session": SESSION
     + "    for i in range(100):\n        def due(often):\n            return often > 0 and (i + 1) % often == 0\n\n"
     "        a = drawn(8)\n        sess.run(train, {x: a})\n        if due(every):\n            saver.save(sess, 'm')\n",
+    "a function that does it": SESSION
+    + "    def each(often, n, then):\n        if (n + 1) % often == 0:\n            then()\n\n    def save():\n"
+    "        saver.save(sess, 'm')\n\n" + COUNTED + "        each(every, i, save)\n",
+    "a function that does it, by name": SESSION
+    + "    def each(n, then, often):\n        if n % often == 0:\n            then()\n\n"
+    + COUNTED
+    + "        each(then=lambda: judge(sess, held), n=i, often=10)\n",
+    "a function that saves": TAPE
+    + "def save(n, often):\n    if n and n % often == 0:\n        kept.save()\n\n\n"
+    + LOOP
+    + "    save(i, 4)\n",
+    "a method that saves": TAPE
+    + "class Keeper:\n    def after(self, n, often=8):\n        if not n % often:\n            kept.save()\n\n\n"
+    + "keeper = Keeper()\n"
+    + LOOP
+    + "    keeper.after(i, often=every)\n",
     "turns of next": TAPE + "source = iter(data.repeat())\nfor i in range(100):\n    step(next(source))\n"
     "    if i % every == 0:\n        judge()\n",
 }
@@ -152,6 +168,10 @@ LEFT = {
     + DEALT.replace("sess.run", "i = 1; sess.run")
     + "        if i % 4 == 0:\n            sess.run(train, {x: a}); saver.save(sess, 'm')\n",
     "told of a tape": TAPE + LOOP + "    if i % 4 == 0:\n        print(i)\n",
+    "told by a function now and then": TAPE
+    + "def tell(n, often):\n    if n % often == 0:\n        print(n)\n\n\n"
+    + LOOP
+    + "    tell(i, 4)\n",
     "epochs of a tape": TAPE
     + "for epoch in range(9):\n    for a in data:\n        step(a)\n    if epoch % 4 == 0:\n        kept.save()\n",
 }

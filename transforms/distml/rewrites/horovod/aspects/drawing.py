@@ -54,9 +54,9 @@ def generators(call: ast.Call, program: Program) -> list[ast.Call]:
     return [each for each in made if isinstance(each, ast.Call) and makes_generator(each, program)]
 
 
-def is_own(seed: ast.expr, program: Program) -> bool:
-    """Whether a seed is another in each process."""
-    return any(is_of_process(each, program) for each in program.sources(seed) if isinstance(each, ast.Call))
+def is_own(value: ast.expr, program: Program) -> bool:
+    """Whether a value is another in each process."""
+    return any(is_of_process(each, program) for each in program.sources(value) if isinstance(each, ast.Call))
 
 
 def is_of_process(call: ast.Call, program: Program) -> bool:

@@ -39,6 +39,20 @@ def shorten(
         for interval in _intervals(branch.test, names, plan.program) if judges(branch) else ():
             if not own(interval) and _remains(plan, interval):
                 _shorten(plan, interval, branch, loop)
+    for interval, given in _told(loop, names, judges, plan.program):
+        if not own(given) and _remains(plan, interval):
+            fewer(plan, given)
+
+
+def _told(
+    loop: Looping, names: set[str], judges: Callable[[ast.If], bool], program: Program
+) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The intervals of functions that judge when it is time, and what a loop gives for them: `every(100, i, save)`."""
+    for call in nodes_in(loop, ast.Call):
+        for function in run_by(call, program):
+            if isinstance(function, ast.FunctionDef):
+                tests = [each.test for each in nodes_in(function, ast.If) if judges(each)]
+                yield from _asked_of(call, function, tests, names, program) if tests else ()
 
 
 def fewer(plan: Plan, interval: ast.expr, code: str = "{}") -> None:
@@ -220,27 +234,29 @@ def _intervals(test: ast.expr, names: set[str], program: Program) -> Iterator[as
     for call in nodes_in(test, ast.Call):
         for function in run_by(call, program):
             if isinstance(function, ast.FunctionDef | ast.Lambda):
-                yield from _asked_of(call, function, names, program)
+                answers = _answers(function)
+                yield from (given for _, given in _asked_of(call, function, answers, names, program))
+
+
+def _answers(function: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
+    if isinstance(function, ast.Lambda):
+        return [function.body]
+    return [each.value for each in nodes_in(function, ast.Return) if each.value is not None]
 
 
 def _asked_of(
-    call: ast.Call, function: ast.FunctionDef | ast.Lambda, names: set[str], program: Program
-) -> Iterator[ast.expr]:
-    """What a function that is asked whether it is time is given as the interval."""
+    call: ast.Call, function: ast.FunctionDef | ast.Lambda, tests: list[ast.expr], names: set[str], program: Program
+) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The intervals by which a function tests whether it is time, and what it is given for them."""
     params = [each.arg for each in function.args.args]
     method = isinstance(function, ast.FunctionDef) and takes_receiver(call, function, program)
     given = dict(zip(params[1:] if method else params, call.args, strict=False))
     given |= {each.arg: each.value for each in call.keywords if each.arg}
     counters = {each for each, value in given.items() if ast.unparse(_counter(value)) in names} | (names - {*params})
-    answers = (
-        [function.body]
-        if isinstance(function, ast.Lambda)
-        else [each.value for each in nodes_in(function, ast.Return) if each.value is not None]
-    )
-    for answer in answers:
-        for interval in _divisors(answer, counters):
+    for test in tests:
+        for interval in _divisors(test, counters):
             if isinstance(interval, ast.Name) and interval.id in given:
-                yield given[interval.id]
+                yield interval, given[interval.id]
 
 
 def _divisors(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:

@@ -44,7 +44,7 @@ _SUMMARY = re.compile(
 )
 _FILES = re.compile(
     r"torch\.(jit\.)?save|numpy\.(save|savez|savez_compressed|savetxt)|json\.dump|pickle\.dump|dill\.dump|yaml\.(safe_)?dump"
-    r"|joblib\.dump|torchvision\.utils\.save_image|matplotlib\.(pyplot|pylab|figure)\.(savefig|show|imsave)"
+    r"|(sklearn\.externals\.)?joblib\.dump|torchvision\.utils\.save_image|matplotlib\.(pyplot|pylab|figure)\.(savefig|show|imsave)"
     r"|matplotlib\.(pyplot|pylab)\.(waitforbuttonpress|ginput|pause|(figure|gcf|subplots)\(\)[\[\]\d]*\.(show|savefig))|cv2\.(imwrite|imshow|waitKey)"
     r"|imageio(\.v2|\.v3)?\.(imwrite|imsave|mimsave|mimwrite)|scipy\.misc\.(imsave|toimage)|skimage\.io\.imsave"
     r"|keras\.(preprocessing\.image|utils)\.(save_img|array_to_img)|keras\.models\.save_model|tensorflow\.saved_model\.save"

@@ -19,11 +19,11 @@ from distml.rewrites.horovod.flows.session_outputs import only_printed
 from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.notes import ONE_GPU
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
-from distml.training.callsites import argument
+from distml.training.callsites import argument, positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import is_given, method_name, receiver_of
-from distml.training.values import Foreign
+from distml.training.values import Callable, Foreign
 
 ESTIMATOR = re.compile(
     r"tensorflow\.(estimator|contrib\.(learn|estimator))\.(\w+\.)*(Estimator|\w+(Classifier|Regressor|Estimator))\(\)"
@@ -50,11 +50,13 @@ class EstimatorFlow:
         _optimizers(plan, graph, makers, loop.node)
         for maker in makers:
             _made(plan, maker)
+            _reported(plan, maker)
         session_hooks.refuse_stops(plan)
         plan.once(session_hooks.stops)
         plan.once(session_hooks.limit)
         plan.once(session_hooks.save_often)
         plan.once(session_hooks.quiet)
+        plan.once(session_hooks.quiet_library)
         plan.once(_exported)
         for told in _told(loop.node, program):
             _trained(plan, told)
@@ -154,6 +156,20 @@ def _made(plan: Plan, maker: ast.Call) -> None:
             name = session_config.new(plan, maker, module)
             code = f"{module}.estimator.RunConfig(session_config={name})"
             plan.patch(maker).keyword(maker, "config", code, ONE_GPU)
+
+
+def _reported(plan: Plan, maker: ast.Call) -> None:
+    """Warn of the numbers that the `model_fn` of an estimator records: they are of the batches of rank 0."""
+    program = plan.program
+    given = program.of(argument(maker, 0, "model_fn"))
+    models = [value.node for value in given if isinstance(value, Callable)]
+    fed = [(model, name) for model in models for name in positional(model)[:2]]
+    for call in program.calls_of("tensorflow.summary.scalar"):
+        told = argument(call, 1, "tensor", "data")
+        read = [each for each in program.sources(told) if isinstance(each, ast.Name)] if told is not None else []
+        if any((program.function(each), each.id) in fed for each in read):
+            what = f"`{ast.unparse(call)[:60]}` reports what rank 0 computes from its part of the data"
+            plan.warn("HVD313", call, what, "take the mean over the ranks first, or say that it is rank 0's")
 
 
 def _exported(plan: Plan) -> None:

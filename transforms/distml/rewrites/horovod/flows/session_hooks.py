@@ -28,6 +28,8 @@ _FOLDER = Note(
     "all ranks would write the same checkpoints at the same time",
     "rank-zero-checkpoint",
 )
+_LOG = Note("logged by rank 0", "every rank would log the steps that all of them take", "rank-zero-output")
+_VERBOSITY = re.compile(r"(tensorflow\.(compat\.v1\.)?logging|absl\.logging)\.set_verbosity")
 _WRITES = re.compile(
     r"tensorflow\.(train|estimator)\.(CheckpointSaverHook|SummarySaverHook|ProfilerHook|StepCounterHook|LoggingTensorHook)\(\)"
 )
@@ -131,6 +133,15 @@ def quiet(plan: Plan) -> None:
             if module:
                 code = f"{{}} if {plan.world(call).first} else {module}.SessionRunHook()"
                 plan.patch(call).wrap(call, code, _FOLDER)
+
+
+def quiet_library(plan: Plan) -> None:
+    """Let the library itself log on rank 0 only: it tells of the steps that it takes."""
+    for call in plan.program.calls:
+        level = argument(call, 0, "v", "verbosity") if plan.program.matches(call.func, _VERBOSITY) else None
+        module = ast.unparse(call.func).rpartition(".")[0]
+        if level is not None and module and plan.may_change(call):
+            plan.patch(level).wrap(level, f"{{}} if {plan.world(call).first} else {module}.ERROR", _LOG)
 
 
 def folder(plan: Plan, call: ast.Call, number: int, name: str) -> None:

@@ -236,6 +236,8 @@ def _of_program(plan: Plan, value: Instance) -> None:
     found: Judgment = judged(classes, program)
     for stop in found.by_batch:
         stopping.of_program(plan, stop)
+    for test in found.by_process:
+        stopping.of_process(plan, test)
     if found.decides or not found.writes or _is_read(value, program):
         return
     for call in program.calls:

@@ -1,6 +1,7 @@
-"""Callbacks that end training within an epoch: all ranks end in the same batch, whichever of them found the reason.
+"""Callbacks that end training by what one rank sees: all ranks end in the same batch, whichever of them found the reason.
 
-Until an epoch ends each rank has metrics of its own. One that stops alone leaves the others waiting for its gradients.
+Until an epoch ends each rank has metrics of its own, and always a clock. One that stops alone leaves the others waiting for its
+gradients.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ def of_library(plan: Plan, call: ast.Call, path: str) -> None:
     """Put a callback that agrees in the place of a library's that ends training in any batch."""
     base = spell(plan, call, path, at_start=True)
     plan.patch(call).wrap(call.func, helper(plan, call, "StopTogether", _CLASS, base=base), _TOGETHER)
+
+
+def of_process(plan: Plan, test: ast.expr) -> None:
+    """Let all ranks end training where the condition holds on one: it is another one in each process."""
+    agreed = f"bool({plan.world(test).module}.allreduce(float(bool({{}}))) > 0)"
+    plan.patch(test).wrap(test, agreed, _TOGETHER)
 
 
 def of_program(plan: Plan, stop: ast.Assign | ast.AugAssign) -> None:
